@@ -1,6 +1,7 @@
 //! Reports: a summary in a form that people or other tools read, one format in each file.
 
 mod accuracy;
+pub mod compare;
 pub(crate) mod event;
 pub mod gaia;
 pub mod glance;

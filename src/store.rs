@@ -42,6 +42,7 @@ pub use carried::Carried;
 pub(crate) use checked::going_on;
 pub use manifest::{Manifest, RunStatus};
 pub use records::{read as read_records, read_carried};
+pub(crate) use records::{read_lean as read_lean_records, read_where as read_records_where};
 pub(crate) use restored::RestoredFolder;
 pub use stamp::{stamp, stamp_and_id, stamp_of};
 

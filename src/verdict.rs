@@ -23,5 +23,6 @@ pub(crate) mod facts;
 pub(crate) mod gather;
 
 pub(crate) mod check;
+pub(crate) mod compare;
 pub(crate) mod conclude;
 pub(crate) mod run;

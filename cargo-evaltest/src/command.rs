@@ -3,6 +3,7 @@
 pub(crate) mod accept;
 pub(crate) mod bfcl;
 pub(crate) mod cache;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod export;

@@ -51,6 +51,14 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
         ],
     ),
     (
+        "compare",
+        &[
+            ("compare", "the last run, and the one before"),
+            ("compare A B --json", "two runs; all figures, all flips"),
+            ("compare A B C", "all pairs of three"),
+        ],
+    ),
+    (
         "score",
         &[
             (

@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         Some(CliCommand::List(args)) => command::list::run(&args),
         Some(CliCommand::Runs(args)) => command::runs::run(&args),
         Some(CliCommand::Show(args)) => command::show::run(&args),
+        Some(CliCommand::Compare(args)) => command::compare::run(&args),
         Some(CliCommand::Score(args)) => command::score::run(&args),
         Some(CliCommand::Scorers(args)) => command::scorers::run(&args),
         Some(CliCommand::Judge(args)) => command::judge::run(&args),

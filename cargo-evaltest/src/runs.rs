@@ -88,6 +88,68 @@ fn last_run() -> Result<RunDir> {
     Ok(last.2)
 }
 
+/// The runs that are compared: those that are named; of one the last one of its eval besides; of none the last one, and
+/// the one before of the same eval. Their files are those that they wrote.
+pub(crate) fn compared_runs(named: &[PathBuf]) -> Result<Vec<RunDir>> {
+    let pair = match named {
+        [] => before_and_last(last_run()?)?,
+        [one] => {
+            let dir = open_run(one)?;
+            let manifest = dir.manifest()?;
+            let of_eval = last_of(&manifest.eval, |_| true)?;
+            let is_same = |last: &KnownRun| last.manifest.run_id == manifest.run_id;
+            match of_eval {
+                Some(last) if !is_same(&last) => [dir, last.dir],
+                // The name of an eval means its last run.
+                Some(last) if one.as_os_str() == manifest.eval.as_str() => {
+                    before_and_last(last.dir)?
+                }
+                _ => {
+                    let message = format!(
+                        "run `{}` is the last one of eval `{}`: there is none to compare it with",
+                        clean(&manifest.run_id),
+                        clean(&manifest.eval)
+                    );
+                    return Err(
+                        Error::usage(message).hint("name two: cargo evaltest runs lists them")
+                    );
+                }
+            }
+        }
+        several => return several.iter().map(|path| read_run(path)).collect(),
+    };
+    pair.into_iter().map(believed).collect()
+}
+
+/// A run behind the one before of the same eval.
+fn before_and_last(last: RunDir) -> Result<[RunDir; 2]> {
+    let manifest = last.manifest()?;
+    let is_before = |run: &KnownRun| {
+        run.manifest.run_id != manifest.run_id && run.manifest.started_at <= manifest.started_at
+    };
+    if let Some(before) = last_of(&manifest.eval, is_before)? {
+        return Ok([before.dir, last]);
+    }
+    let message = format!(
+        "eval `{}` has no run before `{}`",
+        clean(&manifest.eval),
+        clean(&manifest.run_id)
+    );
+    Err(Error::usage(message)
+        .hint("run it once more, or name two runs: cargo evaltest runs lists them"))
+}
+
+/// The last run of an eval of which this holds.
+fn last_of(eval: &str, holds: impl Fn(&KnownRun) -> bool) -> Result<Option<KnownRun>> {
+    let mut runs = known_runs(None)?;
+    runs.retain(|run| run.manifest.eval == eval && holds(run));
+    let last = newest(runs.iter()).map(|run| run.manifest.run_id.clone());
+    let place = runs
+        .iter()
+        .position(|run| Some(&run.manifest.run_id) == last.as_ref());
+    Ok(place.map(|place| runs.swap_remove(place)))
+}
+
 /// Every folder in which the project's specs leave runs.
 pub(crate) fn output_roots() -> Result<Vec<PathBuf>> {
     let mut roots = vec![discover::root()?.join(DEFAULT_OUTPUT_ROOT)];

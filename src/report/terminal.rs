@@ -1,6 +1,7 @@
 //! What a run looks like on a terminal or in a CI log.
 
 mod assertions;
+pub mod compare;
 mod epochs;
 mod failures;
 mod judge;

@@ -17,7 +17,8 @@ use measured::show;
 use no_regression::BaselineComparison;
 
 pub(crate) use mean::KnownMeans;
-pub(crate) use no_regression::{OTHER_JUDGE, ServedJudges};
+pub use no_regression::{ComparedVerdict, PairedFigures, SeenDrop};
+pub(crate) use no_regression::{OTHER_JUDGE, ServedJudges, show_p};
 pub(crate) use own::BOUNDS;
 pub(crate) use validate::Known;
 

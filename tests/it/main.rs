@@ -18,6 +18,7 @@ mod calibrated_panels;
 mod calibrated_run;
 mod called;
 mod changed;
+mod compare;
 mod completions;
 mod custom;
 mod damaged;

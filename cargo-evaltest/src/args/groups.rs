@@ -7,7 +7,10 @@ use clap::Command;
 /// The commands in groups; a test holds that none is missing.
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Run", &["run", "list", "doctor", "cache"]),
-    ("Look at a run", &["runs", "show", "summarize", "repair"]),
+    (
+        "Look at a run",
+        &["runs", "show", "compare", "summarize", "repair"],
+    ),
     (
         "Score",
         &["score", "scorers", "rescore", "winrate", "judge"],

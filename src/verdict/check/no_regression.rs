@@ -11,6 +11,7 @@
 //! baseline that is not what was accepted. Where the judge that decides is served by another model than in the baseline,
 //! the comparison is of judges, and inconclusive.
 
+mod alone;
 mod judges;
 mod message;
 mod paired;
@@ -22,7 +23,9 @@ use crate::verdict::gate::Gate;
 use crate::verdict::look::EarlyLook;
 use crate::verdict::result::{GateResult, Verdict};
 
+pub use alone::{ComparedVerdict, PairedFigures, SeenDrop};
 pub(crate) use judges::{OTHER_JUDGE, ServedJudges};
+pub(crate) use message::show_p;
 use paired::{As, Paired};
 
 /// A gate with what it compares.

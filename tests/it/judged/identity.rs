@@ -93,6 +93,9 @@ fn another_model_as_served_leaves_the_gates_against_the_baseline_open() {
     ran.says("tiny-2026")
         .says("tiny-2027")
         .says("no_regression(max_drop=0.5): INCONCLUSIVE");
+    court.project.run("compare").exits(0).says(
+        "is served by `tiny-2027` in B, and was by `tiny-2026` in A: what changed may be the judge",
+    );
     // Judging went on.
     assert_eq!(newer.asked().len(), 4);
     assert_eq!(court.summary()["accuracy"], 1.0);

@@ -51,6 +51,7 @@ const VERDICT: &[&str] = &[
     "facts",
     "gather",
     "check",
+    "compare",
     "conclude",
     "run",
 ];

@@ -21,7 +21,7 @@ pub(crate) struct ServedJudges(BTreeMap<String, BTreeSet<String>>);
 
 impl ServedJudges {
     /// Those of a run that is over.
-    pub(super) fn of(models: BTreeMap<String, BTreeMap<String, u64>>) -> Self {
+    pub(in crate::verdict) fn of(models: BTreeMap<String, BTreeMap<String, u64>>) -> Self {
         let models = models.into_iter();
         Self(
             models
@@ -53,22 +53,53 @@ impl ServedJudges {
         baseline: &Baseline,
         beside: impl Fn(&str) -> bool,
     ) -> Option<String> {
+        let other = self.other(baseline, beside)?;
+        Some(format!(
+            "judge `{}` is served by {} now, and was by {} in the baseline: {OTHER_JUDGE}; accept a run that this judge \
+             judged with `cargo evaltest accept`",
+            other.scorer, other.now, other.before
+        ))
+    }
+
+    /// The same of two runs that are called by these names, the first of which is the baseline.
+    pub(in crate::verdict) fn other_between(
+        &self,
+        baseline: &Baseline,
+        beside: impl Fn(&str) -> bool,
+        [first, second]: [&str; 2],
+    ) -> Option<String> {
+        let other = self.other(baseline, beside)?;
+        Some(format!(
+            "judge `{}` is served by {} in {second}, and was by {} in {first}: {OTHER_JUDGE}",
+            other.scorer, other.now, other.before
+        ))
+    }
+
+    fn other(&self, baseline: &Baseline, beside: impl Fn(&str) -> bool) -> Option<OtherJudge> {
         let mut decide = self.0.iter().filter(|(scorer, _)| !beside(scorer));
         decide.find_map(|(scorer, now)| {
-            let before = baseline.judges.get(scorer).filter(|before| !before.is_empty())?;
+            let before = baseline
+                .judges
+                .get(scorer)
+                .filter(|before| !before.is_empty())?;
             let known: BTreeSet<&str> = before.iter().map(|model| name(model)).collect();
             let mut others = now.iter().map(|model| name(model));
             let other = others.find(|model| !known.contains(model))?;
-            let named: Vec<String> = known.into_iter().map(named).collect();
-            Some(format!(
-                "judge `{}` is served by {} now, and was by {} in the baseline: {OTHER_JUDGE}; accept a run that this judge \
-                 judged with `cargo evaltest accept`",
-                message::printable(scorer),
-                self::named(other),
-                named.join(" and ")
-            ))
+            let known: Vec<String> = known.into_iter().map(named).collect();
+            Some(OtherJudge {
+                scorer: message::printable(scorer),
+                now: named(other),
+                before: known.join(" and "),
+            })
         })
     }
+}
+
+/// A judge that another model serves, in words for people.
+struct OtherJudge {
+    scorer: String,
+    now: String,
+    before: String,
 }
 
 fn named(model: &str) -> String {

@@ -11,7 +11,7 @@ use super::paired::{As, Paired, RightShare};
 use super::{BaselineComparison, Decided, TakenLook, looked_p, raw_p};
 
 /// How often the smallest detectable drop is detected.
-const POWER: f64 = 0.8;
+pub(super) const POWER: f64 = 0.8;
 
 /// The share of chance on each side of a 95 % interval.
 const INTERVAL_SIDE: f64 = 0.025;
@@ -307,7 +307,7 @@ impl BaselineComparison<'_> {
 }
 
 /// What the smallest drop that is seen assumes of chance.
-fn assumption(seen: &Paired, worse: u64, better: u64) -> String {
+pub(super) fn assumption(seen: &Paired, worse: u64, better: u64) -> String {
     let (noise, from) = if seen.has_several_answers() {
         let noise = seen.noise().unwrap_or(0.0);
         (noise, "as the several answers to a sample tell")
@@ -356,7 +356,7 @@ pub(super) fn printable(id: &str) -> String {
     on_one_line(id)
 }
 
-pub(super) fn show_p(p: f64) -> String {
+pub(crate) fn show_p(p: f64) -> String {
     if p < 1e-4 {
         format!("{p:.1e}")
     } else {

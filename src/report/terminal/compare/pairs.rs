@@ -1,0 +1,61 @@
+//! Three runs or more: each by itself, and all pairs of them.
+
+use std::io::{self, Write};
+
+use super::{ALPHA, difference_cells, rows_of, word};
+use crate::report::compare::{ComparedRun, RunPair};
+use crate::report::terminal::table;
+use crate::verdict::check::{ComparedVerdict, show_p};
+
+/// Writes the runs side by side, and then all pairs of them.
+pub(super) fn write(
+    runs: &[ComparedRun],
+    pairs: &[RunPair],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let all: Vec<&ComparedRun> = runs.iter().collect();
+    let letters = runs.iter().map(|run| run.letter.clone());
+    let mut rows = vec![std::iter::once(String::new()).chain(letters).collect()];
+    let figures = rows_of(&all);
+    rows.extend(figures.map(|(title, cells)| {
+        let title = std::iter::once(title.to_owned());
+        title.chain(cells).collect::<Vec<_>>()
+    }));
+    table::write("  ", &rows, out)?;
+    writeln!(out)?;
+    let heads = ["", "pairs", "points", "95 % interval", "p", "Holm", ""];
+    let mut rows = vec![heads.map(str::to_owned).to_vec()];
+    rows.extend(pairs.iter().map(|pair| row(runs, pair)));
+    table::write("  ", &rows, out)?;
+    writeln!(
+        out,
+        "p is two-sided, and Holm adjusts it over all pairs: two runs are told apart where the interval leaves out 0 and the \
+         adjusted p is below {ALPHA}. Name two of them to see who flipped"
+    )
+}
+
+fn row(runs: &[ComparedRun], pair: &RunPair) -> Vec<String> {
+    let [a, b] = pair.places.map(|place| &*runs[place].letter);
+    let figures = &pair.comparison.whole;
+    let p = |p: Option<f64>| p.map_or_else(|| "-".to_owned(), show_p);
+    let mut row = vec![format!("{b} less {a}"), figures.n.to_string()];
+    row.extend(difference_cells(figures));
+    row.extend([p(figures.p_two_sided), p(pair.p_holm), told(pair)]);
+    row
+}
+
+/// What the pair says beside all others.
+fn told(pair: &RunPair) -> String {
+    let verdict = pair.comparison.whole.verdict;
+    let is_sure = pair.p_holm.is_some_and(|p| p < ALPHA);
+    let verdict = match verdict {
+        ComparedVerdict::Worse | ComparedVerdict::Better if !is_sure => {
+            ComparedVerdict::NotToldApart
+        }
+        verdict => verdict,
+    };
+    match &pair.comparison.judge {
+        None => word(verdict).to_owned(),
+        Some(_) => format!("{} (judged by another model)", word(verdict)),
+    }
+}

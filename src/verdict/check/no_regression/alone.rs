@@ -1,0 +1,204 @@
+//! `PairedFigures`: the comparison that `no_regression` makes, without a gate around it.
+
+use serde::Serialize;
+
+use super::message::{POWER, assumption};
+use super::paired::{As, Paired};
+use crate::stats::RedBelow;
+use crate::verdict::baseline::{Pair, flipped, right_of};
+
+/// Below which p a difference is called one, as by a gate that says nothing else.
+const ALPHA: f64 = 0.05;
+
+/// What the interval of a difference says. The difference itself says nothing that chance could not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ComparedVerdict {
+    /// The whole interval lies below 0: B is worse than A.
+    Worse,
+    /// The whole interval lies above 0: B is better than A.
+    Better,
+    /// The interval holds 0.
+    NotToldApart,
+    /// No sample has a verdict on both sides.
+    NothingToCompare,
+}
+
+/// Run B beside run A over the samples that both have a verdict for. Shares and differences are fractions, B less A.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PairedFigures {
+    /// Samples with a verdict on both sides; each is one, however many answers it has.
+    pub n: u64,
+    /// What the interval says.
+    pub verdict: ComparedVerdict,
+    /// Accuracy of A over these samples.
+    pub accuracy_a: Option<f64>,
+    /// Accuracy of B over these samples.
+    pub accuracy_b: Option<f64>,
+    /// Accuracy of B less that of A, each sample counting alike.
+    pub difference: Option<f64>,
+    /// Its 95 % interval, which is never a point.
+    pub difference_ci95: Option<[f64; 2]>,
+    /// How likely so few right answers of B, or fewer, would be, were the two alike: p of `no_regression`.
+    pub p: Option<f64>,
+    /// How likely so large a difference in either direction would be: twice the smaller of the two one-sided p's.
+    pub p_two_sided: Option<f64>,
+    /// Samples that became wrong.
+    pub worse: u64,
+    /// Samples that became correct.
+    pub better: u64,
+    /// The groups that these samples come in, where they do: only groups are independent of each other.
+    pub groups: Option<u64>,
+}
+
+/// The smallest loss that a comparison sees.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SeenDrop {
+    /// The smallest drop of accuracy that so many samples show in four runs of five; `null` where there is none.
+    pub smallest_drop: Option<f64>,
+    /// What that assumes, in words.
+    pub assumption: String,
+}
+
+impl PairedFigures {
+    /// Those of some pairs, whose `before` is A and whose `now` is B.
+    pub(crate) fn of(pairs: &[Pair<'_>]) -> Self {
+        let paired = Paired::of(pairs, As::Nothing);
+        let [a, b] = paired.shares();
+        let difference = paired.difference();
+        let interval = difference.map(|difference| difference.ci95);
+        let has_pairs = paired.pairs() > 0;
+        let p = paired.tested.p;
+        let other_way = || Paired::of(&swapped(pairs), As::Nothing).tested.p;
+        let count = |worse: bool| {
+            let flips = pairs.iter();
+            let flips = flips.filter(|pair| flipped(pair.before, pair.now) == Some(worse));
+            flips.count() as u64
+        };
+        Self {
+            n: paired.pairs(),
+            verdict: match interval {
+                None => ComparedVerdict::NothingToCompare,
+                Some([_, high]) if high < 0.0 => ComparedVerdict::Worse,
+                Some([low, _]) if low > 0.0 => ComparedVerdict::Better,
+                Some(_) => ComparedVerdict::NotToldApart,
+            },
+            accuracy_a: a.value,
+            accuracy_b: b.value,
+            difference: difference.map(|difference| difference.value),
+            difference_ci95: interval,
+            p: has_pairs.then_some(p),
+            p_two_sided: has_pairs.then(|| (2.0 * p.min(other_way())).min(1.0)),
+            worse: count(true),
+            better: count(false),
+            groups: paired.group_count().map(|groups| groups as u64),
+        }
+    }
+}
+
+impl SeenDrop {
+    /// That of some pairs.
+    pub(crate) fn of(pairs: &[Pair<'_>], figures: &PairedFigures) -> Self {
+        let paired = Paired::of(pairs, As::Nothing);
+        let red = RedBelow {
+            alpha: ALPHA,
+            mid_p: false,
+        };
+        // Were even the loss of everything no surprise, no drop is seen.
+        let sees = Paired::of(pairs, As::Lost).tested.p < ALPHA;
+        let drop = sees.then(|| paired.smallest_drop(red, POWER)).flatten();
+        Self {
+            smallest_drop: drop,
+            assumption: assumption(&paired, figures.worse, figures.better),
+        }
+    }
+}
+
+/// The same the other way round, without what has no verdict in B.
+fn swapped<'a>(pairs: &[Pair<'a>]) -> Vec<Pair<'a>> {
+    let both = pairs.iter().filter(|pair| right_of(pair.now).of > 0);
+    let turned = both.map(|pair| Pair {
+        before: pair.now,
+        now: pair.before,
+        ..*pair
+    });
+    turned.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Answers = Vec<Option<bool>>;
+
+    /// A letter an answer: `C` correct, `W` wrong, `E` without a verdict.
+    fn answers(letters: &str) -> Answers {
+        let read = |c| match c {
+            'C' => Some(true),
+            'W' => Some(false),
+            _ => None,
+        };
+        letters.chars().map(read).collect()
+    }
+
+    /// The figures of samples with these answers in A and in B.
+    fn figures(samples: &[(&str, &str)]) -> PairedFigures {
+        let sides: Vec<(Answers, Answers)> = samples
+            .iter()
+            .map(|(a, b)| (answers(a), answers(b)))
+            .collect();
+        let pairs = sides.iter().map(|(before, now)| Pair {
+            id: "s",
+            before,
+            now,
+            cluster: None,
+        });
+        PairedFigures::of(&pairs.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_verdict_is_that_of_the_interval() {
+        let check = |samples: Vec<(&str, &str)>, verdict, p: f64, two_sided: f64| {
+            let found = figures(&samples);
+            assert_eq!(found.verdict, verdict, "{found:?}");
+            assert_eq!(
+                (found.p, found.p_two_sided),
+                (Some(p), Some(two_sided)),
+                "{found:?}"
+            );
+        };
+        let all = |a, b, n| vec![(a, b); n];
+        check(
+            all("C", "W", 8),
+            ComparedVerdict::Worse,
+            1.0 / 256.0,
+            1.0 / 128.0,
+        );
+        check(all("W", "C", 8), ComparedVerdict::Better, 1.0, 1.0 / 128.0);
+        check(all("C", "W", 1), ComparedVerdict::NotToldApart, 0.5, 1.0);
+        check(all("C", "C", 4), ComparedVerdict::NotToldApart, 1.0, 1.0);
+    }
+
+    #[test]
+    fn what_lacks_a_verdict_is_no_pair_either_way() {
+        let found = figures(&[("C", "W"), ("C", "E"), ("W", "C")]);
+        assert_eq!((found.n, found.worse, found.better), (2, 1, 1));
+        assert_eq!((found.p, found.p_two_sided), (Some(0.75), Some(1.0)));
+        let none = figures(&[("C", "E")]);
+        assert_eq!(none.verdict, ComparedVerdict::NothingToCompare);
+        assert_eq!((none.p, none.difference), (None, None));
+    }
+
+    #[test]
+    fn turned_round_the_figures_are_those_of_the_other_side() {
+        let samples = [("CCC", "CWW"), ("CC", "C"), ("WWC", "WWW"), ("C", "WE")];
+        let there = figures(&samples);
+        let back = figures(&samples.map(|(a, b)| (b, a)));
+        assert_eq!(there.p_two_sided, back.p_two_sided);
+        assert_eq!(there.difference.map(|value| -value), back.difference);
+        assert_eq!((there.worse, there.better), (back.better, back.worse));
+    }
+}
