@@ -81,6 +81,7 @@ pages! {
     concepts_baseline => "docs/src/concepts/baseline.md",
     concepts_how_many => "docs/src/concepts/how-many.md",
     guides_red_run => "docs/src/guides/red-run.md",
+    guides_comparing => "docs/src/guides/comparing.md",
     guides_ci => "docs/src/guides/ci.md",
     guides_questions => "docs/src/guides/questions.md",
     guides_scorers => "docs/src/guides/scorers.md",

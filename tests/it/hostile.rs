@@ -90,6 +90,9 @@ fn nothing_that_is_printed_is_taken_for_something_else() {
         "plan",
         "doctor eval.yaml",
         "export --format gaia",
+        "run eval.yaml --agent echo",
+        "compare",
+        "compare --json",
     ] {
         let ran = project.run(arguments).says_nothing_of("panicked");
         assert!(ran.out.len() + ran.err.len() > 0, "{arguments}");

@@ -16,7 +16,15 @@ fn a_run_of_an_eval_that_is_not_there_lists_those_that_are() {
         "name: facts\nbenchmark: { type: gaia, path: ../data.jsonl }\nagent: echo\n",
     );
     project.questions(&[("q1", 1, "What?", "17")]);
-    for command in ["show", "summarize", "gate", "rescore", "accept", "repair"] {
+    for command in [
+        "show",
+        "summarize",
+        "gate",
+        "rescore",
+        "accept",
+        "repair",
+        "compare",
+    ] {
         project
             .run(&format!("{command} nofacts"))
             .exits(2)
