@@ -66,6 +66,17 @@ fn headline(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         }
         (None, _) => writeln!(out, "Nothing was scored.")?,
     }
+    if let Some(name) = summary
+        .scorer
+        .as_deref()
+        .filter(|name| summary.is_uncalibrated(name))
+    {
+        writeln!(
+            out,
+            "\nThe judge that decides, {}, is uncalibrated.",
+            text(name)
+        )?;
+    }
     if summary.failed_as_wrong > 0 {
         let failed = summary.failed_as_wrong;
         writeln!(
@@ -192,10 +203,15 @@ fn scorers(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             .get("value")
             .map_or("-".to_owned(), |mean| number(*mean));
         let decides = if decides(name) { " (decides)" } else { "" };
+        let marked = if summary.is_uncalibrated(name) {
+            ", uncalibrated"
+        } else {
+            ""
+        };
         row(
             out,
             &[
-                text(name) + decides,
+                text(name) + decides + marked,
                 format!("{} of {}", scorer.correct, scorer.scored),
                 share(
                     scorer.accuracy,

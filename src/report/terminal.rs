@@ -128,7 +128,15 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     if summary.unscored > 0 {
         write!(out, ", {} unscored", summary.unscored)?;
     }
-    writeln!(out, ", {:.1} s", run.duration_s)?;
+    write!(out, ", {:.1} s", run.duration_s)?;
+    if summary
+        .scorer
+        .as_deref()
+        .is_some_and(|name| summary.is_uncalibrated(name))
+    {
+        write!(out, "; the judge that decides is uncalibrated")?;
+    }
+    writeln!(out)?;
     epochs::epochs(summary, out)?;
     metrics::slices(summary, out)?;
     scorers::scorers(summary, out)?;

@@ -73,11 +73,8 @@ impl Facts<'_> {
         let Some(scorer) = self.decided_by(&result.gate) else {
             return;
         };
-        let asked = self.summary.judge.as_ref().and_then(|asked| {
-            let jury = asked.juries.get(&scorer);
-            let of_jury = jury.and_then(|jury| jury.calibration.as_ref());
-            of_jury.or_else(|| asked.scorers.get(&scorer)?.calibration.as_ref())
-        });
+        let asked = self.summary.judge.as_ref();
+        let asked = asked.and_then(|asked| asked.calibration_of(&scorer));
         let told = asked.or(self.calibrated.get(&scorer).map(CalibratedJudge::told));
         let Some(told) = told.and_then(JudgeCalibration::uncalibrated) else {
             return;

@@ -191,6 +191,13 @@ impl Summary {
         unjudged.unwrap_or_default()
     }
 
+    /// Whether the scorer of this name is a judge that people's labels do not vouch for.
+    pub(crate) fn is_uncalibrated(&self, scorer: &str) -> bool {
+        let judge = self.judge.as_ref();
+        let told = judge.and_then(|judge| judge.calibration_of(scorer));
+        told.is_some_and(|told| told.uncalibrated().is_some())
+    }
+
     /// What judged, by the name of the scorer: models as served, and how many calls each replied to.
     pub(crate) fn judge_models(&self) -> BTreeMap<String, BTreeMap<String, u64>> {
         let judges = self.judge.iter().flat_map(|judge| &judge.scorers);

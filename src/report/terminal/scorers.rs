@@ -40,8 +40,13 @@ pub(super) fn scorers(summary: &Summary, out: &mut dyn Write) -> io::Result<()> 
             0 => String::new(),
             errors => format!("{errors} not judged"),
         };
+        let marked = if summary.is_uncalibrated(name) {
+            ", uncalibrated"
+        } else {
+            ""
+        };
         rows.push(vec![
-            cut(&clean(name), NAME) + decides,
+            cut(&clean(name), NAME) + decides + marked,
             format!("{} of {}", scorer.correct, scorer.scored),
             accuracy::shown(scorer.accuracy, scorer.accuracy_bounds).unwrap_or("-".to_owned()),
             interval.map_or("-".to_owned(), |[low, high]| {

@@ -91,6 +91,15 @@ pub struct JudgeSummary {
     pub juries: BTreeMap<String, JurySummary>,
 }
 
+impl JudgeSummary {
+    /// What labels of people say of the scorer of this name; of a jury, of the whole.
+    pub(crate) fn calibration_of(&self, scorer: &str) -> Option<&JudgeCalibration> {
+        let jury = self.juries.get(scorer);
+        let of_jury = jury.and_then(|jury| jury.calibration.as_ref());
+        of_jury.or_else(|| self.scorers.get(scorer)?.calibration.as_ref())
+    }
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
 fn is_zero(number: &u64) -> bool {
     *number == 0

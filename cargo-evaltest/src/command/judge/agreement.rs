@@ -14,6 +14,9 @@ use crate::console;
 /// Classes that a table on a terminal has room for.
 const SHOWN_CLASSES: usize = 12;
 
+/// Means of points are as many as items: of more than this a table says nothing to a person.
+const MOST_POINTS: usize = 12;
+
 /// How far a judge agrees with the labels of people
 ///
 /// Reads lines `{"labels": [a, b, …], "judge": x}`: the classes that people, and the judge, put an item in, as texts,
@@ -138,6 +141,14 @@ fn show_classes(agreement: &JudgeAgreement, out: &mut dyn Write) -> io::Result<(
     let shown = agreement.classes.len().min(SHOWN_CLASSES);
     if shown == 0 {
         return Ok(());
+    }
+    let names_of = || agreement.classes.iter().map(|(name, _)| name);
+    if agreement.classes.len() > MOST_POINTS && names_of().all(|name| name.parse::<f64>().is_ok()) {
+        let count = agreement.classes.len();
+        return writeln!(
+            out,
+            "\n{count} different numbers: `--json` has a table of them"
+        );
     }
     let names: Vec<_> = agreement
         .classes
