@@ -186,9 +186,9 @@ pub mod summary {
     };
     pub use crate::verdict::regression::Regression;
     pub use crate::verdict::summary::{
-        Confusion, DifficultyDrop, EpochFigures, Estimate, Flaky, Group, JudgeSummary,
-        JurorSummary, JurySummary, LabelAgreement, LabelFigures, Labels, Latency, Majority, Range,
-        Recovered, ScorerSummary, UsageTotal, WorsePanel,
+        BaselineChange, Confusion, DifficultyDrop, EpochFigures, Estimate, Flaky, Group,
+        JudgeSummary, JurorSummary, JurySummary, LabelAgreement, LabelFigures, Labels, Latency,
+        Majority, Range, Recovered, ScorerSummary, UsageTotal, WorsePanel,
     };
 }
 

@@ -283,6 +283,7 @@ impl Finish {
             partial: self.manifest.is_limited(),
             ci: self.ci.is_set,
             allow_ignored: self.ci.allow_ignored,
+            scorer_hash: Some(plan.scorer_hash.clone()),
             prompt: Some(plan.prompt_name.clone()),
             mask_id: plan.mask_id(),
             ..gathered

@@ -1,6 +1,7 @@
 //! `Facts::check`: a finished run against its gates. Pure.
 
 mod accuracy;
+mod change;
 mod figures;
 mod mean;
 mod measured;

@@ -8,7 +8,7 @@ use crate::verdict::gate::Gate;
 use crate::verdict::judged::calibrated::CalibratedJudge;
 use crate::verdict::judged::calibration::{CalibrationStatus, JudgeCalibration, NO_LABELS};
 use crate::verdict::result::{GateResult, Verdict};
-use crate::verdict::summary::Summary;
+use crate::verdict::summary::{BaselineChange, Summary};
 
 /// Why a jury is not calibrated that has labels to weigh and compare its judges by.
 const LABELS_OF_JURY: &str = "its `labels` compare its judges alone; `cargo evaltest judge calibrate RUN_DIR --labels FILE` \
@@ -24,6 +24,7 @@ impl Facts<'_> {
         }
         let is_sure = self.stop == Some(Stop::Sure);
         let mut summary = Summary {
+            change: BaselineChange::of(&self),
             partial: self.is_partial(),
             early_stop: self.look.filter(|_| is_sure),
             ignored_matter: ignored_matter(&gates, &self),

@@ -40,6 +40,9 @@ pub struct Facts<'a> {
     pub baseline: Option<&'a Baseline>,
     /// Whether a baseline that is there was left aside.
     pub ignores_baseline: bool,
+    /// What judged: the hash of the scorers and of the extraction, which a baseline has as well. `None` where that is not
+    /// known.
+    pub scorer_hash: Option<String>,
     /// The prompt around the questions: the preset with a hash of its text. `None` where that is not known.
     pub prompt: Option<String>,
     /// Names the dataset whose questions and answers key masked hashes, where there are some.
@@ -93,6 +96,7 @@ impl Facts<'_> {
             calibrated: BTreeMap::new(),
             baseline: None,
             ignores_baseline: false,
+            scorer_hash: None,
             prompt: None,
             mask_id: None,
             stop: None,

@@ -41,9 +41,11 @@ impl<'a> Gathered<'a> {
         gates: &[Gate],
         baseline: Option<&'a Baseline>,
     ) -> Self {
-        let kept = if !gates.iter().any(Gate::needs_samples) {
+        let kept = if baseline.is_some() {
+            KeptSamples::Samples(Vec::new())
+        } else if !gates.iter().any(Gate::needs_samples) {
             KeptSamples::Nothing
-        } else if baseline.is_some() || gates.iter().any(Gate::needs_each_sample) {
+        } else if gates.iter().any(Gate::needs_each_sample) {
             KeptSamples::Samples(Vec::new())
         } else {
             KeptSamples::Counts(BTreeMap::new())
@@ -63,7 +65,7 @@ impl<'a> Gathered<'a> {
     pub(crate) fn add(&mut self, record: &Record) {
         self.summary.add(record);
         self.selected += u64::from(record.epoch == 0);
-        if !matches!(self.kept, KeptSamples::Nothing) || self.baseline.is_some() {
+        if !matches!(self.kept, KeptSamples::Nothing) {
             self.gather(record);
         }
         let answered = [Status::Scored, Status::Unscored, Status::ScorerFailed];

@@ -16,6 +16,7 @@
 
 mod bounds;
 mod builder;
+mod change;
 mod difficulty;
 mod epochs;
 mod group;
@@ -30,6 +31,7 @@ use serde_json::{Map, Value};
 
 use bounds::accuracy_bounds;
 pub(crate) use builder::SummaryBuilder;
+pub use change::BaselineChange;
 pub use difficulty::DifficultyDrop;
 pub use epochs::{EpochFigures, Estimate, Flaky, Majority};
 pub use group::{Group, Latency, Range, ScorerSummary, UsageTotal};
@@ -50,7 +52,7 @@ use crate::verdict::result::GateResult;
 ///   `labels` of each of several scorers; with several epochs `epochs`, also of slices and scorers, and `flaky`;
 ///   `cached`, also of slices, where there are such; `accuracy_bounds`, also of slices and scorers;
 ///   `failed_as_wrong`, also of slices, where there are such; `partial`; `early_stop`; `unjudged` of slices and
-///   scorers, where there are such; `judge`, where one was asked; `not_judged`, where there are such.
+///   scorers, where there are such; `judge`, where one was asked; `not_judged`, where there are such; `change`, with a baseline.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
@@ -103,6 +105,9 @@ pub struct Summary {
     pub accuracy_bounds: Option<[f64; 2]>,
     /// Its 95 % Wilson interval `[low, high]`; with several epochs clustered by sample, with a `cluster` by group.
     pub accuracy_ci95: Option<[f64; 2]>,
+    /// How far it is from the accepted baseline; missing without one that can be compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<BaselineChange>,
     /// errors / (scored + errors + unscored), 0 to 1; `null` when nothing was asked.
     pub error_rate: Option<f64>,
     /// Errors by kind, such as `exited` or `timed_out`; `scorer_failed` whatever the scorer said.

@@ -103,6 +103,39 @@ fn the_figures_are_those_of_the_gate_whose_baseline_is_the_first_run() {
 }
 
 #[test]
+fn the_summary_has_the_change_since_the_baseline_whatever_gates_ask() {
+    let project = project("gates: [accuracy >= 0.1]\n");
+    run_with(&project, &[], "--run-id before");
+    let summary = || project.last_json("summary.json");
+    assert!(summary().get("change").is_none());
+    project.run("accept before").exits(0);
+    run_with(&project, &["wrong", "right"], "--run-id after");
+    let change = summary()["change"].clone();
+    let found = compared(&project, "before after");
+    for (ours, theirs) in [
+        ("n", "n"),
+        ("p", "p"),
+        ("difference", "difference"),
+        ("difference_ci95", "difference_ci95"),
+        ("accuracy_before", "accuracy_a"),
+        ("accuracy_now", "accuracy_b"),
+        ("worse", "worse"),
+        ("better", "better"),
+    ] {
+        assert_eq!(change[ours], found[theirs], "{ours}");
+    }
+    assert_eq!(change["n"], 12);
+    assert_eq!(change["runs"], json!(["before"]));
+    let again = project.run("summarize after --json").exits(0).json();
+    assert_eq!(again["change"], change);
+    // What another scorer says of the answers is no change of the agent.
+    project
+        .run("run eval.yaml --scorer exact --set snapshot.assert=off")
+        .exits(0);
+    assert!(summary().get("change").is_none(), "{}", summary());
+}
+
+#[test]
 fn people_are_told_what_the_interval_says_and_who_flipped() {
     let project = project("scorers: [gaia, exact]\n");
     run_with(&project, &[], "--run-id before");

@@ -102,6 +102,7 @@ pub fn reload(
         failed_assertions: &failed_assertions,
         ci,
         allow_ignored,
+        scorer_hash: Some(manifest.scorer_hash.clone()),
         prompt: manifest.prompt.clone(),
         mask_id: manifest.mask_id.clone(),
         ..gathered

@@ -199,6 +199,7 @@ impl SummaryBuilder {
             accuracy: total.accuracy,
             accuracy_bounds: total.accuracy_bounds,
             accuracy_ci95: total.accuracy_ci95,
+            change: None,
             error_rate: total.error_rate,
             failures: self.failures,
             means: total.means,

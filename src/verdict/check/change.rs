@@ -1,0 +1,30 @@
+//! How far a run is from the accepted baseline.
+
+use super::no_regression::PairedFigures;
+use crate::verdict::facts::Facts;
+use crate::verdict::summary::BaselineChange;
+
+impl BaselineChange {
+    /// That of a run; `None` without a baseline that is comparable with it, and without a sample in common.
+    pub(crate) fn of(facts: &Facts<'_>) -> Option<Self> {
+        let baseline = facts.baseline?;
+        let judged_alike = baseline.scorer_hash.is_empty()
+            || facts.scorer_hash.as_ref() == Some(&baseline.scorer_hash);
+        if !judged_alike || baseline.hidden_from(facts.mask_id.as_deref()).is_some() {
+            return None;
+        }
+        let pairing = baseline.pair(&facts.current, None, false);
+        let figures = PairedFigures::of(&pairing.pairs);
+        Some(Self {
+            runs: baseline.runs.iter().map(|run| run.run_id.clone()).collect(),
+            n: figures.n,
+            worse: figures.worse,
+            better: figures.better,
+            accuracy_before: figures.accuracy_a?,
+            accuracy_now: figures.accuracy_b?,
+            difference: figures.difference?,
+            difference_ci95: figures.difference_ci95?,
+            p: figures.p?,
+        })
+    }
+}
