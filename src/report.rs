@@ -1,13 +1,23 @@
-//! Reports: a summary in a form that people or other tools read, one format in each file.
+//! Reports: what runs say, in forms that people or other tools read, one format in each file.
+//!
+//! What `cargo evaltest report` writes stands behind one trait, [`ReportFormat`](format::ReportFormat), with one list,
+//! [`FORMATS`](format::FORMATS). A new format is a file here with a type that implements the trait, and its line in the list:
+//! the command, its help and the reference take it from there. It reads a run as a
+//! [`ReportedRun`](reported::ReportedRun), whose records come one by one and without the texts that are not to be shown,
+//! and writes as it reads: a report of any number of samples fits into little memory. What comes from datasets and agents is
+//! hostile: each format escapes it in one place.
 
 mod accuracy;
 pub mod compare;
 pub(crate) mod event;
+pub mod format;
 pub mod gaia;
 pub mod glance;
 mod judge;
 pub mod markdown;
+mod md;
 mod metrics;
+pub mod reported;
 pub mod terminal;
 
 pub use judge::corrected as corrected_lines;

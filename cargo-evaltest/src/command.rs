@@ -17,6 +17,7 @@ pub(crate) mod man;
 pub(crate) mod plan;
 pub(crate) mod reference;
 pub(crate) mod repair;
+pub(crate) mod report;
 pub(crate) mod rescore;
 pub(crate) mod run;
 pub(crate) mod runs;

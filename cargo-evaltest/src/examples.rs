@@ -51,6 +51,13 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
         ],
     ),
     (
+        "report",
+        &[
+            ("report", "the last run as Markdown"),
+            ("report RUN_DIR -o report.md", "into a file"),
+        ],
+    ),
+    (
         "compare",
         &[
             ("compare", "the last run, and the one before"),

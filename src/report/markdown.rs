@@ -20,11 +20,12 @@ use crate::verdict::summary::{Group, Summary};
 
 /// Writes the summary of a run as Markdown.
 pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
-    write(&run.summary, out)?;
+    summary(&run.summary, out)?;
     assertions::assertions(run, out)
 }
 
-fn write(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the figures of a run as Markdown.
+pub(crate) fn summary(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# {}\n", text(&summary.eval))?;
     headline(summary, out)?;
     gates(summary, out)?;
@@ -469,7 +470,7 @@ mod tests {
         let gate: Gate = "accuracy >= 0.2".parse().unwrap();
         summary.gates = vec![gate.check(&Facts::of(summary.clone()))];
         let mut out = Vec::new();
-        write(&summary, &mut out).unwrap();
+        super::summary(&summary, &mut out).unwrap();
         let out = String::from_utf8(out).unwrap();
         for expect in [
             "# my\\|eval\n",
@@ -490,7 +491,7 @@ mod tests {
     #[test]
     fn an_empty_run_is_no_trouble() {
         let mut out = Vec::new();
-        write(&Summary::of("none", &[]), &mut out).unwrap();
+        super::summary(&Summary::of("none", &[]), &mut out).unwrap();
         let out = String::from_utf8(out).unwrap();
         assert!(out.contains("Nothing was scored."), "{out}");
     }

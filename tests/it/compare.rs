@@ -125,6 +125,8 @@ fn the_summary_has_the_change_since_the_baseline_whatever_gates_ask() {
         assert_eq!(change[ours], found[theirs], "{ours}");
     }
     assert_eq!(change["n"], 12);
+    assert_eq!(change["became_wrong"], found["flips"]["worse"]);
+    assert_eq!(change["became_correct"], found["flips"]["better"]);
     assert_eq!(change["runs"], json!(["before"]));
     let again = project.run("summarize after --json").exits(0).json();
     assert_eq!(again["change"], change);

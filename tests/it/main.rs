@@ -62,6 +62,7 @@ mod project;
 mod quiet;
 mod redaction;
 mod reference;
+mod report;
 mod rescored;
 mod resume;
 mod run_dir;

@@ -9,7 +9,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Run", &["run", "list", "doctor", "cache"]),
     (
         "Look at a run",
-        &["runs", "show", "compare", "summarize", "repair"],
+        &["runs", "show", "compare", "summarize", "report", "repair"],
     ),
     (
         "Score",

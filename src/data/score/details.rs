@@ -42,6 +42,11 @@ impl Details {
         self.0.iter().map(|(name, value)| (name.as_ref(), value))
     }
 
+    /// Keeps only the entries of which this holds.
+    pub(crate) fn retain(&mut self, holds: impl Fn(&str, &Value) -> bool) {
+        self.0.retain(|(name, value)| holds(name, value));
+    }
+
     /// All values, for changing them.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
         self.0.iter_mut().map(|entry| &mut entry.1)

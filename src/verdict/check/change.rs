@@ -1,6 +1,7 @@
 //! How far a run is from the accepted baseline.
 
 use super::no_regression::PairedFigures;
+use crate::verdict::baseline::flipped;
 use crate::verdict::facts::Facts;
 use crate::verdict::summary::BaselineChange;
 
@@ -15,6 +16,11 @@ impl BaselineChange {
         }
         let pairing = baseline.pair(&facts.current, None, false);
         let figures = PairedFigures::of(&pairing.pairs);
+        let flips = |worse: bool| {
+            let flips = pairing.pairs.iter();
+            let flips = flips.filter(|pair| flipped(pair.before, pair.now) == Some(worse));
+            flips.map(|pair| pair.id.to_owned()).collect()
+        };
         Some(Self {
             runs: baseline.runs.iter().map(|run| run.run_id.clone()).collect(),
             n: figures.n,
@@ -25,6 +31,8 @@ impl BaselineChange {
             difference: figures.difference?,
             difference_ci95: figures.difference_ci95?,
             p: figures.p?,
+            became_wrong: flips(true),
+            became_correct: flips(false),
         })
     }
 }

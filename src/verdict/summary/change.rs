@@ -25,4 +25,8 @@ pub struct BaselineChange {
     pub difference_ci95: [f64; 2],
     /// How likely so few right answers of now, or fewer, would be, were the agent the same.
     pub p: f64,
+    /// The ids that went from correct to wrong, in dataset order.
+    pub became_wrong: Vec<String>,
+    /// The ids that went from wrong to correct.
+    pub became_correct: Vec<String>,
 }

@@ -1,0 +1,243 @@
+//! `cargo evaltest report`.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use evaltest::engine::report::format::{
+    FORMATS, ReportAudience, ReportFormat, format_named, format_of_file,
+};
+use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
+use evaltest::engine::store::stamp;
+use evaltest::engine::system::project::shown;
+use evaltest::{Error, Exit, Result};
+
+use crate::console;
+use crate::run_ids::typed_folder;
+use crate::runs::{named_or_last, read_run};
+
+/// Write what runs say as a report: Markdown and other formats, for who mends, decides or uses
+///
+/// Figures and verdicts are those that the run ended with: a run directory that was fetched from another machine says the same
+/// here. Questions, answers and truths of an eval whose snapshots are masked are in no report without `--show-texts`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Run directories, parts of their names, or names of evals, whose last runs are meant; when left out the last run
+    #[arg(value_name = "RUN_DIR", value_parser = typed_folder())]
+    runs: Vec<PathBuf>,
+
+    /// Who reads it
+    #[arg(long, value_enum, default_value_t = ReaderArg::Developer)]
+    audience: ReaderArg,
+
+    /// The format; given several times, each goes to the `-o` of its place. When left out it is told by the end of the
+    /// file's name, else `md`
+    #[arg(long = "format", value_name = "FORMAT", value_parser = formats())]
+    formats: Vec<String>,
+
+    /// The file to write, or a folder for a file with a name of its own; standard output when left out
+    #[arg(short, long = "output", value_name = "FILE|DIR")]
+    outputs: Vec<PathBuf>,
+
+    /// Show questions and answers of an eval whose snapshots are masked, too
+    #[arg(long)]
+    show_texts: bool,
+}
+
+/// [`ReportAudience`] as an option.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ReaderArg {
+    /// Who mends the agent: everything, with samples
+    Developer,
+    /// Who decides whether it is released
+    Product,
+    /// Who uses it
+    User,
+}
+
+impl From<ReaderArg> for ReportAudience {
+    fn from(reader: ReaderArg) -> Self {
+        match reader {
+            ReaderArg::Developer => Self::Developer,
+            ReaderArg::Product => Self::Product,
+            ReaderArg::User => Self::User,
+        }
+    }
+}
+
+/// The formats by name, with what they are.
+fn formats() -> impl TypedValueParser<Value = String> {
+    let formats = FORMATS.iter();
+    PossibleValuesParser::new(
+        formats.map(|format| PossibleValue::new(format.name()).help(format.about())),
+    )
+}
+
+pub(crate) fn run(args: &ReportArgs) -> Result<Exit> {
+    let wanted = wanted(args)?;
+    let texts = if args.show_texts {
+        MaskedTexts::Shown
+    } else {
+        MaskedTexts::Hidden
+    };
+    let dirs = match &*args.runs {
+        [] => vec![named_or_last(None)?],
+        named => named
+            .iter()
+            .map(|path| read_run(path))
+            .collect::<Result<_>>()?,
+    };
+    let runs = dirs.into_iter().map(|dir| ReportedRun::read(dir, texts));
+    let runs = runs.collect::<Result<Vec<_>>>()?;
+    for (format, output) in wanted {
+        let audience = args.audience.into();
+        match output {
+            Some(output) => {
+                let file = to_file(&runs, format, audience, output)?;
+                console::print(|out| writeln!(out, "{}", shown(&file)))?;
+            }
+            None => to_stdout(&runs, format, audience)?,
+        }
+    }
+    Ok(Exit::Passed)
+}
+
+/// Each format with where it goes.
+type Wanted<'a> = (&'static dyn ReportFormat, Option<&'a Path>);
+
+fn wanted(args: &ReportArgs) -> Result<Vec<Wanted<'_>>> {
+    let mut wanted = Vec::new();
+    let several = args.formats.len().max(args.outputs.len()).max(1);
+    for place in 0..several {
+        let output = args.outputs.get(place).map(PathBuf::as_path);
+        let format = match (args.formats.get(place), output) {
+            (Some(name), _) => format_named(name)?,
+            (None, Some(file)) => of_file(file)?,
+            (None, None) => format_named("md")?,
+        };
+        if output.is_none() && several > 1 {
+            let message = format!("format `{}` has no file to go to", format.name());
+            return Err(
+                Error::usage(message).hint("each `--format` of several has an `-o` of its own")
+            );
+        }
+        if !format.has_audiences() && !matches!(args.audience, ReaderArg::Developer) {
+            let message = format!("`--audience` is not for format `{}`", format.name());
+            return Err(Error::usage(message).hint("leave it out"));
+        }
+        wanted.push((format, output));
+    }
+    Ok(wanted)
+}
+
+/// The format that the end of a file's name tells.
+fn of_file(file: &Path) -> Result<&'static dyn ReportFormat> {
+    let Some(extension) = file.extension().filter(|_| !is_folder(file)) else {
+        return format_named("md");
+    };
+    format_of_file(&extension.to_string_lossy()).ok_or_else(|| {
+        let message = format!("no format ends its files as `{}` does", shown(file));
+        Error::usage(message).hint("name it: --format md")
+    })
+}
+
+fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.to_string_lossy().ends_with('/')
+}
+
+fn to_stdout(
+    runs: &[ReportedRun],
+    format: &dyn ReportFormat,
+    audience: ReportAudience,
+) -> Result<()> {
+    if std::io::stdout().is_terminal() {
+        // A terminal takes it in pieces; what fails amid it must not look like a report.
+        let mut text = Vec::new();
+        format.write(runs, audience, &mut text)?;
+        return console::print_data(|out| out.write_all(&text));
+    }
+    let mut failed = None;
+    console::print_data(|out| {
+        let mut out = WatchedWriter { out, failed: None };
+        if let Err(error) = format.write(runs, audience, &mut out) {
+            match out.failed {
+                // Such as that nobody reads on.
+                Some(kind) => return Err(kind.into()),
+                None => failed = Some(error),
+            }
+        }
+        Ok(())
+    })?;
+    failed.map_or(Ok(()), Err)
+}
+
+/// A writer that remembers why it failed.
+struct WatchedWriter<'a> {
+    out: &'a mut dyn Write,
+    failed: Option<std::io::ErrorKind>,
+}
+
+impl Write for WatchedWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.out.write(bytes);
+        written.inspect_err(|error| self.failed = Some(error.kind()))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        let flushed = self.out.flush();
+        flushed.inspect_err(|error| self.failed = Some(error.kind()))
+    }
+}
+
+/// Writes the file, all of it or none; tells where it is.
+pub(crate) fn to_file(
+    runs: &[ReportedRun],
+    format: &dyn ReportFormat,
+    audience: ReportAudience,
+    output: &Path,
+) -> Result<PathBuf> {
+    let file = if is_folder(output) {
+        output.join(file_name(runs, format))
+    } else {
+        output.to_owned()
+    };
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
+    let temporary = folder.join(format!(".report.{}.tmp", std::process::id()));
+    let write = || {
+        let io = |error: std::io::Error| Error::io("write", &temporary, &error);
+        let mut out = BufWriter::new(File::create(&temporary).map_err(io)?);
+        format.write(runs, audience, &mut out)?;
+        out.flush().map_err(io)?;
+        fs::rename(&temporary, &file).map_err(|error| Error::io("write", &file, &error))
+    };
+    write().inspect_err(|_| drop(fs::remove_file(&temporary)))?;
+    Ok(file)
+}
+
+/// `<benchmark>_report_<time>.<end>`; of several runs `report_<time>.<end>`.
+fn file_name(runs: &[ReportedRun], format: &dyn ReportFormat) -> String {
+    let (stamp, end) = (stamp(), format.extension());
+    match runs {
+        [run] => {
+            let plain = |c: char| {
+                if c.is_alphanumeric() || c == '-' {
+                    c
+                } else {
+                    '_'
+                }
+            };
+            let benchmark: String = match &*run.manifest.benchmark {
+                known @ ("bfcl" | "gaia") => known.to_owned(),
+                _ => run.manifest.eval.chars().map(plain).collect(),
+            };
+            format!("{benchmark}_report_{stamp}.{end}")
+        }
+        _ => format!("report_{stamp}.{end}"),
+    }
+}

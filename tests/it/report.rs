@@ -1,0 +1,68 @@
+//! `report`: what runs say, in files for people.
+
+use std::fs;
+
+use crate::asked;
+use crate::project::Project;
+
+fn project(more: &str) -> Project {
+    let project = asked::project(4, "", "");
+    project.spec("{ type: command, command: [./agent.sh] }", more);
+    project.run("run eval.yaml --run-id one");
+    project
+}
+
+#[test]
+fn a_report_goes_to_standard_output_or_into_files() {
+    let project = project("");
+    let out = project.run("report").exits(0).out;
+    assert!(out.starts_with("# "), "{out}");
+    project.run("report one -o a/b.md").exits(0).says("a/b.md");
+    assert_eq!(project.read("a/b.md"), out);
+    let told = project.run("report one --format md -o dir/").exits(0).out;
+    let file = told.trim();
+    assert!(file.starts_with("dir/"), "{told}");
+    assert_eq!(project.read(file), out);
+    let left: Vec<_> = fs::read_dir(project.file("dir")).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+}
+
+#[test]
+fn a_run_that_was_fetched_from_elsewhere_says_the_same() {
+    let project = project("gates: [no_regression]\n");
+    project.run("accept one").exits(0);
+    project.run("run eval.yaml --run-id two");
+    let here = project.run("report two").exits(0).out;
+    assert!(here.contains("no\\_regression"), "{here}");
+    let moved = project.file("elsewhere");
+    fs::rename(project.last_run(), &moved).unwrap();
+    fs::remove_dir_all(project.file("snapshots")).unwrap();
+    let there = project.run("report ./elsewhere").exits(0).out;
+    assert_eq!(there, here);
+}
+
+#[test]
+fn what_cannot_be_written_is_said_before_anything_is() {
+    let project = project("");
+    project
+        .run("report one --format mdd")
+        .exits(2)
+        .says("'mdd'");
+    project
+        .run("report one -o report.docx")
+        .exits(2)
+        .says("no format ends its files as `report.docx` does");
+    project
+        .run("report one --format md --format md -o a.md")
+        .exits(2)
+        .says("format `md` has no file to go to");
+    assert!(!project.file("a.md").exists());
+    let run = project.last_run();
+    let records = fs::read_to_string(run.join("samples.jsonl")).unwrap();
+    fs::write(
+        run.join("samples.jsonl"),
+        records.replacen("true", "false", 1),
+    )
+    .unwrap();
+    project.run("report one").exits(2).says("repair");
+}
