@@ -124,6 +124,10 @@ pub mod verdict {
     pub use crate::verdict::compare::{FlippedIds, RunsComparison, UnpairedIds};
     pub use crate::verdict::facts::{Facts, Stop};
     pub use crate::verdict::gate::{GATE_OPTIONS, METRICS, MetricEntry, Slice, check_unique};
+    pub use crate::verdict::groups::{
+        DisagreementGroup, ErrorGroup, FailureGroups, FlakyEpochs, FlakySamples, GroupedFailures,
+        SampleFigure, SliceFailures, WrongGroup,
+    };
     pub use crate::verdict::look::EarlyLook;
     pub use crate::verdict::marks::Marks;
 }

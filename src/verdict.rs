@@ -16,6 +16,7 @@ pub(crate) mod baseline;
 pub(crate) mod poll;
 
 pub(crate) mod agreement;
+pub(crate) mod groups;
 pub(crate) mod judged;
 pub(crate) mod summary;
 

@@ -5,6 +5,7 @@
 //! it goes by way of its `Judgement`.
 
 mod abridged;
+mod failed;
 mod judgement;
 mod lean;
 pub(crate) mod parts;

@@ -8,8 +8,8 @@ use super::difficulty::difficulty_drops;
 use super::judge::JudgeTally;
 use super::tally::{Tally, is_answered};
 use super::{FORMAT_VERSION, Flaky, MAX_FLAKY, Recovered, Summary};
+use crate::data::Record;
 use crate::data::record::slices_of;
-use crate::data::{Outcome, Record, Status};
 use crate::exit::Exit;
 use crate::stats;
 use crate::verdict::gate::Slice;
@@ -104,7 +104,9 @@ impl SummaryBuilder {
         if self.epochs > 1 {
             self.gather(record);
         }
-        if let Some(kind) = failure(outcome) {
+        if outcome.status.is_error()
+            && let Some(kind) = outcome.failure_kind()
+        {
             *self.failures.entry(kind).or_default() += 1;
         }
         self.attempts += u64::from(outcome.attempts);
@@ -227,22 +229,5 @@ impl SummaryBuilder {
             ignored_matter: false,
             exit_code: Exit::Passed,
         }
-    }
-}
-
-/// The kind of an error in a word; `None` for a sample that did not end in one.
-fn failure(outcome: &Outcome) -> Option<String> {
-    let status = outcome.status;
-    if !status.is_error() {
-        return None;
-    }
-    let kind = match (&outcome.error, status) {
-        // The agent did its part: whatever kind the scorer's error has, it is not the agent's.
-        (Some(error), Status::AgentFailed) => serde_json::to_value(error.kind).ok(),
-        _ => None,
-    };
-    match kind {
-        Some(Value::String(kind)) => Some(kind),
-        _ => Some(status.as_str().to_owned()),
     }
 }

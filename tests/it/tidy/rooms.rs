@@ -47,6 +47,7 @@ const VERDICT: &[&str] = &[
     "poll",
     "agreement",
     "judged",
+    "groups",
     "summary",
     "facts",
     "gather",

@@ -1,0 +1,357 @@
+//! `FailureGroups`: what went wrong in a run, grouped, for a listing or a report.
+//!
+//! Pure, and of bounded memory whatever the run's size: records are added one by one in dataset order (abridged ones will
+//! do), and each group keeps a count and the ids of its first few samples. A sample with several epochs is counted for
+//! each and named once.
+
+mod extremes;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use extremes::Largest;
+pub use extremes::SampleFigure;
+
+use crate::data::record::slices_of;
+use crate::data::{Record, Status};
+use crate::stats;
+
+/// So many samples are named of each group, unless asked otherwise.
+const NAMED: usize = 10;
+
+/// So many different reasons of wrong answers are told apart; a judge may find words of its own for each.
+const MOST_REASONS: usize = 100;
+
+/// Groups what went wrong in a run. Add its records in dataset order, then [`finish`](Self::finish).
+#[derive(Clone, Debug)]
+pub struct FailureGroups {
+    named: usize,
+    scorer: Option<String>,
+    errors: BTreeMap<String, ErrorGroup>,
+    wrong: BTreeMap<String, WrongGroup>,
+    other_wrong: WrongGroup,
+    /// By the scorer that contradicts, and whether the one that decides accepts.
+    disagreements: BTreeMap<(String, bool), DisagreementGroup>,
+    slices: BTreeMap<(String, String), SliceFailures>,
+    /// The sample whose epochs come in.
+    sample: Option<FlakyEpochs>,
+    flaky: FlakySamples,
+    slowest: Largest,
+    dearest: Largest,
+}
+
+/// What went wrong in a run, by what it has in common.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct GroupedFailures {
+    /// Answers that nobody could give or judge, by the kind of the error; the most frequent first.
+    pub errors: Vec<ErrorGroup>,
+    /// Wrong answers by the reason that the deciding scorer gives; the most frequent first.
+    pub wrong: Vec<WrongGroup>,
+    /// Where another scorer contradicts the one that decides, by scorer and direction; the most frequent first.
+    pub disagreements: Vec<DisagreementGroup>,
+    /// The slices in which something failed, the largest share first.
+    pub slices: Vec<SliceFailures>,
+    /// Samples that are correct in some epochs and wrong in others.
+    pub flaky: FlakySamples,
+    /// The slowest answers, slowest first, in seconds. What came from the cache took no time.
+    pub slowest: Vec<SampleFigure>,
+    /// The dearest answers, dearest first, in US dollars. What came from the cache cost nothing.
+    pub dearest: Vec<SampleFigure>,
+}
+
+/// Answers that ended in the same kind of error.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ErrorGroup {
+    /// The kind, as in the `failures` of the summary: `exited`, `timed_out`, `scorer_failed`, …
+    pub kind: String,
+    /// How many.
+    pub count: u64,
+    /// Those of them that `errors: wrong` counts as wrong answers.
+    pub as_wrong: u64,
+    /// The ids of the first samples.
+    pub ids: Vec<String>,
+    /// What the first of them said. Of an agent, and so not fit for a terminal as it is.
+    pub example: String,
+}
+
+/// Wrong answers for one reason.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct WrongGroup {
+    /// The reason as the deciding scorer gives it, such as `mismatch`; `null` for all that came after the first hundred
+    /// different ones.
+    pub reason: Option<String>,
+    /// How many.
+    pub count: u64,
+    /// The ids of the first samples.
+    pub ids: Vec<String>,
+}
+
+/// Answers of which another scorer says the opposite of the one that decides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct DisagreementGroup {
+    /// The scorer that decides; `null` where its name is not known.
+    pub scorer: Option<String>,
+    /// The one that contradicts.
+    pub other: String,
+    /// What the one that decides found: whether it accepts what the other rejects, or rejects what the other accepts.
+    pub accepted: bool,
+    /// How many answers.
+    pub count: u64,
+    /// The ids of the first samples.
+    pub ids: Vec<String>,
+}
+
+/// What failed in a slice.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SliceFailures {
+    /// Such as `level`.
+    pub dimension: String,
+    /// Such as `2`.
+    pub value: String,
+    /// `wrong` + `errors`.
+    pub failed: u64,
+    /// Wrong answers.
+    pub wrong: u64,
+    /// Answers that nobody could give or judge.
+    pub errors: u64,
+    /// All that should have a verdict: scored + errors.
+    pub of: u64,
+    /// The ids of the first samples that failed.
+    pub ids: Vec<String>,
+}
+
+/// Samples that are correct in some epochs and wrong in others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct FlakySamples {
+    /// How many.
+    pub count: u64,
+    /// The first of them, each with its epochs.
+    pub samples: Vec<FlakyEpochs>,
+}
+
+/// The epochs of a flaky sample.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct FlakyEpochs {
+    /// The sample's id.
+    pub id: String,
+    /// Epochs with a verdict.
+    pub scored: u64,
+    /// Those that are correct.
+    pub correct: u64,
+}
+
+impl FailureGroups {
+    /// Nothing yet. `scorer` is the name of the one that decides, as `scorer` of the summary has it.
+    pub fn new(scorer: Option<&str>) -> Self {
+        Self {
+            named: NAMED,
+            scorer: scorer.map(str::to_owned),
+            errors: BTreeMap::new(),
+            wrong: BTreeMap::new(),
+            other_wrong: WrongGroup {
+                reason: None,
+                count: 0,
+                ids: Vec::new(),
+            },
+            disagreements: BTreeMap::new(),
+            slices: BTreeMap::new(),
+            sample: None,
+            flaky: FlakySamples::default(),
+            slowest: Largest::new(NAMED),
+            dearest: Largest::new(NAMED),
+        }
+    }
+
+    /// Names so many samples of each group, instead of 10; as many slowest, dearest and flaky ones.
+    #[must_use]
+    pub fn naming(mut self, samples: usize) -> Self {
+        self.named = samples;
+        self.slowest = Largest::new(samples);
+        self.dearest = Largest::new(samples);
+        self
+    }
+
+    /// Adds a record.
+    pub fn add(&mut self, record: &Record) {
+        let outcome = &record.result;
+        let id = &record.sample_id;
+        let is_wrong = outcome.status == Status::Scored && !outcome.is_correct();
+        if let Some(kind) = outcome.failure_kind() {
+            let example = || {
+                let error = outcome.error.as_ref();
+                error.map(|error| error.message.clone()).unwrap_or_default()
+            };
+            let group = self
+                .errors
+                .entry(kind)
+                .or_insert_with_key(|kind| ErrorGroup {
+                    kind: kind.clone(),
+                    count: 0,
+                    as_wrong: 0,
+                    ids: Vec::new(),
+                    example: example(),
+                });
+            group.count += 1;
+            group.as_wrong += u64::from(is_wrong);
+            name(&mut group.ids, id, self.named);
+        } else if is_wrong {
+            let reason = outcome.score.as_ref().map_or("", |score| &*score.reason);
+            let is_known = self.wrong.contains_key(reason);
+            let group = if !is_known && self.wrong.len() >= MOST_REASONS {
+                &mut self.other_wrong
+            } else {
+                let new = |reason: &String| WrongGroup {
+                    reason: Some(reason.clone()),
+                    count: 0,
+                    ids: Vec::new(),
+                };
+                self.wrong.entry(reason.to_owned()).or_insert_with_key(new)
+            };
+            group.count += 1;
+            name(&mut group.ids, id, self.named);
+        }
+        self.contradict(record);
+        self.slice(record, is_wrong);
+        self.gather(record);
+        if !outcome.cached && outcome.status != Status::Skipped {
+            self.slowest.add(record, outcome.latency_s);
+            let cost = outcome.usage.and_then(|usage| usage.cost_usd);
+            self.dearest.add(record, cost.unwrap_or_default());
+        }
+    }
+
+    /// Notes which scorers say the opposite of the one that decides.
+    fn contradict(&mut self, record: &Record) {
+        let outcome = &record.result;
+        let (Status::Scored, Some(score)) = (outcome.status, &outcome.score) else {
+            return;
+        };
+        for (other, said) in &outcome.scores {
+            let said = said.get("correct").and_then(Value::as_bool);
+            if said.is_none_or(|said| said == score.correct) {
+                continue;
+            }
+            let group = self.disagreements.entry((other.clone(), score.correct));
+            let group = group.or_insert_with(|| DisagreementGroup {
+                scorer: self.scorer.clone(),
+                other: other.clone(),
+                accepted: score.correct,
+                count: 0,
+                ids: Vec::new(),
+            });
+            group.count += 1;
+            name(&mut group.ids, &record.sample_id, self.named);
+        }
+    }
+
+    /// Counts the record in its slices.
+    fn slice(&mut self, record: &Record, is_wrong: bool) {
+        let status = record.result.status;
+        if status != Status::Scored && !status.is_error() {
+            return;
+        }
+        for (dimension, value) in slices_of(record) {
+            let key = (dimension.to_owned(), value);
+            let new = |(dimension, value): &(String, String)| SliceFailures {
+                dimension: dimension.clone(),
+                value: value.clone(),
+                failed: 0,
+                wrong: 0,
+                errors: 0,
+                of: 0,
+                ids: Vec::new(),
+            };
+            let slice = self.slices.entry(key).or_insert_with_key(new);
+            slice.of += 1;
+            slice.wrong += u64::from(is_wrong);
+            slice.errors += u64::from(status.is_error());
+            if is_wrong || status.is_error() {
+                slice.failed += 1;
+                name(&mut slice.ids, &record.sample_id, self.named);
+            }
+        }
+    }
+
+    /// Adds the record to the epochs of its sample.
+    fn gather(&mut self, record: &Record) {
+        if self
+            .sample
+            .as_ref()
+            .is_none_or(|it| it.id != record.sample_id)
+        {
+            self.end_sample();
+            self.sample = Some(FlakyEpochs {
+                id: record.sample_id.clone(),
+                scored: 0,
+                correct: 0,
+            });
+        }
+        if let Some(sample) = &mut self.sample
+            && record.result.status == Status::Scored
+        {
+            sample.scored += 1;
+            sample.correct += u64::from(record.result.is_correct());
+        }
+    }
+
+    fn end_sample(&mut self) {
+        let Some(sample) = self.sample.take() else {
+            return;
+        };
+        if sample.correct == 0 || sample.correct == sample.scored {
+            return;
+        }
+        self.flaky.count += 1;
+        if self.flaky.samples.len() < self.named {
+            self.flaky.samples.push(sample);
+        }
+    }
+
+    /// The groups of what was added; those without a failure are left out.
+    pub fn finish(mut self) -> GroupedFailures {
+        self.end_sample();
+        let mut errors: Vec<_> = self.errors.into_values().collect();
+        errors.sort_by_key(|group| Reverse(group.count));
+        let mut wrong: Vec<_> = self.wrong.into_values().collect();
+        wrong.sort_by_key(|group| Reverse(group.count));
+        wrong.extend(Some(self.other_wrong).filter(|group| group.count > 0));
+        let mut disagreements: Vec<_> = self.disagreements.into_values().collect();
+        disagreements.sort_by_key(|group| Reverse(group.count));
+        let slices = self.slices.into_values();
+        let mut slices: Vec<_> = slices.filter(|slice| slice.failed > 0).collect();
+        slices.sort_by(|a, b| {
+            let share = |slice: &SliceFailures| stats::ratio(slice.failed, slice.of).unwrap_or(0.0);
+            let by_share = share(b).total_cmp(&share(a));
+            by_share.then_with(|| b.failed.cmp(&a.failed))
+        });
+        GroupedFailures {
+            errors,
+            wrong,
+            disagreements,
+            slices,
+            flaky: self.flaky,
+            slowest: self.slowest.finish(),
+            dearest: self.dearest.finish(),
+        }
+    }
+}
+
+/// Names a sample, if there is room; the epochs of one come one after the other.
+fn name(ids: &mut Vec<String>, id: &str, most: usize) {
+    if ids.len() < most && ids.last().is_none_or(|last| last != id) {
+        ids.push(id.to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests;
