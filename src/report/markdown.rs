@@ -4,6 +4,7 @@
 //! a link, an image, HTML, a mention, a table column or a command of CI, and what is not seen is shown as an escape.
 
 mod assertions;
+mod costs;
 mod epochs;
 mod judge;
 mod labels;
@@ -35,7 +36,7 @@ pub(crate) fn summary(summary: &Summary, out: &mut dyn Write) -> io::Result<()> 
     scorers(summary, out)?;
     labels::labels(summary, out)?;
     means(&summary.means, out)?;
-    costs(summary, out)?;
+    costs::costs(summary, out)?;
     judge::judges(summary, out)?;
     failures(summary, out)?;
     metrics(summary, out)
@@ -66,6 +67,11 @@ fn headline(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "**{share}** correct: {correct} of {scored}{interval}.")?;
         }
         (None, _) => writeln!(out, "Nothing was scored.")?,
+    }
+    let bounds = summary.failure_rate_bounds;
+    if let Some(shown) = accuracy::shown(summary.failure_rate, bounds) {
+        let interval = interval(summary.failure_rate_ci95.filter(|_| !is_range(bounds)));
+        writeln!(out, "\nFailure rate: {shown}{interval}.")?;
     }
     if let Some(name) = summary
         .scorer
@@ -263,53 +269,6 @@ fn means(means: &BTreeMap<String, f64>, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn costs(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-    let count = |count: Option<u64>| count.map_or("-".to_owned(), |count| count.to_string());
-    let usage = &summary.usage;
-    section(out, "Time and cost")?;
-    table(out, &["figure", "value"])?;
-    if let Some(latency) = &summary.latency_s {
-        let latencies = [
-            ("latency, mean", latency.mean),
-            ("latency, median", latency.p50),
-            ("latency, p90", latency.p90),
-            ("latency, p95", latency.p95),
-            ("latency, p99", latency.p99),
-            ("latency, slowest", latency.max),
-        ];
-        for (name, seconds) in latencies {
-            row(out, &[name.to_owned(), format!("{seconds:.3} s")])?;
-        }
-    }
-    let cost = usage
-        .cost_usd
-        .map_or("-".to_owned(), |cost| format!("${cost:.4}"));
-    if summary.cached > 0 {
-        row(
-            out,
-            &[
-                "answers from the cache".to_owned(),
-                summary.cached.to_string(),
-            ],
-        )?;
-    }
-    let recovered = &summary.recovered_by_retry;
-    let figures = [
-        ("input tokens", count(usage.input_tokens)),
-        ("output tokens", count(usage.output_tokens)),
-        ("cost", cost),
-        ("attempts", summary.attempts.to_string()),
-        (
-            "recovered by retry",
-            format!("{} of {}", recovered.recovered, recovered.retried),
-        ),
-    ];
-    for (name, value) in figures {
-        row(out, &[name.to_owned(), value])?;
-    }
-    Ok(())
-}
-
 fn failures(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     if summary.failures.is_empty() {
         return Ok(());
@@ -382,14 +341,18 @@ fn interval(ci95: Option<[f64; 2]>) -> String {
 
 /// A share with its interval; where it is a range, without.
 fn share(share: Option<f64>, bounds: Option<[f64; 2]>, ci95: Option<[f64; 2]>) -> String {
-    let is_range = bounds.is_some_and(|[low, high]| low < high);
     match (accuracy::shown(share, bounds), ci95) {
-        (Some(share), Some([low, high])) if !is_range => {
+        (Some(share), Some([low, high])) if !is_range(bounds) => {
             format!("{share} ({} to {})", percent(low), percent(high))
         }
         (Some(share), _) => share,
         (None, _) => "-".to_owned(),
     }
+}
+
+/// Whether samples lack a verdict, so that the share is not known.
+fn is_range(bounds: Option<[f64; 2]>) -> bool {
+    bounds.is_some_and(|[low, high]| low < high)
 }
 
 fn number(number: f64) -> String {
@@ -475,6 +438,7 @@ mod tests {
         for expect in [
             "# my\\|eval\n",
             "**33.3 % to 66.7 % (1 of 3 without an answer)** correct: 1 of the 2 scored.",
+            "Failure rate: 33.3 % to 66.7 %.",
             "| 3 | 2 | 1 | 1 (33.3 %) | 0 | 0 |",
             "| accuracy &gt;= 0.2 | **passed** | accuracy is 0.5",
             "| 2 | 1 | 0 of 1 | 0.0 % (0.0 % to 79.3 %) | 0 |\n| 10 | 1 | 0 of 0 | 0 % to 100 % | 1 |",

@@ -10,6 +10,7 @@
 //! - `accuracy` is correct / scored. Errors, unscored and skipped samples are in neither number; `accuracy_bounds`
 //!   has errors and skipped samples as wrong, and as correct. Where every gate was sure before they were asked, skipped
 //!   samples are in no such range, and not among those of [`EpochFigures`].
+//! - `failure_rate` is (scored - correct) / scored, with the same samples lacking.
 //! - `error_rate` is errors / (scored + errors + unscored), the samples that the agent was asked.
 //! - where the benchmark has a `cluster`, all intervals of accuracies are clustered by its groups.
 //! - the share recovered by retry is that of the samples that were asked more than once.
@@ -29,7 +30,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use bounds::accuracy_bounds;
+use bounds::both_bounds;
+pub(crate) use bounds::mirrored;
 pub(crate) use builder::SummaryBuilder;
 pub use change::BaselineChange;
 pub use difficulty::DifficultyDrop;
@@ -52,7 +54,8 @@ use crate::verdict::result::GateResult;
 ///   `labels` of each of several scorers; with several epochs `epochs`, also of slices and scorers, and `flaky`;
 ///   `cached`, also of slices, where there are such; `accuracy_bounds`, also of slices and scorers;
 ///   `failed_as_wrong`, also of slices, where there are such; `partial`; `early_stop`; `unjudged` of slices and
-///   scorers, where there are such; `judge`, where one was asked; `not_judged`, where there are such; `change`, with a baseline.
+///   scorers, where there are such; `judge`, where one was asked; `not_judged`, where there are such; `change`, with a baseline;
+///   `failure_rate` with its bounds and interval, also of slices.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
@@ -105,6 +108,15 @@ pub struct Summary {
     pub accuracy_bounds: Option<[f64; 2]>,
     /// Its 95 % Wilson interval `[low, high]`; with several epochs clustered by sample, with a `cluster` by group.
     pub accuracy_ci95: Option<[f64; 2]>,
+    /// (scored - correct) / scored, which is 1 - accuracy; `null` when nothing was scored.
+    #[serde(default)]
+    pub failure_rate: Option<f64>,
+    /// What it could be had every sample a verdict `[low, high]`, as `accuracy_bounds`.
+    #[serde(default)]
+    pub failure_rate_bounds: Option<[f64; 2]>,
+    /// Its 95 % interval `[low, high]`, the mirror of that of the accuracy.
+    #[serde(default)]
+    pub failure_rate_ci95: Option<[f64; 2]>,
     /// How far it is from the accepted baseline; missing without one that can be compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<BaselineChange>,
@@ -225,8 +237,8 @@ impl Summary {
     /// What was skipped was not needed: it leaves no figure open, as an error does.
     pub(crate) fn leave_out_skipped(&mut self) {
         let skipped = self.skipped;
-        self.accuracy_bounds =
-            accuracy_bounds(self.correct, self.scored, self.unscored, self.errors);
+        let [right, wrong] = both_bounds(self.correct, self.scored, self.unscored, self.errors);
+        (self.accuracy_bounds, self.failure_rate_bounds) = (right, wrong);
         if let Some(figures) = &mut self.epochs {
             figures.leave_out(skipped);
         }

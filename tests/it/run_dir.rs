@@ -256,6 +256,8 @@ fn summary(project: &Project) {
             "errors",
             "accuracy",
             "accuracy_ci95",
+            "failure_rate",
+            "failure_rate_ci95",
             "error_rate",
             "means",
             "slices",
@@ -275,6 +277,12 @@ fn summary(project: &Project) {
     assert!(
         close(&summary["accuracy_ci95"][0], 0.2077) && close(&summary["accuracy_ci95"][1], 0.9385)
     );
+    // The mirror, with the two that lack a verdict as right and as wrong.
+    let failure_rate = &summary["failure_rate_ci95"];
+    assert!(close(&summary["failure_rate"], 1.0 / 3.0));
+    assert!(close(&failure_rate[0], 1.0 - 0.9385) && close(&failure_rate[1], 1.0 - 0.2077));
+    let bounds = &summary["failure_rate_bounds"];
+    assert!(close(&bounds[0], 0.2) && close(&bounds[1], 0.6));
     // right, fails and twice; wrong and hangs.
     let levels = &summary["slices"]["level"];
     assert_eq!(

@@ -14,7 +14,7 @@ use crate::verdict::facts::Facts;
 use crate::verdict::gate::{Gate, LatencyStatistic, Metric, Slice};
 use crate::verdict::summary::{
     EpochFigures, Estimate, Group, Labels, Latency, MAX_LABELS, Range, ScorerSummary, UsageTotal,
-    VALUE,
+    VALUE, mirrored,
 };
 
 /// The figures of a run or of one of its slices.
@@ -118,14 +118,10 @@ impl<'a> Figures<'a> {
             Metric::Accuracy(None) => self.accuracy(),
             Metric::Accuracy(Some(scorer)) => self.share_by(scorer),
             Metric::FailureRate => {
-                let right = self.accuracy()?;
                 // Counted, not 1 - accuracy, which would be off in the last digit.
                 let wrong = self.scored.saturating_sub(self.correct);
-                let share = self.share(self.scored, wrong, self.unknown(), None)?;
-                Ok(Measured {
-                    from: right.from,
-                    ..share
-                })
+                let interval = self.interval.map(mirrored);
+                self.share(self.scored, [wrong, self.unknown()], interval, "wrong")
             }
             Metric::ErrorRate => {
                 let asked = self.scored + self.errors + self.unscored;
@@ -176,17 +172,18 @@ impl<'a> Figures<'a> {
     }
 
     fn accuracy(&self) -> Result<Measured, String> {
-        self.share(self.scored, self.correct, self.unknown(), self.interval)
+        let counts = [self.correct, self.unknown()];
+        self.share(self.scored, counts, self.interval, "correct")
     }
 
-    /// A share of the scored samples, with those unknown all out of it and all in it. The interval is Wilson's
-    /// unless another is given.
+    /// A share of the scored samples, which are so, with those unknown all out of it and all in it. The interval is
+    /// Wilson's unless another is given.
     fn share(
         &self,
         scored: u64,
-        part: u64,
-        unknown: u64,
+        [part, unknown]: [u64; 2],
         interval: Option<[f64; 2]>,
+        so: &str,
     ) -> Result<Measured, String> {
         let interval = interval.or_else(|| stats::wilson95(part, scored));
         let (Some(value), Some([low, high])) = (stats::ratio(part, scored), interval) else {
@@ -199,7 +196,7 @@ impl<'a> Figures<'a> {
             value,
             low: stats::ratio(part, all).unwrap_or(value),
             high: stats::ratio(part + unknown, all).unwrap_or(value),
-            from: format!("{part} of {scored} correct, 95 % interval {low:.4} to {high:.4}"),
+            from: format!("{part} of {scored} {so}, 95 % interval {low:.4} to {high:.4}"),
         })
     }
 
@@ -207,7 +204,7 @@ impl<'a> Figures<'a> {
         if let Some(of) = self.scorers.get(scorer) {
             let interval = of.accuracy_ci95;
             let unknown = of.errors + self.skipped;
-            let share = self.share(of.scored, of.correct, unknown, interval);
+            let share = self.share(of.scored, [of.correct, unknown], interval, "correct");
             let told = |why| self.told_unjudged(Some(scorer)).unwrap_or(why);
             return share.map_err(|why| self.nothing_scored().unwrap_or_else(|| told(why)));
         }

@@ -55,7 +55,13 @@ fn without_errors() {
         Some(0.6),
         ">= 0.6 holds",
     );
-    check("failure_rate <= 0.4", "CCCWW", Passed, Some(0.4), "");
+    check(
+        "failure_rate <= 0.4",
+        "CCCWW",
+        Passed,
+        Some(0.4),
+        "2 of 5 wrong, 95 % interval 0.1176 to 0.7693",
+    );
     check("failure_rate < 0.4", "CCCWW", Failed, Some(0.4), "");
     check(
         "accuracy[level=1] >= 0.5",

@@ -21,6 +21,23 @@ pub(super) fn accuracy_bounds(
     Some([low, stats::ratio(correct + unknown, all)?])
 }
 
+/// The same of the share that is correct and of the share that is wrong: counted, for 1 - accuracy would be off in the
+/// last digit.
+pub(super) fn both_bounds(
+    correct: u64,
+    scored: u64,
+    unscored: u64,
+    unknown: u64,
+) -> [Option<[f64; 2]>; 2] {
+    [correct, scored.saturating_sub(correct)]
+        .map(|part| accuracy_bounds(part, scored, unscored, unknown))
+}
+
+/// The interval of 1 - a share.
+pub(crate) fn mirrored([low, high]: [f64; 2]) -> [f64; 2] {
+    [1.0 - high, 1.0 - low]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::bounds::accuracy_bounds;
+use super::bounds::{accuracy_bounds, both_bounds};
 use super::{EpochFigures, Labels};
 
 /// The figures of the samples of one slice. The fields mean what those of
@@ -40,6 +40,15 @@ pub struct Group {
     pub accuracy_bounds: Option<[f64; 2]>,
     /// Its 95 % Wilson interval `[low, high]`.
     pub accuracy_ci95: Option<[f64; 2]>,
+    /// (scored - correct) / scored, 1 - accuracy.
+    #[serde(default)]
+    pub failure_rate: Option<f64>,
+    /// What it could be had every sample a verdict `[low, high]`.
+    #[serde(default)]
+    pub failure_rate_bounds: Option<[f64; 2]>,
+    /// Its 95 % interval `[low, high]`, the mirror of that of the accuracy.
+    #[serde(default)]
+    pub failure_rate_ci95: Option<[f64; 2]>,
     /// errors / (scored + errors + unscored), 0 to 1.
     pub error_rate: Option<f64>,
     /// Means of the score and of the first scorer's details.
@@ -68,8 +77,8 @@ impl Group {
     /// What was skipped leaves no figure open.
     pub(super) fn leave_out_skipped(&mut self) {
         let skipped = self.skipped;
-        self.accuracy_bounds =
-            accuracy_bounds(self.correct, self.scored, self.unscored, self.errors);
+        let [right, wrong] = both_bounds(self.correct, self.scored, self.unscored, self.errors);
+        (self.accuracy_bounds, self.failure_rate_bounds) = (right, wrong);
         if let Some(figures) = &mut self.epochs {
             figures.leave_out(skipped);
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::bounds::accuracy_bounds;
+use super::bounds::{accuracy_bounds, both_bounds, mirrored};
 use super::epochs::EpochTally;
 use super::group::{Group, Latency, Range, ScorerSummary, UsageTotal};
 use super::labels::LabelTally;
@@ -135,6 +135,7 @@ impl Tally {
             Some(epochs) => epochs.interval95(),
             None => stats::wilson95(self.correct, self.scored),
         });
+        let [right, wrong] = both_bounds(self.correct, self.scored, self.unscored, unknown);
         Group {
             samples: self.samples,
             scored: self.scored,
@@ -146,8 +147,11 @@ impl Tally {
             failed_as_wrong: self.failed_as_wrong,
             unjudged: self.unjudged,
             accuracy: stats::ratio(self.correct, self.scored),
-            accuracy_bounds: accuracy_bounds(self.correct, self.scored, self.unscored, unknown),
+            accuracy_bounds: right,
             accuracy_ci95: interval,
+            failure_rate: stats::ratio(self.scored.saturating_sub(self.correct), self.scored),
+            failure_rate_bounds: wrong,
+            failure_rate_ci95: interval.map(mirrored),
             error_rate: stats::ratio(self.errors, judged + self.unscored),
             means: self.means.means(),
             mean_ranges: self.means.ranges(),

@@ -1,0 +1,53 @@
+//! What the answers took: time, tokens, money, attempts.
+
+use std::io::{self, Write};
+
+use super::{row, section, table};
+use crate::verdict::summary::Summary;
+
+pub(super) fn costs(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let count = |count: Option<u64>| count.map_or("-".to_owned(), |count| count.to_string());
+    let usage = &summary.usage;
+    section(out, "Time and cost")?;
+    table(out, &["figure", "value"])?;
+    if let Some(latency) = &summary.latency_s {
+        let latencies = [
+            ("latency, mean", latency.mean),
+            ("latency, median", latency.p50),
+            ("latency, p90", latency.p90),
+            ("latency, p95", latency.p95),
+            ("latency, p99", latency.p99),
+            ("latency, slowest", latency.max),
+        ];
+        for (name, seconds) in latencies {
+            row(out, &[name.to_owned(), format!("{seconds:.3} s")])?;
+        }
+    }
+    let cost = usage
+        .cost_usd
+        .map_or("-".to_owned(), |cost| format!("${cost:.4}"));
+    if summary.cached > 0 {
+        row(
+            out,
+            &[
+                "answers from the cache".to_owned(),
+                summary.cached.to_string(),
+            ],
+        )?;
+    }
+    let recovered = &summary.recovered_by_retry;
+    let figures = [
+        ("input tokens", count(usage.input_tokens)),
+        ("output tokens", count(usage.output_tokens)),
+        ("cost", cost),
+        ("attempts", summary.attempts.to_string()),
+        (
+            "recovered by retry",
+            format!("{} of {}", recovered.recovered, recovered.retried),
+        ),
+    ];
+    for (name, value) in figures {
+        row(out, &[name.to_owned(), value])?;
+    }
+    Ok(())
+}
