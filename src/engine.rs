@@ -55,6 +55,10 @@ pub mod system {
     pub mod signal {
         pub use crate::system::signal::{Interrupt, cancel_on_signals, shield};
     }
+    /// How wide a terminal is.
+    pub mod terminal {
+        pub use crate::system::terminal::columns;
+    }
 }
 
 /// JSON as Python writes it.

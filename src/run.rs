@@ -58,6 +58,7 @@ mod select;
 mod session;
 mod siblings;
 mod stop;
+mod telling;
 mod throttle;
 
 pub use options::CiPolicy;

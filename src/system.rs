@@ -27,6 +27,7 @@ pub(crate) mod sandbox;
 pub(crate) mod orphans;
 
 pub(crate) mod signal;
+pub(crate) mod terminal;
 
 #[cfg(feature = "http")]
 pub(crate) mod http;

@@ -8,6 +8,7 @@ use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use evaltest::engine::text::clean;
 
 use crate::called;
+use crate::colour;
 use crate::command::{
     accept::AcceptArgs,
     bfcl::BfclArgs,
@@ -124,8 +125,7 @@ pub(crate) fn read() -> Result<Arguments, ExitCode> {
         } else {
             std::io::stdout().is_terminal()
         };
-        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let text = if terminal && !plain {
+        let text = if colour::wanted(terminal) {
             text.ansi().to_string()
         } else {
             text.to_string()

@@ -6,6 +6,7 @@ mod answers;
 mod args;
 mod baselines;
 mod called;
+mod colour;
 mod command;
 mod console;
 mod discover;

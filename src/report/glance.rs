@@ -144,7 +144,7 @@ impl RunGlance {
             accuracy_ci95: summary.and_then(|summary| summary.accuracy_ci95),
             errors: summary.map(|summary| summary.errors),
             cost_usd: summary.and_then(|summary| summary.usage.cost_usd),
-            gates: summary.map(|summary| counted(&summary.gates)),
+            gates: summary.map(|summary| counted(summary.gates.iter().map(|gate| gate.verdict))),
             exit_code: summary.map(|summary| summary.exit_code),
             run_dir: dir.path().to_owned(),
             run_id: manifest.run_id,
@@ -179,10 +179,11 @@ fn summary(dir: &RunDir) -> Result<SummaryGlance> {
     serde_json::from_slice(&text).map_err(|error| told(&error))
 }
 
-fn counted(gates: &[GlanceGate]) -> GateCounts {
+/// How many gates came out how.
+pub(super) fn counted(verdicts: impl IntoIterator<Item = Verdict>) -> GateCounts {
     let mut counts = GateCounts::default();
-    for gate in gates {
-        *match gate.verdict {
+    for verdict in verdicts {
+        *match verdict {
             Verdict::Passed => &mut counts.passed,
             Verdict::Failed => &mut counts.failed,
             Verdict::Inconclusive => &mut counts.inconclusive,

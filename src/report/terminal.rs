@@ -1,5 +1,6 @@
 //! What a run looks like on a terminal or in a CI log.
 
+pub mod amounts;
 mod assertions;
 pub mod compare;
 mod epochs;
@@ -7,12 +8,15 @@ mod failures;
 mod judge;
 mod metrics;
 mod next;
+pub mod overview;
+pub mod paint;
 pub mod runs;
 mod scorers;
 pub mod table;
 
 use std::io::{self, Write};
 
+use self::paint::{Paint, Tone};
 use super::accuracy;
 use crate::exit::Exit;
 use crate::report::event::Event;
@@ -98,6 +102,46 @@ pub fn in_epoch(epoch: u32) -> String {
 
 /// Writes the result of a run.
 pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
+    painted(run, Paint::Plain, out)
+}
+
+/// The same with colours.
+pub fn painted(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let summary = &run.summary;
+    headline(run, out)?;
+    epochs::epochs(summary, out)?;
+    metrics::slices(summary, out)?;
+    scorers::scorers(summary, out)?;
+    scorers::labels(summary, out)?;
+    metrics::metrics(summary, out)?;
+    costs(summary, out)?;
+    judge::judges(summary, out)?;
+    stopped(run, out)?;
+    gates(run, |_| true, paint, out)?;
+    troubles(run, paint, out)
+}
+
+/// Writes what is not as it should be, of one run of several that end in an [overview]; nothing where all is well.
+pub fn brief(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let summary = &run.summary;
+    let is_well = summary.exit_code == Exit::Passed
+        && run.flips.is_empty()
+        && run.stop_reason.is_none()
+        && summary.errors == 0;
+    if is_well {
+        return Ok(());
+    }
+    headline(run, out)?;
+    stopped(run, out)?;
+    let is_open = |verdict| matches!(verdict, Verdict::Failed | Verdict::Inconclusive);
+    let matters =
+        |verdict| is_open(verdict) || summary.ignored_matter && verdict == Verdict::Ignored;
+    gates(run, matters, paint, out)?;
+    troubles(run, paint, out)
+}
+
+/// The line with the accuracy.
+fn headline(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     let summary = &run.summary;
     let asked = summary.samples - summary.skipped + summary.not_judged;
     let part = if summary.partial { "partial run, " } else { "" };
@@ -136,14 +180,12 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     {
         write!(out, "; the judge that decides is uncalibrated")?;
     }
-    writeln!(out)?;
-    epochs::epochs(summary, out)?;
-    metrics::slices(summary, out)?;
-    scorers::scorers(summary, out)?;
-    scorers::labels(summary, out)?;
-    metrics::metrics(summary, out)?;
-    costs(summary, out)?;
-    judge::judges(summary, out)?;
+    writeln!(out)
+}
+
+/// Why not all was asked, if so.
+fn stopped(run: &Run, out: &mut dyn Write) -> io::Result<()> {
+    let summary = &run.summary;
     if let Some(EarlyLook { number, of, .. }) = summary.early_stop {
         let left = summary.skipped;
         writeln!(
@@ -165,13 +207,25 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
         };
         writeln!(out, "  stopped early: {} ({left})", clean(reason))?;
     }
-    for gate in &summary.gates {
+    Ok(())
+}
+
+/// The gates of whose verdicts this holds.
+fn gates(
+    run: &Run,
+    are_told: impl Fn(Verdict) -> bool,
+    paint: Paint,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let told = run.summary.gates.iter();
+    for gate in told.filter(|gate| are_told(gate.verdict)) {
         let verdict = match gate.verdict {
             Verdict::Passed => "passed",
             Verdict::Failed => "FAILED",
             Verdict::Inconclusive => "INCONCLUSIVE",
             Verdict::Ignored => "ignored",
         };
+        let verdict = paint.tone(gate.verdict.into(), verdict);
         let message = next::in_run(&gate.message, &run.dir);
         writeln!(
             out,
@@ -180,10 +234,15 @@ pub fn run(run: &Run, out: &mut dyn Write) -> io::Result<()> {
             indented(&message)
         )?;
     }
-    flips(run, out)?;
+    Ok(())
+}
+
+/// What flipped and what failed, where the run lies and what to type next.
+fn troubles(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    flips(run, paint, out)?;
     assertions::assertions(run, out)?;
     failures::failures(run, out)?;
-    ignored(summary, out)?;
+    ignored(&run.summary, out)?;
     writeln!(out, "  run directory: {}", shown(&run.dir))?;
     if let Some(next) = next::next(run) {
         writeln!(out, "  next: {next}")?;
@@ -247,10 +306,10 @@ fn costs(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-fn flips(run: &Run, out: &mut dyn Write) -> io::Result<()> {
-    for (worse, title) in [
-        (true, "correct in the baseline, wrong now"),
-        (false, "wrong in the baseline, correct now"),
+fn flips(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    for (worse, tone, title) in [
+        (true, Tone::Bad, "correct in the baseline, wrong now"),
+        (false, Tone::Good, "wrong in the baseline, correct now"),
     ] {
         let ids: Vec<String> = run
             .flips
@@ -258,7 +317,7 @@ fn flips(run: &Run, out: &mut dyn Write) -> io::Result<()> {
             .filter(|flip| flip.worse == worse)
             .map(|flip| flip.id.clone())
             .collect();
-        listed(title, &ids, out)?;
+        listed(&paint.tone(tone, title), &ids, out)?;
     }
     Ok(())
 }

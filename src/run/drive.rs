@@ -18,12 +18,13 @@ use crate::eval::spec::driven::other_version;
 use crate::eval::spec::override_built;
 use crate::exit::Exit;
 use crate::report::event::{Event, Observer};
-use crate::report::terminal;
+use crate::report::terminal::paint::Paint;
 pub use crate::run::CiPolicy;
 pub use crate::run::dry_run::DryRun;
 use crate::run::dry_run::answered;
 use crate::run::listing::Listing;
 use crate::run::readable::{Readable, readable};
+pub use crate::run::telling::Telling;
 use crate::run::{FrontDoor, Home, RunOptions, Scope, Session};
 use crate::scorer::Scorer;
 use crate::store::cache::CacheUse;
@@ -153,6 +154,10 @@ pub struct Audience {
     pub stream: bool,
     /// Whether this is CI, and what is fine there.
     pub ci: CiPolicy,
+    /// How much a test binary says of each run.
+    pub telling: Telling,
+    /// Whether it has colours.
+    pub paint: Paint,
 }
 
 /// An eval that is ready to run.
@@ -436,13 +441,8 @@ pub(crate) fn serve(
             writeln!(out, "{}; nothing was asked", drive.count(&eval)?).map_err(io)?;
             continue;
         }
-        let observer = |event: &Event<'_>| {
-            let mut text = Vec::new();
-            if terminal::event(event, &mut text).is_ok() && !text.is_empty() {
-                // Written at once: `--stream` is for watching.
-                let _ = std::io::stdout().write_all(&text);
-            }
-        };
+        let Audience { telling, paint, .. } = drive.audience;
+        let observer = move |event: &Event<'_>| telling.tell(event, paint);
         let run = drive.run(drive.prepare(&eval)?, cancel, Arc::new(observer))?;
         worst = worst.max(run.summary.exit_code);
     }

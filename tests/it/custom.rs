@@ -66,7 +66,7 @@ fn as_tests(project: &Project) {
 
 /// The command does not know the names.
 fn by_the_command(project: &Project) {
-    let ran = project.run("run").exits(0);
+    let ran = project.run("run -v").exits(0);
     for says in [
         "riddles: 3 samples, 1 correct",
         "closures: 3 samples, 3 correct",
@@ -81,6 +81,11 @@ fn by_the_command(project: &Project) {
         );
     }
     assert_eq!(project.runs().len(), 6);
+    // Those of a test binary are rows of one table.
+    let row = |name: &str| ran.out.lines().rfind(|line| line.starts_with(name));
+    assert!(row("riddles ").is_some_and(|row| row.contains("33.3 %")));
+    assert!(row("scored ").is_some_and(|row| row.contains("100.0 %")));
+    assert!(ran.out.ends_with("3 evals, exit code 0\n"), "{}", ran.out);
     let ran = project
         .run("run evals/riddles.yaml --limit 1 --run-id short")
         .exits(0);

@@ -338,7 +338,7 @@ fn evals_are_chosen_by_name_or_benchmark_and_agents_replaced() {
     project.write("evals/one.yaml", spec.replace("name: e", "name: one"));
     project.write("evals/two.yaml", spec.replace("name: e", "name: two"));
     project
-        .run("")
+        .run("-v")
         .exits(0)
         .says("one: 8 samples")
         .says("two: 8 samples");
@@ -348,7 +348,7 @@ fn evals_are_chosen_by_name_or_benchmark_and_agents_replaced() {
         .says("two: 8")
         .says_nothing_of("one:");
     project
-        .run("run --benchmark gaia")
+        .run("run --benchmark gaia --verbose")
         .exits(0)
         .says("two: 8")
         .says("one: 8");

@@ -122,6 +122,8 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
     (
         "What is written",
         &[
+            "verbose",
+            "color",
             "json",
             "stream",
             "export",

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use evaltest::engine::report::Event;
-use evaltest::engine::report::terminal;
-use evaltest::engine::run::drive::Drive;
+use evaltest::engine::run::drive::{Drive, Telling};
+use evaltest::engine::run::rescore::as_judged;
 use evaltest::engine::store::{RunDir, runs_in};
 use evaltest::engine::system::project::shown;
 use evaltest::engine::system::signal::{self, Interrupt};
@@ -15,6 +15,7 @@ use evaltest::engine::text::clean;
 use evaltest::{Cancel, Error, Exit, Result, Run};
 use serde_json::{Value, json};
 
+use crate::colour::ColorArgs;
 use crate::command::bfcl::{self, ProgramArgs, Where};
 use crate::command::export::ExportFormat;
 use crate::command::export::bfcl::ModelArgs;
@@ -23,9 +24,11 @@ use crate::progress::Progress;
 
 mod flags;
 mod options;
+mod told;
 mod work;
 
 use crate::target::run_test;
+use told::ToldRuns;
 use work::Work;
 
 /// Run evals: ask the agent, score the answers, check the gates
@@ -187,6 +190,13 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     program: ProgramArgs,
 
+    /// Of several evals, too, print all that there is to say: gates that passed, slices, figures of scorers
+    #[arg(short, long)]
+    verbose: bool,
+
+    #[command(flatten)]
+    color: ColorArgs,
+
     /// Print the results as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -220,7 +230,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     let cancel = Cancel::new();
     let interrupt = signal::cancel_on_signals(&cancel)
         .map_err(|error| Error::refused("handle signals", &error))?;
-    let several = prepared.len() > 1;
+    let several = prepared.len() + drive.evals.only.len() > 1;
+    drive.audience.telling = args.telling(several);
+    drive.audience.paint = args.color.paint();
+    let mut told = ToldRuns::new(drive.audience.telling, drive.audience.paint, several);
     let progress = Arc::new(Progress::new(args.json));
     let mut runs = Vec::new();
     let mut exit = Exit::Passed;
@@ -228,23 +241,22 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
         if interrupt.is_set() {
             break;
         }
+        let name = eval.count().eval;
         let progress = Arc::clone(&progress);
         let observer = move |event: &Event<'_>| progress.event(event);
         match drive.run(eval, &cancel, Arc::new(observer)) {
             Ok(run) => {
                 exit = exit.max(run.summary.exit_code);
-                if !args.json {
-                    console::print(|out| terminal::run(&run, out))?;
-                }
-                let mut result = result(&run);
-                args.export(&mut result)?;
-                exit = exit.max(args.official(&mut result, &cancel)?);
+                told.run(&run)?;
+                let (result, worst) = args.after(&run, &cancel)?;
+                told.ends_at_least(worst);
+                exit = exit.max(worst);
                 runs.push(result);
             }
             // What fails here is this eval's own, such as its run directory.
             Err(error) if !several => return Err(error),
             Err(error) => {
-                console::complain(&error);
+                told.failed(&name, &error);
                 exit = exit.max(error.exit());
             }
         }
@@ -252,13 +264,19 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     for test in &work.tests {
         if !interrupt.is_set() {
             exit = exit.max(run_test(test, &drive, args.json, &interrupt)?);
-            let mut results = results_of(&drive, &runs)?;
-            for result in &mut results {
-                args.export(result)?;
-                exit = exit.max(args.official(result, &cancel)?);
+            for run in results_of(&drive, &runs)? {
+                told.row(&run);
+                let (result, worst) = args.after(&run, &cancel)?;
+                told.ends_at_least(worst);
+                exit = exit.max(worst);
+                runs.push(result);
             }
-            runs.extend(results);
         }
+    }
+    if args.filter.is_none() && !interrupt.is_set() {
+        // Those of a test binary that ended before it came to them.
+        let names = drive.evals.only.iter();
+        names.for_each(|name| told.not_run(name, Exit::Usage));
     }
     if args.filter.is_some() && runs.is_empty() && work.tests.is_empty() && !interrupt.is_set() {
         let filter = args.filter.as_deref().unwrap_or_default();
@@ -274,17 +292,34 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     }
     if args.json {
         console::print_json(&json!({ "runs": runs, "exit_code": exit }))?;
-    } else if runs.len() > 1 {
-        console::print(|out| writeln!(out, "{} evals, exit code {}", runs.len(), exit.code()))?;
     }
-    Ok(if interrupt.is_set() {
-        Exit::Interrupted
-    } else {
-        exit
-    })
+    if interrupt.is_set() {
+        exit = Exit::Interrupted;
+    }
+    told.end(exit)?;
+    Ok(exit)
 }
 
 impl RunArgs {
+    /// How much is said of each run.
+    fn telling(&self, several: bool) -> Telling {
+        if self.json {
+            Telling::Nothing
+        } else if several && !self.verbose {
+            Telling::Brief
+        } else {
+            Telling::Whole
+        }
+    }
+
+    /// What comes after a run, if that is asked for, with the result of the run and how this ends.
+    fn after(&self, run: &Run, cancel: &Cancel) -> Result<(Value, Exit)> {
+        let mut result = result(run);
+        self.export(&mut result)?;
+        let exit = self.official(&mut result, cancel)?;
+        Ok((result, exit))
+    }
+
     /// Whether what comes after the run can be done, before anything is asked.
     fn check_export(&self) -> Result<()> {
         if let Some(format) = self.export {
@@ -380,8 +415,8 @@ fn result(run: &Run) -> Value {
     })
 }
 
-/// The runs of this command that are on disk and not among `known`.
-fn results_of(drive: &Drive, known: &[Value]) -> Result<Vec<Value>> {
+/// The runs of this command that are on disk and not among `known`, with the verdicts that they gave.
+fn results_of(drive: &Drive, known: &[Value]) -> Result<Vec<Run>> {
     let known: BTreeSet<_> = known
         .iter()
         .filter_map(|run| run["run_dir"].as_str())
@@ -394,22 +429,12 @@ fn results_of(drive: &Drive, known: &[Value]) -> Result<Vec<Value>> {
     let Some(root) = root else {
         return Ok(Vec::new());
     };
-    let mut results = Vec::new();
-    for dir in runs_in(root) {
-        let is_known = known.contains(dir.path().to_string_lossy().as_ref());
-        if !is_known
-            && dir
-                .manifest()
-                .is_ok_and(|manifest| manifest.invocation == destination.invocation)
-        {
-            results.push(read_result(&dir)?);
-        }
-    }
-    Ok(results)
-}
-
-/// A run that a test target made, with the verdicts that it gave.
-fn read_result(dir: &RunDir) -> Result<Value> {
-    let run = evaltest::engine::run::rescore::as_judged(dir)?;
-    Ok(result(&run))
+    let is_known = |dir: &RunDir| known.contains(dir.path().to_string_lossy().as_ref());
+    let is_ours = |dir: &RunDir| {
+        let manifest = dir.manifest();
+        manifest.is_ok_and(|manifest| manifest.invocation == destination.invocation)
+    };
+    let dirs = runs_in(root).into_iter();
+    let dirs = dirs.filter(|dir| !is_known(dir) && is_ours(dir));
+    dirs.map(|dir| as_judged(&dir)).collect()
 }

@@ -61,7 +61,7 @@ fn row(run: &RunGlance) -> Vec<String> {
 }
 
 /// `2 ✓ 1 ✗`: how many came out how, the worst last.
-fn gates(counts: GateCounts) -> String {
+pub(super) fn gates(counts: GateCounts) -> String {
     let counts = [
         (counts.ignored, "ignored"),
         (counts.passed, "✓"),

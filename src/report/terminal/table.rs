@@ -2,28 +2,87 @@
 
 use std::io::{self, Write};
 
+use super::paint::{Paint, Tone};
+
+/// A cell of a table: a text, which must hold nothing that a terminal would act on, and what its colour says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableCell {
+    /// What stands in it.
+    pub text: String,
+    /// In which colour.
+    pub tone: Tone,
+}
+
+impl TableCell {
+    /// A cell in this colour.
+    pub fn new(tone: Tone, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { text, tone }
+    }
+
+    /// A cell without a colour.
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self::new(Tone::Plain, text)
+    }
+
+    fn columns(&self) -> usize {
+        self.text.chars().count()
+    }
+}
+
 /// Writes rows whose columns stand under each other: the first to the left, the others to the right.
 /// Texts are written as they are; they must hold nothing that a terminal would act on.
 pub fn write(indent: &str, rows: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let plain = |row: &Vec<String>| row.iter().map(TableCell::plain).collect();
+    let rows: Vec<Vec<TableCell>> = rows.iter().map(plain).collect();
+    write_cells(indent, &rows, Paint::Plain, out)
+}
+
+/// The same with colours.
+pub fn write_cells(
+    indent: &str,
+    rows: &[Vec<TableCell>],
+    paint: Paint,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let widths = widths(rows);
     for row in rows {
         let mut line = indent.to_owned();
+        // Blanks are written when something follows.
+        let mut pending = 0;
         for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
-            let blanks = " ".repeat(width.saturating_sub(cell.chars().count()));
-            let parts = match column {
-                0 => ["", cell, &blanks],
-                _ => ["  ", &blanks, cell],
+            let blanks = width.saturating_sub(cell.columns());
+            let (before, after) = if column == 0 {
+                (0, blanks)
+            } else {
+                (2 + blanks, 0)
             };
-            line.extend(parts);
+            pending += before;
+            if !cell.text.is_empty() {
+                line.extend(std::iter::repeat_n(' ', pending));
+                line += &paint.tone(cell.tone, &cell.text);
+                pending = 0;
+            }
+            pending += after;
         }
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
+}
+
+/// How many columns of a terminal these rows take.
+pub fn width_of(rows: &[Vec<TableCell>]) -> usize {
+    let widths = widths(rows);
+    widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)
+}
+
+fn widths(rows: &[Vec<TableCell>]) -> Vec<usize> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(TableCell::columns).max().unwrap_or(0)
+    };
+    (0..columns).map(width).collect()
 }
 
 /// A text of at most `most` characters, the last of which says that more was there.
@@ -33,6 +92,20 @@ pub fn cut(text: &str, most: usize) -> String {
     }
     let kept: String = text.chars().take(most.saturating_sub(1)).collect();
     kept + "…"
+}
+
+/// The same, cut in the middle: names of one project often begin alike and differ at their end.
+pub fn cut_inside(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.to_owned();
+    }
+    let kept = most.saturating_sub(1);
+    let (begin, end) = (kept - kept / 2, kept / 2);
+    let mut short: String = text.chars().take(begin).collect();
+    short.push('…');
+    short.extend(text.chars().skip(length - end));
+    short
 }
 
 #[cfg(test)]
@@ -51,5 +124,27 @@ mod tests {
             (cut("abcd", 4), cut("abcde", 4)),
             ("abcd".to_owned(), "abc…".to_owned())
         );
+    }
+
+    #[test]
+    fn a_colour_takes_no_room() {
+        let rows = [
+            vec![TableCell::plain("a"), TableCell::new(Tone::Bad, "1")],
+            vec![TableCell::plain("b"), TableCell::plain("22")],
+        ];
+        let mut out = Vec::new();
+        write_cells("", &rows, Paint::Colour, &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        assert_eq!(out, "a   \x1b[31m1\x1b[0m\nb  22\n");
+        assert_eq!(width_of(&rows), 5);
+    }
+
+    #[test]
+    fn a_name_is_cut_in_the_middle() {
+        let check = |most: usize, expect: &str| assert_eq!(cut_inside("abcdefgh", most), expect);
+        check(8, "abcdefgh");
+        check(7, "abc…fgh");
+        check(6, "abc…gh");
+        check(1, "…");
     }
 }

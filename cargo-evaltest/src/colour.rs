@@ -1,0 +1,87 @@
+//! Whether what is printed has colours.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, stdout};
+
+use clap::{Args, ValueEnum};
+use evaltest::engine::report::terminal::paint::Paint;
+
+/// The option of commands that print verdicts.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct ColorArgs {
+    /// Whether verdicts are red and green; `auto` where a terminal shows them, unless `NO_COLOR` is set, or
+    /// `CLICOLOR_FORCE` is
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
+    color: ColorWhen,
+}
+
+/// When there are colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl ColorArgs {
+    /// How standard output is written.
+    pub(crate) fn paint(self) -> Paint {
+        let has_colours = match self.color {
+            ColorWhen::Always => true,
+            ColorWhen::Never => false,
+            ColorWhen::Auto => wanted(stdout().is_terminal()),
+        };
+        if has_colours {
+            Paint::Colour
+        } else {
+            Paint::Plain
+        }
+    }
+}
+
+/// Whether the environment wants colours on a stream that is a terminal, or is none.
+pub(crate) fn wanted(is_terminal: bool) -> bool {
+    of_environment(|name| std::env::var_os(name), is_terminal)
+}
+
+/// <https://no-color.org> and <https://bixense.com/clicolors>.
+fn of_environment(variable: impl Fn(&str) -> Option<OsString>, is_terminal: bool) -> bool {
+    let given = |name: &str| variable(name).filter(|value| !value.is_empty());
+    let is_zero = |value: OsString| value == "0";
+    if given("NO_COLOR").is_some() {
+        return false;
+    }
+    if given("CLICOLOR_FORCE").is_some_and(|value| !is_zero(value)) {
+        return true;
+    }
+    let is_dumb = given("TERM").is_some_and(|value| value == "dumb");
+    is_terminal && !is_dumb && !given("CLICOLOR").is_some_and(is_zero)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_says_no_is_heard_first() {
+        let check = |variables: &[(&str, &str)], is_terminal: bool, expect: bool| {
+            let variable = |name: &str| {
+                let mut all = variables.iter();
+                all.find(|(known, _)| *known == name)
+                    .map(|(_, value)| OsString::from(value))
+            };
+            let has = of_environment(variable, is_terminal);
+            assert_eq!(has, expect, "{variables:?}, terminal: {is_terminal}");
+        };
+        check(&[], true, true);
+        check(&[], false, false);
+        check(&[("NO_COLOR", "1")], true, false);
+        check(&[("NO_COLOR", "")], true, true);
+        check(&[("CLICOLOR_FORCE", "1")], false, true);
+        check(&[("CLICOLOR_FORCE", "0")], false, false);
+        check(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], true, false);
+        check(&[("CLICOLOR", "0")], true, false);
+        check(&[("TERM", "dumb")], true, false);
+    }
+}

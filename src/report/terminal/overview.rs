@@ -1,0 +1,500 @@
+//! The table at the end of a command that ran several evals: a row each, all of them together, and what to type next.
+//!
+//! A terminal that is too narrow has fewer and shorter columns, so that no line is longer than it is wide; whoever reads
+//! a pipe has them all.
+
+use std::io::{self, Write};
+
+use super::paint::{Paint, Tone};
+use super::table::{self, TableCell, cut_inside};
+use super::{amounts, next, runs};
+use crate::exit::Exit;
+use crate::report::accuracy;
+use crate::report::glance::{GateCounts, counted};
+use crate::stats::as_f64;
+use crate::text::clean;
+use crate::verdict::result::Verdict;
+use crate::verdict::run::Run;
+use crate::verdict::summary::{BaselineChange, Summary};
+
+/// What stands where there is nothing to tell.
+const NONE: &str = "-";
+/// So many evals are named in the last line.
+const NAMED: usize = 4;
+
+/// What the table says of an eval.
+#[derive(Clone, Debug)]
+pub struct OverviewRow {
+    eval: String,
+    /// Records that were asked, and all of them.
+    samples: Option<(u64, u64)>,
+    /// As it is shown, and where it lies.
+    accuracy: Option<(String, [f64; 2])>,
+    change: Option<BaselineChange>,
+    errors: u64,
+    cost_usd: Option<f64>,
+    duration_s: f64,
+    gates: GateCounts,
+    exit: Exit,
+    /// What to type next.
+    next: Option<String>,
+}
+
+impl OverviewRow {
+    /// That of a run.
+    pub fn of(run: &Run) -> Self {
+        let summary = &run.summary;
+        let asked = summary.samples - summary.skipped + summary.not_judged;
+        Self {
+            eval: clean(&run.eval),
+            samples: Some((asked, summary.samples)),
+            accuracy: shown_accuracy(summary),
+            change: summary.change.clone(),
+            errors: summary.errors,
+            cost_usd: cost_usd(summary),
+            duration_s: run.duration_s,
+            gates: counted(summary.gates.iter().map(|gate| gate.verdict)),
+            exit: summary.exit_code,
+            next: next::next(run),
+        }
+    }
+
+    /// That of an eval that did not run.
+    pub fn not_run(eval: &str, exit: Exit) -> Self {
+        Self {
+            eval: clean(eval),
+            samples: None,
+            accuracy: None,
+            change: None,
+            errors: 0,
+            cost_usd: None,
+            duration_s: 0.0,
+            gates: GateCounts::default(),
+            exit,
+            next: None,
+        }
+    }
+
+    /// What came after the run ended so, too.
+    pub fn ends_at_least(&mut self, exit: Exit) {
+        self.exit = self.exit.max(exit);
+    }
+
+    fn has_run(&self) -> bool {
+        self.samples.is_some()
+    }
+}
+
+/// What the agent's answers and the judges cost.
+fn cost_usd(summary: &Summary) -> Option<f64> {
+    let judges = summary
+        .judge
+        .as_ref()
+        .and_then(|judge| judge.usage.cost_usd);
+    let costs = [summary.usage.cost_usd, judges];
+    costs.into_iter().flatten().reduce(|sum, cost| sum + cost)
+}
+
+/// An accuracy as it is shown, and where it lies: the range that errors leave, else its interval.
+fn shown_accuracy(summary: &Summary) -> Option<(String, [f64; 2])> {
+    let shown = accuracy::shown(summary.accuracy, summary.accuracy_bounds)?;
+    let point = summary.accuracy.unwrap_or_default();
+    let is_open = accuracy::missing(summary).is_some();
+    let ends = match summary.accuracy_bounds {
+        Some(bounds) if is_open => bounds,
+        _ => summary.accuracy_ci95.unwrap_or([point; 2]),
+    };
+    Some((shown, ends))
+}
+
+/// What a narrow terminal does without, the first one first.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+enum OverviewColumn {
+    Time,
+    Interval,
+    Cost,
+    Errors,
+    Change,
+    Samples,
+    /// Always there.
+    Kept,
+}
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug)]
+struct OverviewLayout {
+    /// The longest name.
+    name: usize,
+    /// The bar's length; 0 is none.
+    bar: usize,
+    /// The columns before this one are left out.
+    first: OverviewColumn,
+}
+
+impl OverviewLayout {
+    const WHOLE: Self = Self {
+        name: usize::MAX,
+        bar: 10,
+        first: OverviewColumn::Time,
+    };
+
+    /// From the widest to the narrowest.
+    fn all() -> impl Iterator<Item = Self> {
+        let steps: [fn(&mut Self); 13] = [
+            |_| {},
+            |it| it.name = 28,
+            |it| it.bar = 6,
+            |it| it.first = OverviewColumn::Interval,
+            |it| it.name = 20,
+            |it| it.first = OverviewColumn::Cost,
+            |it| it.first = OverviewColumn::Errors,
+            |it| it.bar = 0,
+            |it| it.first = OverviewColumn::Change,
+            |it| it.name = 10,
+            |it| it.first = OverviewColumn::Samples,
+            |it| it.name = 4,
+            |it| it.first = OverviewColumn::Kept,
+        ];
+        steps.into_iter().scan(Self::WHOLE, |layout, step| {
+            step(layout);
+            Some(*layout)
+        })
+    }
+
+    fn has(self, column: OverviewColumn) -> bool {
+        column >= self.first
+    }
+}
+
+/// Writes the table, no wider than `width`, if that is known, and the line that says how the command ends.
+pub fn overview(
+    rows: &[OverviewRow],
+    exit: Exit,
+    width: Option<usize>,
+    paint: Paint,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let width = width.unwrap_or(usize::MAX);
+    let mut table = Vec::new();
+    for layout in OverviewLayout::all() {
+        table = cells(rows, layout);
+        if table::width_of(&table) <= width {
+            break;
+        }
+    }
+    // A terminal of a few columns.
+    for cell in table.iter_mut().flatten() {
+        cell.text = table::cut(&cell.text, width.max(1));
+    }
+    writeln!(out)?;
+    table::write_cells("", &table, paint, out)?;
+    last_line(rows, exit, paint, out)
+}
+
+fn cells(rows: &[OverviewRow], layout: OverviewLayout) -> Vec<Vec<TableCell>> {
+    let is_there = |has: fn(&OverviewRow) -> bool| rows.iter().any(has);
+    let has_change = layout.has(OverviewColumn::Change) && is_there(|row| row.change.is_some());
+    let has_interval = layout.has(OverviewColumn::Interval);
+    let shows = [
+        ("eval", true),
+        ("samples", layout.has(OverviewColumn::Samples)),
+        ("", layout.bar > 0),
+        ("accuracy", true),
+        ("95 % interval", has_interval),
+        ("change", has_change),
+        ("95 % interval", has_change && has_interval),
+        ("errors", layout.has(OverviewColumn::Errors)),
+        (
+            "cost",
+            layout.has(OverviewColumn::Cost) && is_there(|row| row.cost_usd.is_some()),
+        ),
+        ("time", layout.has(OverviewColumn::Time)),
+        ("gates", true),
+    ];
+    let picked = |row: Vec<TableCell>| -> Vec<TableCell> {
+        let row = row.into_iter().zip(shows);
+        row.filter_map(|(cell, (_, shown))| shown.then_some(cell))
+            .collect()
+    };
+    let heads = shows
+        .map(|(head, _)| TableCell::new(Tone::Faint, head))
+        .to_vec();
+    let body = rows.iter().map(|row| one(row, layout));
+    let all = std::iter::once(heads).chain(body).chain([total(rows)]);
+    all.map(picked).collect()
+}
+
+fn one(row: &OverviewRow, layout: OverviewLayout) -> Vec<TableCell> {
+    let samples = match row.samples {
+        None => "not run".to_owned(),
+        Some((asked, all)) if asked == all => all.to_string(),
+        Some((asked, all)) => format!("{asked} of {all}"),
+    };
+    let none = || TableCell::new(Tone::Faint, NONE);
+    let name_tone = match row.exit {
+        Exit::Passed => Tone::Plain,
+        exit => exit.into(),
+    };
+    let bar = row
+        .accuracy
+        .as_ref()
+        .map(|(_, ends)| bar(*ends, layout.bar));
+    let (accuracy, interval) = match &row.accuracy {
+        // The ends of an open range are the accuracy.
+        Some((shown, _)) if shown.contains(" to ") => (TableCell::plain(shown), none()),
+        Some((shown, [low, high])) => (
+            TableCell::plain(shown),
+            TableCell::plain(points([*low, *high])),
+        ),
+        None => (none(), none()),
+    };
+    let (change, change_interval) = match &row.change {
+        Some(change) => {
+            let [low, high] = change.difference_ci95;
+            let tone = if high < 0.0 {
+                Tone::Bad
+            } else if low > 0.0 {
+                Tone::Good
+            } else {
+                Tone::Plain
+            };
+            let shown = signed(change.difference);
+            (
+                TableCell::new(tone, shown),
+                TableCell::plain(format!("{} to {}", signed(low), signed(high))),
+            )
+        }
+        None => (none(), none()),
+    };
+    let errors = match row.errors {
+        0 => TableCell::plain("0"),
+        errors => TableCell::new(Tone::Unsure, errors.to_string()),
+    };
+    let cost = row.cost_usd.map(|usd| TableCell::plain(amounts::usd(usd)));
+    vec![
+        TableCell::new(name_tone, cut_inside(&row.eval, layout.name)),
+        if row.has_run() {
+            TableCell::plain(samples)
+        } else {
+            TableCell::new(Tone::Bad, samples)
+        },
+        bar.map_or_else(TableCell::default, TableCell::plain),
+        accuracy,
+        interval,
+        change,
+        change_interval,
+        if row.has_run() { errors } else { none() },
+        cost.unwrap_or_else(none),
+        if row.has_run() {
+            TableCell::plain(amounts::seconds(row.duration_s))
+        } else {
+            none()
+        },
+        gates(row.gates),
+    ]
+}
+
+/// All of them together, where a sum says something.
+fn total(rows: &[OverviewRow]) -> Vec<TableCell> {
+    let asked = rows.iter().filter_map(|row| row.samples);
+    let asked: u64 = asked.map(|(asked, _)| asked).sum();
+    let errors: u64 = rows.iter().map(|row| row.errors).sum();
+    let seconds: f64 = rows.iter().map(|row| row.duration_s).sum();
+    let costs = rows.iter().filter_map(|row| row.cost_usd);
+    let cost = costs.reduce(|sum, cost| sum + cost);
+    let gates_of = |count: fn(&GateCounts) -> usize| rows.iter().map(|row| count(&row.gates)).sum();
+    let all = GateCounts {
+        passed: gates_of(|gates| gates.passed),
+        failed: gates_of(|gates| gates.failed),
+        inconclusive: gates_of(|gates| gates.inconclusive),
+        ignored: gates_of(|gates| gates.ignored),
+    };
+    let faint = |text: String| TableCell::new(Tone::Faint, text);
+    vec![
+        faint("all".to_owned()),
+        faint(asked.to_string()),
+        TableCell::default(),
+        TableCell::default(),
+        TableCell::default(),
+        TableCell::default(),
+        TableCell::default(),
+        faint(errors.to_string()),
+        faint(cost.map(amounts::usd).unwrap_or_default()),
+        faint(amounts::seconds(seconds)),
+        gates(all),
+    ]
+}
+
+fn gates(counts: GateCounts) -> TableCell {
+    let tone = match counts {
+        GateCounts { failed: 1.., .. } => Verdict::Failed.into(),
+        GateCounts {
+            inconclusive: 1.., ..
+        } => Verdict::Inconclusive.into(),
+        GateCounts { passed: 1.., .. } => Verdict::Passed.into(),
+        _ => Tone::Faint,
+    };
+    TableCell::new(tone, runs::gates(counts))
+}
+
+/// `48.8 to 80.8`
+fn points([low, high]: [f64; 2]) -> String {
+    format!("{:.1} to {:.1}", low * 100.0, high * 100.0)
+}
+
+/// A difference in points: `+2.5`.
+fn signed(difference: f64) -> String {
+    // What rounds to nothing has no sign.
+    let points = (difference * 1000.0).round() / 10.0;
+    if points == 0.0 {
+        "0.0".to_owned()
+    } else {
+        format!("{points:+.1}")
+    }
+}
+
+/// `████▒▒▒▒▒░`: full up to where an accuracy lies at least, grey up to where it lies at most.
+fn bar([low, high]: [f64; 2], cells: usize) -> String {
+    let place = |share: f64| {
+        let mut cell = 0;
+        let full = |cell: usize| as_f64(cell as u64) / as_f64(cells as u64);
+        while cell < cells && full(2 * cell + 1) / 2.0 <= share {
+            cell += 1;
+        }
+        cell
+    };
+    let (low, high) = (place(low), place(high));
+    let high = high.max(low);
+    format!(
+        "{}{}{}",
+        "█".repeat(low),
+        "▒".repeat(high - low),
+        "░".repeat(cells - high)
+    )
+}
+
+/// How the command ends, for which eval, and what to type.
+fn last_line(
+    rows: &[OverviewRow],
+    exit: Exit,
+    paint: Paint,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut line = format!("{} evals, exit code {}", rows.len(), exit.code());
+    let mut parts = Vec::new();
+    for ending in Exit::ALL.into_iter().filter(|exit| *exit != Exit::Passed) {
+        let named = rows.iter().filter(|row| row.exit == ending);
+        let names: Vec<&str> = named.map(|row| &*row.eval).collect();
+        if !names.is_empty() {
+            parts.push(format!("{}: {}", meaning(ending), listed(&names)));
+        }
+    }
+    if !parts.is_empty() {
+        line += "; ";
+        line += &parts.join("; ");
+    }
+    let line = paint.tone(exit.into(), &line);
+    let worst = rows.iter().filter(|row| row.exit != Exit::Passed);
+    // The first of those that are worst, and has something to look at.
+    let told = worst.filter_map(|row| Some((row.exit, row.next.as_ref()?)));
+    let next = told.reduce(|worst, row| if row.0 > worst.0 { row } else { worst });
+    match next {
+        Some((_, next)) => writeln!(out, "{line}; next: {next}"),
+        None => writeln!(out, "{line}"),
+    }
+}
+
+fn meaning(exit: Exit) -> &'static str {
+    match exit {
+        Exit::Passed => "passed",
+        Exit::Failed => "failed",
+        Exit::Infrastructure => "inconclusive",
+        Exit::Usage => "not run",
+        Exit::Interrupted => "interrupted",
+    }
+}
+
+fn listed(names: &[&str]) -> String {
+    let shown = names.iter().take(NAMED);
+    let shown: Vec<_> = shown.map(|name| format!("`{name}`")).collect();
+    match names.len().saturating_sub(NAMED) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(eval: &str, exit: Exit) -> OverviewRow {
+        let summary = Summary::of(eval, &[]);
+        OverviewRow {
+            eval: eval.to_owned(),
+            samples: Some((30, 30)),
+            accuracy: Some(("66.7 %".to_owned(), [0.488, 0.808])),
+            change: summary.change,
+            errors: 2,
+            cost_usd: Some(0.0123),
+            duration_s: 1.25,
+            gates: counted([Verdict::Passed, Verdict::Failed]),
+            exit,
+            next: Some(format!("cargo evaltest show {eval}")),
+        }
+    }
+
+    fn written(rows: &[OverviewRow], width: Option<usize>) -> String {
+        let mut out = Vec::new();
+        let exit = Exit::worst(rows.iter().map(|row| row.exit));
+        overview(rows, exit, width, Paint::Plain, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_bar_is_full_up_to_what_is_sure() {
+        let check = |ends: [f64; 2], expect: &str| assert_eq!(bar(ends, 10), expect, "{ends:?}");
+        check([0.488, 0.808], "█████▒▒▒░░");
+        check([0.0, 0.0], "░░░░░░░░░░");
+        check([1.0, 1.0], "██████████");
+        check([0.0, 1.0], "▒▒▒▒▒▒▒▒▒▒");
+        check([0.566, 1.0], "██████▒▒▒▒");
+    }
+
+    #[test]
+    fn a_difference_has_a_sign_where_it_is_one() {
+        assert_eq!(signed(0.025), "+2.5");
+        assert_eq!(signed(-0.2), "-20.0");
+        assert_eq!(signed(-0.0001), "0.0");
+    }
+
+    #[test]
+    fn the_last_line_names_what_failed_and_what_to_type() {
+        let rows = [
+            row("a", Exit::Passed),
+            row("b", Exit::Failed),
+            row("c", Exit::Infrastructure),
+        ];
+        let text = written(&rows, None);
+        let last = text.lines().last().unwrap();
+        assert_eq!(
+            last,
+            "3 evals, exit code 3; failed: `b`; inconclusive: `c`; next: cargo evaltest show c"
+        );
+        let text = written(&[row("a", Exit::Passed), row("b", Exit::Passed)], None);
+        assert_eq!(text.lines().last(), Some("2 evals, exit code 0"));
+    }
+
+    #[test]
+    fn no_line_of_the_table_is_wider_than_the_terminal() {
+        let mut rows = vec![row(&"a long name of an eval ".repeat(4), Exit::Passed)];
+        rows[0].change = None;
+        rows.push(OverviewRow::not_run("b", Exit::Usage));
+        for width in 24..140 {
+            let text = written(&rows, Some(width));
+            let table = text.lines().take(text.lines().count() - 1);
+            for line in table {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+        }
+    }
+}
