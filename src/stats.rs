@@ -11,6 +11,7 @@ mod bootstrap;
 mod bounded;
 mod clusters;
 mod conditional;
+mod counted;
 mod detect;
 mod difference;
 mod early;
@@ -40,7 +41,9 @@ pub(crate) use alpha::{Alphas, Unit, scaled};
 pub(crate) use bootstrap::{DRAWS, bootstrap95};
 pub(crate) use bounded::BoundedMean;
 pub(crate) use clusters::Clusters;
+pub(crate) use conditional::conditional_test_of;
 pub use conditional::{AnswerCounts, ComparedSample, Tested, conditional_test};
+pub(crate) use counted::CountedSamples;
 pub(crate) use detect::{RedBelow, smallest_drop, smallest_drop_of_groups};
 pub use detect::{TimesAsked, smallest_drop_at};
 pub(crate) use difference::{

@@ -20,16 +20,21 @@ pub(crate) struct Clusters {
 impl Clusters {
     /// Adds a group of `n` answers of which `c` are correct; an empty one counts as none.
     pub(crate) fn add(&mut self, c: u64, n: u64) {
+        self.add_times(c, n, 1);
+    }
+
+    /// Adds so many groups of `n` answers of which `c` are correct.
+    pub(crate) fn add_times(&mut self, c: u64, n: u64, times: u64) {
         if n == 0 {
             return;
         }
-        self.groups += 1;
-        self.answers += n;
-        self.correct += c;
-        let (c, n) = (u128::from(c), u128::from(n));
-        self.cc += c * c;
-        self.cn += c * n;
-        self.nn += n * n;
+        self.groups += times;
+        self.answers += times * n;
+        self.correct += times * c;
+        let (c, n, times) = (u128::from(c), u128::from(n), u128::from(times));
+        self.cc += times * c * c;
+        self.cn += times * c * n;
+        self.nn += times * n * n;
     }
 
     /// The standard error of correct / answers; `None` with fewer than two groups.

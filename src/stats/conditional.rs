@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::counted::CountedSamples;
 use super::law::{Law, SumTail, WORK, lower_tail};
 use super::sign_test::sign_test_p;
 use super::{as_f64, normal};
@@ -82,22 +83,27 @@ impl AnswerCounts {
 /// the number of empty cells*, Theory of Probability and its Applications 27 (1982), for the bound V. G. Mikhailov,
 /// *On a refinement of the central limit theorem for sums of independent random indicators*, ibid. 38 (1993).
 pub fn conditional_test(samples: &[ComparedSample]) -> Tested {
+    conditional_test_of(&samples.iter().copied().collect())
+}
+
+/// [`conditional_test`] of samples that are counted.
+pub(crate) fn conditional_test_of(samples: &CountedSamples) -> Tested {
     let (mut worse, mut better) = (0, 0);
     let mut kinds = Kinds::new();
     let mut observed = 0;
-    for ComparedSample { before, now } in samples {
+    for (ComparedSample { before, now }, times) in samples.kinds() {
         let (b, n) = (before.right.min(before.of), now.right.min(now.of));
         let (right, of) = (b.saturating_add(n), before.of.saturating_add(now.of));
         if right == 0 || right == of || before.of == 0 || now.of == 0 {
             continue;
         }
         if of == 2 {
-            worse += u64::from(b);
-            better += u64::from(n);
+            worse += times * u64::from(b);
+            better += times * u64::from(n);
         } else {
-            *kinds.entry([right, now.of, before.of]).or_default() += 1;
+            *kinds.entry([right, now.of, before.of]).or_default() += times;
         }
-        observed += i64::from(n);
+        observed += times.cast_signed() * i64::from(n);
     }
     if kinds.is_empty() {
         return signs(worse, better);

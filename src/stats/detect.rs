@@ -11,7 +11,8 @@
 
 mod groups;
 
-use super::conditional::{AnswerCounts, ComparedSample, conditional_test};
+use super::conditional::{AnswerCounts, ComparedSample, conditional_test_of};
+use super::counted::CountedSamples;
 use super::rates::{Changed, Rates};
 use super::{as_f64, normal};
 
@@ -39,17 +40,18 @@ pub(crate) struct RedBelow {
 
 /// The smallest loss of accuracy that the comparison of these samples sees with probability `power` or more, in steps
 /// of one sample. `None` when there is none.
-pub(crate) fn smallest_drop(samples: &[ComparedSample], red: RedBelow, power: f64) -> Option<f64> {
-    let compared = |both: &&ComparedSample| both.before.of > 0 && both.now.of > 0;
-    let samples: Vec<_> = samples.iter().filter(compared).copied().collect();
-    let rates = Rates::of(&samples)?;
+pub(crate) fn smallest_drop(samples: &CountedSamples, red: RedBelow, power: f64) -> Option<f64> {
+    let compared = |both: &ComparedSample| both.before.of > 0 && both.now.of > 0;
+    let samples = samples.kinds().filter(|(both, _)| compared(both));
+    let samples: CountedSamples = samples.map(|(both, times)| (*both, times)).collect();
+    let rates = Rates::of_counted(&samples)?;
     // Grown from a grid: what never flips does so by less than this.
     if rates.noise() < 1e-6 {
         return smallest_without_chance(&samples, red);
     }
     let mut asked = std::collections::BTreeMap::new();
-    for ComparedSample { before, now } in &samples {
-        *asked.entry([before.of, now.of]).or_default() += 1;
+    for (ComparedSample { before, now }, times) in samples.kinds() {
+        *asked.entry([before.of, now.of]).or_default() += times;
     }
     let design: Vec<_> = asked
         .into_iter()
@@ -63,19 +65,26 @@ pub(crate) fn smallest_drop(samples: &[ComparedSample], red: RedBelow, power: f6
 }
 
 /// The test itself, as there is no chance in what it would see.
-fn smallest_without_chance(samples: &[ComparedSample], red: RedBelow) -> Option<f64> {
-    let is_right = |both: &&ComparedSample| both.before.right == both.before.of;
-    let right: Vec<_> = samples.iter().filter(is_right).collect();
-    let p = |lost: u64| {
-        let broken = right.iter().zip(0..).map(|(both, at)| ComparedSample {
-            before: both.before,
-            now: AnswerCounts::new(if at < lost { 0 } else { both.now.of }, both.now.of),
-        });
-        let tested = conditional_test(&broken.collect::<Vec<_>>());
+fn smallest_without_chance(samples: &CountedSamples, red: RedBelow) -> Option<f64> {
+    let is_right = |both: &ComparedSample| both.before.right == both.before.of;
+    let right = || samples.kinds().filter(|(both, _)| is_right(both));
+    let p = |mut lost: u64| {
+        let mut broken = CountedSamples::default();
+        for (both, times) in right() {
+            let breaking = times.min(lost);
+            lost -= breaking;
+            for (right, times) in [(0, breaking), (both.now.of, times - breaking)] {
+                let now = AnswerCounts::new(right, both.now.of);
+                let before = both.before;
+                broken.add(ComparedSample { before, now }, times);
+            }
+        }
+        let tested = conditional_test_of(&broken);
         if red.mid_p { tested.mid_p } else { tested.p }
     };
-    let lost = least(1, right.len() as u64, |lost| p(lost) < red.alpha)?;
-    Some(as_f64(lost) / as_f64(samples.len() as u64))
+    let most = right().map(|(_, times)| times).sum();
+    let lost = least(1, most, |lost| p(lost) < red.alpha)?;
+    Some(as_f64(lost) / as_f64(samples.count()))
 }
 
 fn smallest_at(

@@ -1,7 +1,8 @@
 //! The paired difference of two runs over the same samples, with its interval.
 
 use super::conditional::ComparedSample;
-use super::{Z95, as_f64, student};
+use super::counted::CountedSamples;
+use super::{Sum, Z95, as_f64, student};
 
 /// How much more often the answers are right now than before, over the samples that have answers on both sides.
 ///
@@ -29,38 +30,44 @@ pub(crate) struct Difference {
 ///
 /// Source: T. Tango, *Equivalence test and confidence interval for the difference in proportions for the
 /// paired-sample design*, Statistics in Medicine 17 (1998).
-pub(crate) fn paired_difference(samples: &[ComparedSample]) -> Option<Difference> {
-    interval(samples.iter().map(std::slice::from_ref), true)
+pub(crate) fn paired_difference(samples: &CountedSamples) -> Option<Difference> {
+    let kinds = samples.kinds();
+    interval(
+        kinds.map(|(sample, times)| (std::slice::from_ref(sample), times)),
+        true,
+    )
 }
 
 /// [`paired_difference`] where only groups of samples are independent of each other: the pairs are groups.
 pub(crate) fn grouped_difference(groups: &[Vec<ComparedSample>]) -> Option<Difference> {
-    interval(groups.iter().map(Vec::as_slice), true)
+    interval(groups.iter().map(|group| (group.as_slice(), 1)), true)
 }
 
 /// [`grouped_difference`] that knows no single pairs: what is said of groups of one pair each is what is said of these
 /// pairs several times over, and a handful of them say little.
 pub(crate) fn repeated_difference(groups: &[Vec<ComparedSample>]) -> Option<Difference> {
-    interval(groups.iter().map(Vec::as_slice), false)
+    interval(groups.iter().map(|group| (group.as_slice(), 1)), false)
 }
 
-/// What one group adds.
+/// What one group adds, and how many groups are like it.
 struct Unit {
+    times: u64,
     samples: f64,
     /// The sum of its samples' differences.
     change: f64,
 }
 
-/// With `single`, pairs that stand by themselves are known as such.
+/// Of groups, each so many times. With `single`, pairs that stand by themselves are known as such.
 fn interval<'a>(
-    groups: impl Iterator<Item = &'a [ComparedSample]>,
+    groups: impl Iterator<Item = (&'a [ComparedSample], u64)>,
     mut single: bool,
 ) -> Option<Difference> {
-    let (mut units, mut shares) = (Vec::new(), [0.0, 0.0]);
+    let (mut units, mut shares) = (Vec::new(), [Sum::default(), Sum::default()]);
     // Over the samples: how many pairs the answers to one make.
     let mut pairs = 0.0;
-    for group in groups {
+    for (group, times) in groups {
         let mut unit = Unit {
+            times,
             samples: 0.0,
             change: 0.0,
         };
@@ -70,30 +77,31 @@ fn interval<'a>(
             }
             let share = |right: u32, of: u32| f64::from(right.min(of)) / f64::from(of);
             let (was, is) = (share(before.right, before.of), share(now.right, now.of));
-            shares[0] += was;
-            shares[1] += is;
+            shares[0].add_times(was, times);
+            shares[1].add_times(is, times);
             unit.samples += 1.0;
             unit.change += is - was;
             single &= before.of == 1 && now.of == 1;
-            pairs += f64::from(before.of.min(now.of));
+            pairs += as_f64(times) * f64::from(before.of.min(now.of));
         }
         if unit.samples > 0.0 {
             single &= unit.samples < 1.5;
             units.push(unit);
         }
     }
-    let samples: f64 = units.iter().map(|unit| unit.samples).sum();
-    if units.is_empty() {
-        return None;
-    }
-    let value = units.iter().map(|unit| unit.change).sum::<f64>() / samples;
-    let squares: f64 = units
-        .iter()
-        .map(|unit| (unit.change - value * unit.samples).powi(2))
-        .sum();
-    let count = units.len() as u64;
+    let sum = |part: &dyn Fn(&Unit) -> f64| -> Option<f64> {
+        let mut sum = Sum::default();
+        for unit in &units {
+            sum.add_times(part(unit), unit.times);
+        }
+        sum.total()
+    };
+    let samples = sum(&|unit| unit.samples)?;
+    let value = sum(&|unit| unit.change)? / samples;
+    let squares = sum(&|unit| (unit.change - value * unit.samples).powi(2))?;
+    let count = units.iter().map(|unit| unit.times).sum::<u64>();
     // Groups of different sizes count as fewer of equal ones.
-    let sizes: f64 = units.iter().map(|unit| unit.samples.powi(2)).sum();
+    let sizes = sum(&|unit| unit.samples.powi(2))?;
     let pairs = samples / sizes * pairs;
     let variance = squares / (samples * samples);
     let (spread, quantile) = if single {
@@ -106,8 +114,8 @@ fn interval<'a>(
         )
     };
     Some(Difference {
-        before: shares[0] / samples,
-        now: shares[1] / samples,
+        before: shares[0].total()? / samples,
+        now: shares[1].total()? / samples,
         value,
         ci95: [
             -spread.mirrored().highest(quantile),

@@ -39,7 +39,8 @@
 //! two-sided hypothesis testing with provision for early stopping in favor of the null hypothesis*, Journal of
 //! Statistical Planning and Inference 42 (1994).
 
-use super::conditional::{AnswerCounts, ComparedSample, Tested, conditional_test};
+use super::conditional::{AnswerCounts, ComparedSample, Tested, conditional_test_of};
+use super::counted::CountedSamples;
 use super::{normal, root};
 
 /// How many looks there are.
@@ -110,7 +111,7 @@ pub(crate) enum Decision {
 impl Look {
     /// What the test says at this look, of these samples (also where it is [`whole_runs_test`](super::whole_runs_test)
     /// that tested them).
-    pub(crate) fn decide(&self, tested: &Tested, samples: &[ComparedSample]) -> Decision {
+    pub(crate) fn decide(&self, tested: &Tested, samples: &CountedSamples) -> Decision {
         if tested.p < self.red {
             Decision::Red
         } else if self.share >= 1.0 || (tested.mid_p > self.green && self.is_far_off(samples)) {
@@ -121,16 +122,19 @@ impl Look {
     }
 
     /// Whether a few more broken samples, each asked as often as the one most asked, would not do.
-    fn is_far_off(&self, samples: &[ComparedSample]) -> bool {
-        let most = |of: fn(&ComparedSample) -> u32| samples.iter().map(of).max().unwrap_or(1);
+    fn is_far_off(&self, samples: &CountedSamples) -> bool {
+        let most = |of: fn(&ComparedSample) -> u32| {
+            let kinds = samples.kinds();
+            kinds.map(|(both, _)| of(both)).max().unwrap_or(1)
+        };
         let before = most(|sample| sample.before.of);
         let broken = ComparedSample {
             before: AnswerCounts::new(before, before),
             now: AnswerCounts::new(0, most(|sample| sample.now.of)),
         };
-        let mut more = samples.to_vec();
-        more.extend((0..self.broken).map(|_| broken));
-        conditional_test(&more).p >= self.last
+        let mut more = samples.clone();
+        more.add(broken, u64::from(self.broken));
+        conditional_test_of(&more).p >= self.last
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::as_f64;
 use super::conditional::{AnswerCounts, ComparedSample};
+use super::counted::CountedSamples;
 
 /// Rates are told apart by this many steps from 0 to 1.
 const STEPS: u32 = 40;
@@ -40,11 +41,18 @@ impl Rates {
     /// little: each side with several answers to a sample counts for itself. Where there is none, samples that became
     /// right tell how many flip either way. `None` if no sample was answered twice.
     pub fn of(samples: &[ComparedSample]) -> Option<Self> {
+        Self::of_counted(&samples.iter().copied().collect())
+    }
+
+    /// [`of`](Self::of) samples that are counted.
+    pub(crate) fn of_counted(samples: &CountedSamples) -> Option<Self> {
         let mut kinds = BTreeMap::<AnswerCounts, u64>::new();
-        let several = |answers: &AnswerCounts| answers.of > 1;
-        let sides = samples.iter().flat_map(|both| [both.before, both.now]);
-        for answers in sides.filter(several) {
-            *kinds.entry(answers).or_default() += 1;
+        for (both, times) in samples.kinds() {
+            for answers in [both.before, both.now] {
+                if answers.of > 1 {
+                    *kinds.entry(answers).or_default() += times;
+                }
+            }
         }
         if kinds.is_empty() {
             kinds = pairs(samples);
@@ -166,11 +174,11 @@ impl Rates {
 
 /// Pairs of single answers as two answers to a sample each. Of those that changed, as many count as became right,
 /// twice, if fewer became right than wrong.
-fn pairs(samples: &[ComparedSample]) -> BTreeMap<AnswerCounts, u64> {
+fn pairs(samples: &CountedSamples) -> BTreeMap<AnswerCounts, u64> {
     let mut counts = [[0_u64; 2]; 2];
-    for ComparedSample { before, now } in samples {
+    for (ComparedSample { before, now }, times) in samples.kinds() {
         if before.of == 1 && now.of == 1 {
-            counts[usize::from(before.right > 0)][usize::from(now.right > 0)] += 1;
+            counts[usize::from(before.right > 0)][usize::from(now.right > 0)] += times;
         }
     }
     let [[wrong, better], [worse, right]] = counts;

@@ -26,6 +26,20 @@ impl Sum {
         self.count += 1;
     }
 
+    /// Adds a value so many times, as exactly as one by one.
+    pub(crate) fn add_times(&mut self, value: f64, times: u64) {
+        if times == 0 {
+            return;
+        }
+        let count = as_f64(times);
+        let product = value * count;
+        self.add(product);
+        // What the product lost is exact. Of what is infinite there is nothing to lose.
+        let lost = value.mul_add(count, -product);
+        self.lost += if lost.is_finite() { lost } else { 0.0 };
+        self.count += times - 1;
+    }
+
     /// Adds the values of another sum.
     pub(crate) fn add_all(&mut self, other: &Self) {
         if other.count > 0 {
@@ -87,6 +101,9 @@ mod tests {
             for count in [3, 7, 165] {
                 let mean = std::iter::repeat_n(value, count).collect::<Sum>().mean();
                 assert_eq!(mean, Some(value), "{count} times {value}");
+                let mut sum = Sum::default();
+                sum.add_times(value, count as u64);
+                assert_eq!(sum.mean(), Some(value), "{count} times {value} at once");
             }
         }
     }

@@ -226,6 +226,11 @@ pub(crate) fn right_of(answers: &[Option<bool>]) -> AnswerCounts {
 /// are now (`Some(true)`, it became wrong), or the other way round (`Some(false)`).
 pub(crate) fn flipped(before: &[Option<bool>], now: &[Option<bool>]) -> Option<bool> {
     let [before, now] = [before, now].map(right_of);
+    flipped_counts(before, now)
+}
+
+/// [`flipped`], of counted answers.
+pub(crate) fn flipped_counts(before: AnswerCounts, now: AnswerCounts) -> Option<bool> {
     let is_right = |AnswerCounts { right, of }: AnswerCounts| u64::from(right) * 2 > u64::from(of);
     let was = is_right(before);
     (before.of > 0 && now.of > 0 && was != is_right(now)).then_some(was)

@@ -19,7 +19,7 @@ use no_regression::BaselineComparison;
 
 pub(crate) use mean::KnownMeans;
 pub use no_regression::{ComparedVerdict, PairedFigures, SeenDrop};
-pub(crate) use no_regression::{OTHER_JUDGE, ServedJudges, show_p};
+pub(crate) use no_regression::{CountedPairs, OTHER_JUDGE, ServedJudges, show_p};
 pub(crate) use own::BOUNDS;
 pub(crate) use validate::Known;
 

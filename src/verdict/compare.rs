@@ -12,7 +12,7 @@ use serde_json::Map;
 use crate::data::{Record, Status};
 use crate::stats;
 use crate::verdict::baseline::{Baseline, BaselineSample, CurrentSample, Pair, flipped, right_of};
-use crate::verdict::check::{PairedFigures, SeenDrop, ServedJudges};
+use crate::verdict::check::{CountedPairs, PairedFigures, SeenDrop, ServedJudges};
 use crate::verdict::gate::Gate;
 use crate::verdict::gather::Gathered;
 use crate::verdict::summary::{Summary, SummaryBuilder};
@@ -180,7 +180,8 @@ impl RunsComparison {
     pub(crate) fn of(a: &RunSide, b: &RunSide, names: [&str; 2], all_scorers: bool) -> Self {
         let baseline = a.baseline();
         let pairing = baseline.pair(&b.samples, None, false);
-        let whole = PairedFigures::of(&pairing.pairs);
+        let counted = CountedPairs::of(&pairing.pairs);
+        let whole = PairedFigures::of(&counted);
         let flips = |worse: bool| {
             let flips = pairing.pairs.iter();
             let flips = flips.filter(|pair| flipped(pair.before, pair.now) == Some(worse));
@@ -203,7 +204,8 @@ impl RunsComparison {
         let mut slices = BTreeMap::<_, BTreeMap<_, _>>::new();
         for ([dimension, value], pairs) in &sliced {
             let values = slices.entry((*dimension).to_owned()).or_default();
-            values.insert((*value).to_owned(), PairedFigures::of(pairs));
+            let figures = PairedFigures::of(&CountedPairs::of(pairs));
+            values.insert((*value).to_owned(), figures);
         }
         let scorers = if all_scorers {
             by_scorer(&pairing.pairs, &a.by_id(), &now)
@@ -211,7 +213,7 @@ impl RunsComparison {
             BTreeMap::new()
         };
         Self {
-            seen: SeenDrop::of(&pairing.pairs, &whole),
+            seen: SeenDrop::of(&counted, &whole),
             whole,
             flips: FlippedIds {
                 worse: flips(true),
@@ -255,7 +257,10 @@ fn by_scorer(
     }
     let figures = scorers.into_iter();
     figures
-        .map(|(scorer, pairs)| (scorer.to_owned(), PairedFigures::of(&pairs)))
+        .map(|(scorer, pairs)| {
+            let figures = PairedFigures::of(&CountedPairs::of(&pairs));
+            (scorer.to_owned(), figures)
+        })
         .collect()
 }
 

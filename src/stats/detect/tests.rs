@@ -1,7 +1,7 @@
 use super::*;
-use crate::stats::SplitMix64;
 use crate::stats::simulated::{Rates as Known, agents, two_runs};
 use crate::stats::whole_runs::{RunGroup, design_effect, whole_runs_test};
+use crate::stats::{SplitMix64, conditional_test};
 
 const ALPHA: f64 = 0.05;
 
@@ -9,6 +9,10 @@ const RED: RedBelow = RedBelow {
     alpha: ALPHA,
     mid_p: false,
 };
+
+fn smallest_drop(samples: &[ComparedSample], red: RedBelow, power: f64) -> Option<f64> {
+    super::smallest_drop(&samples.iter().copied().collect(), red, power)
+}
 
 /// How often the test is red.
 fn red(rates: &Known, m: u32, k: u32, draws: u32, random: &mut SplitMix64) -> f64 {

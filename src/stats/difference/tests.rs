@@ -2,6 +2,10 @@ use super::*;
 use crate::stats::simulated::{agents, two_runs};
 use crate::stats::{AnswerCounts, SplitMix64};
 
+fn paired_difference(samples: &[ComparedSample]) -> Option<Difference> {
+    super::paired_difference(&samples.iter().copied().collect())
+}
+
 fn pairs(worse: u32, better: u32, all: u32) -> Vec<ComparedSample> {
     let pair = |before, now| ComparedSample {
         before: AnswerCounts::new(before, 1),

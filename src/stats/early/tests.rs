@@ -1,6 +1,6 @@
 use super::*;
 use crate::stats::simulated::{Rates, agents, draw};
-use crate::stats::{SplitMix64, as_f64};
+use crate::stats::{SplitMix64, as_f64, conditional_test};
 
 const ALPHA: f64 = 0.05;
 
@@ -80,7 +80,7 @@ fn looks_become_less_strict_and_decide() {
         error: 0.0,
     };
     let looks = looks(ALPHA);
-    let decide = |look: usize, p| looks[look].decide(&of(p), &[]);
+    let decide = |look: usize, p| looks[look].decide(&of(p), &CountedSamples::default());
     assert_eq!(decide(0, 0.001), Decision::Red);
     assert_eq!(decide(1, 0.1), Decision::Open);
     assert_eq!(decide(1, 1.1), Decision::Green);
@@ -103,7 +103,12 @@ fn silence_is_evidence_only_where_few_broken_samples_would_not_do() {
         for sample in &mut samples[..broken] {
             sample.now.right = 0;
         }
-        [0, 1, 2].map(|look: usize| looks[look].decide(&conditional_test(&samples), &samples))
+        [0, 1, 2].map(|look: usize| {
+            looks[look].decide(
+                &conditional_test(&samples),
+                &samples.iter().copied().collect(),
+            )
+        })
     };
     // It takes five single answers that became wrong, two samples with five and one, one with five and five.
     assert_eq!(decide([1, 1], 0), [Green; 3]);
@@ -155,7 +160,8 @@ fn compare(rates: &Rates, [m, k]: [u32; 2], runs: u32, random: &mut SplitMix64) 
         }
         for (look, place) in looks.iter().zip(&places) {
             let so_far = &samples[..usize::try_from(*place).unwrap()];
-            let decision = look.decide(&conditional_test(so_far), so_far);
+            let decision =
+                look.decide(&conditional_test(so_far), &so_far.iter().copied().collect());
             if decision != Decision::Open {
                 sums[0] += f64::from(u8::from(decision == Decision::Red));
                 sums[2] += as_f64(*place) / as_f64(rates.len() as u64);

@@ -1,6 +1,6 @@
 //! How far a run is from the accepted baseline.
 
-use super::no_regression::PairedFigures;
+use super::no_regression::{CountedPairs, PairedFigures};
 use crate::verdict::baseline::flipped;
 use crate::verdict::facts::Facts;
 use crate::verdict::summary::BaselineChange;
@@ -15,7 +15,7 @@ impl BaselineChange {
             return None;
         }
         let pairing = baseline.pair(&facts.current, None, false);
-        let figures = PairedFigures::of(&pairing.pairs);
+        let figures = PairedFigures::of(&CountedPairs::of(&pairing.pairs));
         let flips = |worse: bool| {
             let flips = pairing.pairs.iter();
             let flips = flips.filter(|pair| flipped(pair.before, pair.now) == Some(worse));

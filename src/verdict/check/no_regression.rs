@@ -12,6 +12,7 @@
 //! the comparison is of judges, and inconclusive.
 
 mod alone;
+mod counted;
 mod judges;
 mod message;
 mod paired;
@@ -24,6 +25,7 @@ use crate::verdict::look::EarlyLook;
 use crate::verdict::result::{GateResult, Verdict};
 
 pub use alone::{ComparedVerdict, PairedFigures, SeenDrop};
+pub(crate) use counted::CountedPairs;
 pub(crate) use judges::{OTHER_JUDGE, ServedJudges};
 pub(crate) use message::show_p;
 use paired::{As, Paired};
@@ -95,16 +97,17 @@ impl<'a> BaselineComparison<'a> {
         let look = facts.look.filter(|_| gate.early_stop).and_then(taken);
         let early = look.is_some_and(|look| look.at.is_early());
         let pairing = baseline.pair(&facts.current, gate.slice.as_ref(), early);
+        let counted = CountedPairs::of(&pairing.pairs);
         let test = |errors: As| {
-            let paired = Paired::of(&pairing.pairs, errors);
+            let paired = counted.paired(errors);
             let p = looked_p(raw_p(gate, &paired), look);
             Test { paired, p }
         };
         let seen = test(As::Nothing);
-        let has_errors = pairing.pairs.iter().any(|pair| pair.now.contains(&None));
-        let end = |errors: As| {
-            if has_errors {
-                test(errors)
+        let [_, errors] = counted.missing();
+        let end = |errors_as: As| {
+            if errors > 0 {
+                test(errors_as)
             } else {
                 seen.clone()
             }

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
+use super::counted::CountedPairs;
 use super::message::{POWER, assumption};
 use super::paired::{As, Paired};
 use crate::stats::RedBelow;
-use crate::verdict::baseline::{Pair, flipped, right_of};
 
 /// Below which p a difference is called one, as by a gate that says nothing else.
 const ALPHA: f64 = 0.05;
@@ -65,19 +65,17 @@ pub struct SeenDrop {
 
 impl PairedFigures {
     /// Those of some pairs, whose `before` is A and whose `now` is B.
-    pub(crate) fn of(pairs: &[Pair<'_>]) -> Self {
-        let paired = Paired::of(pairs, As::Nothing);
+    pub(crate) fn of(pairs: &CountedPairs) -> Self {
+        Self::of_paired(&pairs.paired(As::Nothing))
+    }
+
+    pub(super) fn of_paired(paired: &Paired) -> Self {
         let [a, b] = paired.shares();
         let difference = paired.difference();
         let interval = difference.map(|difference| difference.ci95);
         let has_pairs = paired.pairs() > 0;
         let p = paired.tested.p;
-        let other_way = || Paired::of(&swapped(pairs), As::Nothing).tested.p;
-        let count = |worse: bool| {
-            let flips = pairs.iter();
-            let flips = flips.filter(|pair| flipped(pair.before, pair.now) == Some(worse));
-            flips.count() as u64
-        };
+        let other_way = || paired.tested_other_way().p;
         Self {
             n: paired.pairs(),
             verdict: match interval {
@@ -92,8 +90,8 @@ impl PairedFigures {
             difference_ci95: interval,
             p: has_pairs.then_some(p),
             p_two_sided: has_pairs.then(|| (2.0 * p.min(other_way())).min(1.0)),
-            worse: count(true),
-            better: count(false),
+            worse: paired.flips(true),
+            better: paired.flips(false),
             groups: paired.group_count().map(|groups| groups as u64),
         }
     }
@@ -101,14 +99,14 @@ impl PairedFigures {
 
 impl SeenDrop {
     /// That of some pairs.
-    pub(crate) fn of(pairs: &[Pair<'_>], figures: &PairedFigures) -> Self {
-        let paired = Paired::of(pairs, As::Nothing);
+    pub(crate) fn of(pairs: &CountedPairs, figures: &PairedFigures) -> Self {
+        let paired = pairs.paired(As::Nothing);
         let red = RedBelow {
             alpha: ALPHA,
             mid_p: false,
         };
         // Were even the loss of everything no surprise, no drop is seen.
-        let sees = Paired::of(pairs, As::Lost).tested.p < ALPHA;
+        let sees = pairs.paired(As::Lost).tested.p < ALPHA;
         let drop = sees.then(|| paired.smallest_drop(red, POWER)).flatten();
         Self {
             smallest_drop: drop,
@@ -117,20 +115,10 @@ impl SeenDrop {
     }
 }
 
-/// The same the other way round, without what has no verdict in B.
-fn swapped<'a>(pairs: &[Pair<'a>]) -> Vec<Pair<'a>> {
-    let both = pairs.iter().filter(|pair| right_of(pair.now).of > 0);
-    let turned = both.map(|pair| Pair {
-        before: pair.now,
-        now: pair.before,
-        ..*pair
-    });
-    turned.collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verdict::baseline::Pair;
 
     type Answers = Vec<Option<bool>>;
 
@@ -156,7 +144,7 @@ mod tests {
             now,
             cluster: None,
         });
-        PairedFigures::of(&pairs.collect::<Vec<_>>())
+        PairedFigures::of(&CountedPairs::of(&pairs.collect::<Vec<_>>()))
     }
 
     #[test]
