@@ -9,6 +9,7 @@
 
 mod accuracy;
 pub mod compare;
+pub mod document;
 pub(crate) mod event;
 pub mod format;
 pub mod gaia;

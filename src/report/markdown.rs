@@ -4,6 +4,7 @@
 //! a link, an image, HTML, a mention, a table column or a command of CI, and what is not seen is shown as an escape.
 
 mod assertions;
+pub mod blocks;
 mod costs;
 mod epochs;
 mod judge;
