@@ -14,6 +14,7 @@ pub(crate) mod event;
 pub mod format;
 pub mod gaia;
 pub mod glance;
+mod html;
 mod judge;
 pub mod markdown;
 mod md;

@@ -5,6 +5,7 @@
 
 use std::io::Write;
 
+use super::html::HtmlReport;
 use super::md::MarkdownReport;
 use super::reported::ReportedRun;
 use crate::error::{Error, Result, nearest};
@@ -73,7 +74,7 @@ pub trait ReportFormat: Sync {
 }
 
 /// All formats, in the order in which help lists them.
-pub const FORMATS: &[&dyn ReportFormat] = &[&MarkdownReport];
+pub const FORMATS: &[&dyn ReportFormat] = &[&MarkdownReport, &HtmlReport];
 
 /// The format of a name.
 ///

@@ -33,6 +33,11 @@ impl Hasher {
         self.0.update(bytes);
     }
 
+    /// The bytes behind [`Hasher::hex`].
+    pub(crate) fn digest(self) -> [u8; 32] {
+        self.0.finalize().into()
+    }
+
     /// 64 hex digits.
     pub(crate) fn hex(self) -> String {
         hex(&self.0.finalize())

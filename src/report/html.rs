@@ -1,0 +1,14 @@
+//! HTML: pages of one file, which are read without scripts, opened from disk or as an artifact of CI.
+//!
+//! A page is made of a frame ([`page`]), texts that are escaped in one place ([`escape`]) and charts that are drawn in the
+//! text ([`chart`]). Every format that writes HTML is made of these.
+
+pub(crate) mod chart;
+mod charts;
+pub(crate) mod escape;
+mod noted;
+mod overview;
+pub(crate) mod page;
+mod report;
+
+pub(crate) use report::HtmlReport;

@@ -1,0 +1,88 @@
+//! Charts of pages, drawn as SVG in the text of the page: nothing is fetched, and they are there without scripts.
+//!
+//! Places are shares of the width, so that a chart is as wide as there is room and its letters stay as large as those around
+//! it. What a chart shows stands beside it in figures, for who cannot see it. Colours are those of the style.
+
+mod histogram;
+mod intervals;
+mod matrix;
+mod scatter;
+
+pub(crate) use histogram::{HistogramMark, histogram};
+pub(crate) use intervals::{IntervalRow, IntervalScale, intervals};
+pub(crate) use matrix::matrix;
+pub(crate) use scatter::{ScatterPoint, scatter};
+
+/// A share of the width or the height, as SVG has it.
+fn place(share: f64) -> String {
+    let share = if share.is_finite() { share } else { 0.0 };
+    format!("{:.2}%", share.clamp(0.0, 1.0) * 100.0)
+}
+
+/// Ends of steps that people count in, a few of them from nothing to `most`: 1, 2 or 5 times a power of ten.
+fn steps(most: f64) -> Vec<f64> {
+    if !most.is_finite() || most <= 0.0 {
+        return vec![0.0];
+    }
+    let rough = most / 4.0;
+    let power = 10f64.powf(rough.log10().floor());
+    let wide = [1.0, 2.0, 5.0, 10.0].map(|times| times * power);
+    let step = wide.into_iter().find(|step| *step >= rough);
+    let step = step.unwrap_or(rough);
+    let mut ends = vec![0.0];
+    while ends.len() < 12 && ends[ends.len() - 1] < most * 0.999_999 {
+        #[expect(clippy::cast_precision_loss, reason = "a dozen at most")]
+        ends.push(ends.len() as f64 * step);
+    }
+    ends
+}
+
+/// A figure without decimals that say nothing.
+fn short(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let size = value.abs();
+    let shown = match size {
+        _ if size >= 100.0 => format!("{value:.0}"),
+        _ if size >= 1.0 => format!("{value:.2}"),
+        _ if size >= 0.001 => format!("{value:.4}"),
+        _ => return format!("{value:.1e}"),
+    };
+    if shown.contains('.') {
+        shown.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        shown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_those_that_people_count_in() {
+        fn check(most: f64, expect: &[f64]) {
+            let found = steps(most);
+            let same = found.iter().zip(expect).all(|(a, b)| (a - b).abs() < 1e-9);
+            assert!(same && found.len() == expect.len(), "{most}: {found:?}");
+        }
+        check(1.0, &[0.0, 0.5, 1.0]);
+        check(0.0, &[0.0]);
+        check(f64::NAN, &[0.0]);
+        check(7.3, &[0.0, 2.0, 4.0, 6.0, 8.0]);
+        check(0.0041, &[0.0, 0.002, 0.004, 0.006]);
+    }
+
+    #[test]
+    fn figures_are_short() {
+        fn check(value: f64, expect: &str) {
+            assert_eq!(short(value), expect);
+        }
+        check(0.0, "0");
+        check(1.5, "1.5");
+        check(120.0, "120");
+        check(0.25, "0.25");
+        check(0.000_041, "4.1e-5");
+    }
+}

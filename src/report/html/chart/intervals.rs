@@ -1,0 +1,166 @@
+//! Shares with their intervals, a row each, on one scale.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use super::super::escape::text;
+use super::place;
+
+/// What a row shows. Texts are escaped where they are written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct IntervalRow {
+    /// What it is of.
+    pub(crate) label: String,
+    /// The point, if there is one.
+    pub(crate) value: Option<f64>,
+    /// The line through it.
+    pub(crate) interval: Option<[f64; 2]>,
+    /// Where the point might be, had every sample a verdict: a wider, paler line.
+    pub(crate) range: Option<[f64; 2]>,
+    /// The same in figures.
+    pub(crate) figures: String,
+    /// What else there is to say, such as of how many it is.
+    pub(crate) note: String,
+}
+
+/// What the rows are drawn on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IntervalScale {
+    /// What stands at the left.
+    pub(crate) low: f64,
+    /// What stands at the right.
+    pub(crate) high: f64,
+    /// Where a line goes through all rows, such as a threshold or no difference.
+    pub(crate) mark: Option<f64>,
+}
+
+impl IntervalScale {
+    /// From none to all.
+    pub(crate) const SHARES: Self = Self {
+        low: 0.0,
+        high: 1.0,
+        mark: None,
+    };
+
+    /// Around no difference, as wide as these intervals ask for.
+    pub(crate) fn differences(intervals: impl IntoIterator<Item = [f64; 2]>) -> Self {
+        let ends = intervals.into_iter().flatten().map(f64::abs);
+        let widest = ends.fold(0.05, f64::max).min(1.0);
+        Self {
+            low: -widest,
+            high: widest,
+            mark: Some(0.0),
+        }
+    }
+
+    fn of(self, value: f64) -> f64 {
+        (value - self.low) / (self.high - self.low)
+    }
+}
+
+/// Writes a table of rows with `heads` over label, figures and note.
+pub(crate) fn intervals(
+    caption: &str,
+    heads: [&str; 3],
+    scale: IntervalScale,
+    rows: &[IntervalRow],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let [label, figures, note] = heads;
+    writeln!(
+        out,
+        "<div class=\"wide\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\"><table class=\"chart\">\
+         <caption>{0}</caption>\n<thead><tr><th scope=\"col\">{1}</th>\
+         <td class=\"scale\" aria-hidden=\"true\"></td><th scope=\"col\">{2}</th><th scope=\"col\">{3}</th></tr></thead>\n<tbody>",
+        text(caption),
+        text(label),
+        text(figures),
+        text(note),
+    )?;
+    for row in rows {
+        writeln!(
+            out,
+            "<tr><th scope=\"row\">{}</th><td class=\"scale\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+            text(&row.label),
+            drawn(row, scale),
+            text(&row.figures),
+            text(&row.note),
+        )?;
+    }
+    writeln!(out, "</tbody></table></div>")
+}
+
+fn drawn(row: &IntervalRow, scale: IntervalScale) -> String {
+    let mut svg = "<svg class=\"iv\" aria-hidden=\"true\" focusable=\"false\">\
+                   <line class=\"base\" x1=\"0\" x2=\"100%\" y1=\"50%\" y2=\"50%\"/>"
+        .to_owned();
+    let mut line = |class: &str, [low, high]: [f64; 2]| {
+        let (from, to) = (place(scale.of(low)), place(scale.of(high)));
+        let _ = write!(
+            svg,
+            "<line class=\"{class}\" x1=\"{from}\" x2=\"{to}\" y1=\"50%\" y2=\"50%\"/>"
+        );
+    };
+    if let Some(range) = row.range {
+        line("may", range);
+    }
+    if let Some(interval) = row.interval {
+        line("ci", interval);
+    }
+    if let Some(mark) = scale.mark {
+        let at = place(scale.of(mark));
+        let _ = write!(
+            svg,
+            "<line class=\"mark\" x1=\"{at}\" x2=\"{at}\" y1=\"0\" y2=\"100%\"/>"
+        );
+    }
+    if let Some(value) = row.value {
+        let at = place(scale.of(value));
+        let _ = write!(
+            svg,
+            "<circle class=\"dot\" cx=\"{at}\" cy=\"50%\" r=\"5\"/>"
+        );
+    }
+    svg.push_str("</svg>");
+    svg
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_have_what_they_show_in_figures_too() {
+        let row = IntervalRow {
+            label: "level <1>".to_owned(),
+            value: Some(0.5),
+            interval: Some([0.25, 0.75]),
+            figures: "50.0 % (25.0 % to 75.0 %)".to_owned(),
+            note: "1 of 2".to_owned(),
+            ..IntervalRow::default()
+        };
+        let mut out = Vec::new();
+        let heads = ["slice", "accuracy", "correct"];
+        intervals("By slice", heads, IntervalScale::SHARES, &[row], &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        for expect in [
+            "<th scope=\"row\">level &lt;1&gt;</th>",
+            "class=\"ci\" x1=\"25.00%\" x2=\"75.00%\"",
+            "class=\"dot\" cx=\"50.00%\"",
+            "50.0 % (25.0 % to 75.0 %)",
+        ] {
+            assert!(out.contains(expect), "`{expect}` is not in:\n{out}");
+        }
+        assert!(!out.contains("class=\"mark\""), "{out}");
+    }
+
+    #[test]
+    fn differences_have_their_zero_in_the_middle() {
+        let scale = IntervalScale::differences([[-0.1, 0.02], [-0.04, 0.2]]);
+        assert!((scale.of(0.0) - 0.5).abs() < 1e-9);
+        assert!((scale.of(0.2) - 1.0).abs() < 1e-9);
+        // Nothing to see is not blown up to fill the room.
+        let scale = IntervalScale::differences([[-0.001, 0.001]]);
+        assert!((scale.high - 0.05).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,109 @@
+//! Texts from outside as they stand in a page. The only place that escapes for HTML.
+//!
+//! Where a text stands it is text: between tags and in attributes in double quotes alike. What is not seen (marks that turn
+//! the direction of a text, characters without width, control characters) is shown as an escape.
+
+use std::fmt::{self, Display, Write as _};
+
+use crate::printable::is_unseen;
+
+/// A text on one line.
+pub(crate) fn text(text: &str) -> HtmlText<'_> {
+    HtmlText {
+        text,
+        keeps_lines: false,
+    }
+}
+
+/// A text that keeps its lines, for where a style shows them.
+pub(crate) fn lines(text: &str) -> HtmlText<'_> {
+    HtmlText {
+        text,
+        keeps_lines: true,
+    }
+}
+
+/// A text as it stands in a page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HtmlText<'a> {
+    text: &'a str,
+    keeps_lines: bool,
+}
+
+impl Display for HtmlText<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut plain = 0;
+        let mut before = ' ';
+        for (place, c) in self.text.char_indices() {
+            let escape = match c {
+                '<' => "&lt;",
+                '>' => "&gt;",
+                '&' => "&amp;",
+                '"' => "&quot;",
+                '\'' => "&#39;",
+                _ if is_shown(c, before, self.keeps_lines) => {
+                    before = c;
+                    continue;
+                }
+                _ => "",
+            };
+            out.write_str(&self.text[plain..place])?;
+            out.write_str(escape)?;
+            if escape.is_empty() {
+                write!(out, "{}", c.escape_default())?;
+            }
+            plain = place + c.len_utf8();
+            before = c;
+        }
+        out.write_str(&self.text[plain..])
+    }
+}
+
+/// Whether a character stands there as it is. What joins signs into one, and chooses how they look, is part of them.
+fn is_shown(c: char, before: char, keeps_lines: bool) -> bool {
+    match c {
+        '\n' | '\t' => keeps_lines,
+        '\u{200d}' | '\u{fe0f}' => !before.is_ascii(),
+        _ => !is_unseen(c),
+    }
+}
+
+/// A text on one line, of so many characters at most.
+pub(crate) fn cut(whole: &str, most: usize) -> String {
+    let whole = whole.trim();
+    let mut short = String::new();
+    match whole.char_indices().nth(most) {
+        Some((end, _)) => {
+            let _ = write!(short, "{}…", text(whole[..end].trim_end()));
+        }
+        None => {
+            let _ = write!(short, "{}", text(whole));
+        }
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_text_wherever_it_stands() {
+        fn check(raw: &str, expect: &str) {
+            assert_eq!(text(raw).to_string(), expect);
+        }
+        check("plain words, 1-2 (ok)", "plain words, 1-2 (ok)");
+        check("</p><script>x", "&lt;/p&gt;&lt;script&gt;x");
+        check(
+            "\" onclick='x' &amp;",
+            "&quot; onclick=&#39;x&#39; &amp;amp;",
+        );
+        check("\0\u{1b}[31m\u{202e}", "\\u{0}\\u{1b}[31m\\u{202e}");
+        check("a\nb\r\tc\u{feff}", "a\\nb\\r\\tc\\u{feff}");
+        check("❤\u{fe0f} a\u{200d}b", "❤\u{fe0f} a\\u{200d}b");
+        check("עברית", "עברית");
+        assert_eq!(lines("a\n\tb\r").to_string(), "a\n\tb\\r");
+        assert_eq!(cut("  <b>\n  ", 9), "&lt;b&gt;");
+        assert_eq!(cut("<bcd ef", 5), "&lt;bcd…");
+    }
+}

@@ -1,0 +1,229 @@
+//! `HtmlReport`: runs as one page.
+
+use std::io::{self, Write};
+
+use super::chart::{IntervalScale, ScatterPoint, intervals, scatter};
+use super::charts::{accuracy_row, charts};
+use super::escape::text;
+use super::noted::{MOST_FAILING, NotedSamples};
+use super::overview::{begin_table, overview, row, verdict};
+use super::page::HtmlPage;
+use crate::error::Result;
+use crate::report::format::{ReportAudience, ReportFormat, unwritten};
+use crate::report::reported::ReportedRun;
+
+/// Runs as one page.
+pub(crate) struct HtmlReport;
+
+impl ReportFormat for HtmlReport {
+    fn name(&self) -> &'static str {
+        "html"
+    }
+
+    fn about(&self) -> &'static str {
+        "one page to open in a browser, from disk or as an artifact of CI"
+    }
+
+    fn extension(&self) -> &'static str {
+        "html"
+    }
+
+    fn write(
+        &self,
+        runs: &[ReportedRun],
+        _audience: ReportAudience,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        let io = |error: io::Error| unwritten(&error);
+        let title = match runs {
+            [run] => format!("{}: {}", run.manifest.eval, verdict(run).1),
+            runs => format!("{} runs", runs.len()),
+        };
+        let page = HtmlPage {
+            title: &title,
+            scripts: &[],
+        };
+        page.begin(out).map_err(io)?;
+        head(runs, out).map_err(io)?;
+        for (place, run) in runs.iter().enumerate() {
+            let noted = NotedSamples::of(run)?;
+            section(place, run, &noted, out).map_err(io)?;
+        }
+        page.end(out).map_err(io)
+    }
+}
+
+/// What stands over several runs: all of them side by side.
+fn head(runs: &[ReportedRun], out: &mut dyn Write) -> io::Result<()> {
+    if let [_] = runs {
+        return Ok(());
+    }
+    writeln!(out, "<h1>{} runs</h1>\n<ul>", runs.len())?;
+    for (place, run) in runs.iter().enumerate() {
+        let (class, word) = verdict(run);
+        writeln!(
+            out,
+            "<li>{}: <a href=\"#run-{place}\">{}</a> <span class=\"{}\">{word}</span></li>",
+            letter(place),
+            text(&run.manifest.run_id),
+            match class {
+                "passed" => "good",
+                "failed" => "bad",
+                _ => "warn",
+            }
+        )?;
+    }
+    writeln!(out, "</ul>")?;
+    let rows = runs.iter().enumerate().map(|(place, run)| {
+        let summary = &run.summary;
+        accuracy_row(
+            format!("{} {}", letter(place), run.manifest.eval),
+            summary.accuracy,
+            summary.accuracy_bounds,
+            summary.accuracy_ci95,
+            format!("{} of {}", summary.correct, summary.scored),
+        )
+    });
+    let rows: Vec<_> = rows.collect();
+    let heads = ["run", "accuracy, 95 % interval", "correct"];
+    intervals("Accuracy", heads, IntervalScale::SHARES, &rows, out)?;
+    let points = runs.iter().enumerate().filter_map(|(place, run)| {
+        Some(ScatterPoint {
+            letter: letter(place),
+            x: run.summary.usage.cost_usd?,
+            y: run.summary.accuracy?,
+            interval: run.summary.accuracy_ci95,
+        })
+    });
+    let points: Vec<_> = points.collect();
+    if points.len() > 1 && points.iter().any(|point| point.x > 0.0) {
+        scatter("Accuracy against cost", "cost in USD", &points, out)?;
+    }
+    Ok(())
+}
+
+/// `A`, `B`, … `Z`, `A2`, …
+fn letter(place: usize) -> String {
+    let letter = ('A'..='Z').nth(place % 26).unwrap_or('?');
+    match place / 26 {
+        0 => letter.to_string(),
+        more => format!("{letter}{}", more + 1),
+    }
+}
+
+fn section(
+    place: usize,
+    run: &ReportedRun,
+    noted: &NotedSamples,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "<section id=\"run-{place}\" aria-labelledby=\"title-{place}\">\n<h2 id=\"title-{place}\" class=\"run\">{} <span class=\"soft\">{}</span></h2>",
+        text(&run.manifest.eval),
+        text(&run.manifest.run_id)
+    )?;
+    overview(run, noted, out)?;
+    facts(run, out)?;
+    charts(&run.summary, noted, out)?;
+    failing(noted, out)?;
+    writeln!(out, "</section>")
+}
+
+fn facts(run: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
+    let (summary, manifest) = (&run.summary, &run.manifest);
+    let mut facts: Vec<(&str, String)> = Vec::new();
+    facts.push(("samples", summary.samples.to_string()));
+    if manifest.epochs > 1 {
+        facts.push(("epochs", manifest.epochs.to_string()));
+    }
+    facts.push(("errors", summary.errors.to_string()));
+    for (name, count) in [
+        ("unscored", summary.unscored),
+        ("skipped", summary.skipped),
+        ("from the cache", summary.cached),
+        ("recovered by retry", summary.recovered_by_retry.recovered),
+    ] {
+        if count > 0 {
+            facts.push((name, count.to_string()));
+        }
+    }
+    if let Some(cost) = summary.usage.cost_usd {
+        facts.push(("cost", format!("{cost:.4} USD")));
+    }
+    let judge = summary.judge.as_ref();
+    if let Some(cost) = judge.and_then(|judge| judge.usage.cost_usd) {
+        facts.push(("of judges", format!("{cost:.4} USD")));
+    }
+    if let Some(tokens) = summary.usage.tokens() {
+        facts.push(("tokens", tokens.to_string()));
+    }
+    if let Some(seconds) = manifest.duration_s {
+        facts.push(("took", format!("{seconds:.1} s")));
+    }
+    if let Some(agent) = run.agent() {
+        facts.push(("agent", agent.to_owned()));
+    }
+    if let Some(model) = run.model() {
+        facts.push(("model", model.to_owned()));
+    }
+    if let Some(scorer) = manifest.scorers.first() {
+        facts.push(("scorer", scorer.clone()));
+    }
+    let started = manifest.started_at.split('.').next().unwrap_or_default();
+    facts.push(("started", started.replace('T', " ")));
+    if let Some(sha) = &manifest.git_sha {
+        let dirty = match manifest.git_dirty {
+            Some(true) => ", changed",
+            _ => "",
+        };
+        let short: String = sha.chars().take(12).collect();
+        facts.push(("commit", format!("{short}{dirty}")));
+    }
+    writeln!(out, "<h3>Figures</h3>\n<ul class=\"facts\">")?;
+    for (name, value) in facts {
+        writeln!(
+            out,
+            "<li><span class=\"soft\">{name}</span> <b>{}</b></li>",
+            text(&value)
+        )?;
+    }
+    writeln!(out, "</ul>")?;
+    if !summary.failures.is_empty() {
+        writeln!(out, "<h3>Errors by kind</h3>\n<ul class=\"facts\">")?;
+        for (kind, count) in &summary.failures {
+            writeln!(
+                out,
+                "<li><span class=\"warn\">{}</span> <b>{count}</b></li>",
+                text(&kind.replace('_', " "))
+            )?;
+        }
+        writeln!(out, "</ul>")?;
+    }
+    Ok(())
+}
+
+/// The samples that failed, for who reads without scripts.
+fn failing(noted: &NotedSamples, out: &mut dyn Write) -> io::Result<()> {
+    if noted.failing.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "<div class=\"without\"><h3>Wrong answers and errors: {}</h3>",
+        noted.all_failing
+    )?;
+    begin_table("Wrong answers and errors", out)?;
+    noted
+        .failing
+        .iter()
+        .try_for_each(|sample| row(sample, out))?;
+    writeln!(out, "</tbody></table></div>")?;
+    if noted.failing.len() == MOST_FAILING && noted.all_failing > MOST_FAILING as u64 {
+        writeln!(
+            out,
+            "<p>The first {MOST_FAILING}. All samples, with whole texts, are in this page for a browser that runs its script.</p>"
+        )?;
+    }
+    writeln!(out, "</div>")
+}
