@@ -3,6 +3,7 @@
 //! The runner emits events and never prints. Everything in an event is redacted.
 
 use std::path::Path;
+use std::time::Duration;
 
 use crate::data::{AgentError, Record};
 use crate::verdict::run::Run;
@@ -52,6 +53,30 @@ pub enum Event<'a> {
         error: &'a AgentError,
         /// Whether the sample is asked again.
         retry: bool,
+    },
+    /// Nothing is asked for a while: who is asked has everybody wait. Told again with each longer pause.
+    Waiting {
+        /// The eval's name.
+        eval: &'a str,
+        /// The agent, or a judge.
+        who: &'a str,
+        /// What it does, such as `answers nobody`.
+        why: &'a str,
+        /// What was heard of it last; may be empty.
+        said: &'a str,
+        /// Until it is tried again.
+        pause: Duration,
+        /// Whether it is the first pause since the last answer.
+        first: bool,
+    },
+    /// It answered again.
+    WentOn {
+        /// The eval's name.
+        eval: &'a str,
+        /// The agent, or a judge.
+        who: &'a str,
+        /// How long nothing was asked.
+        waited: Duration,
     },
     /// A line that a running agent printed (only when streaming).
     AgentOutput {

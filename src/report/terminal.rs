@@ -21,7 +21,7 @@ use super::accuracy;
 use crate::exit::Exit;
 use crate::report::event::Event;
 use crate::system::project::shown;
-use crate::text::{clean, percent};
+use crate::text::{clean, excerpt, percent};
 use crate::verdict::look::EarlyLook;
 use crate::verdict::result::Verdict;
 use crate::verdict::run::Run;
@@ -72,6 +72,32 @@ pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
                 in_epoch(*epoch),
                 failures::reason(error)
             )
+        }
+        Event::Waiting {
+            eval,
+            who,
+            why,
+            said,
+            pause,
+            first,
+        } => {
+            if !first {
+                return Ok(());
+            }
+            let said = match *said {
+                "" => String::new(),
+                said => format!(": {}", excerpt(said)),
+            };
+            let pause = amounts::whole_seconds(pause.as_secs_f64().ceil());
+            writeln!(
+                out,
+                "{eval}: {} {why}, and is waited for, first for {pause}{said}",
+                clean(who)
+            )
+        }
+        Event::WentOn { eval, who, waited } => {
+            let waited = amounts::seconds(waited.as_secs_f64());
+            writeln!(out, "{eval}: {} answers again after {waited}", clean(who))
         }
         Event::AgentOutput { id, line } => writeln!(out, "{}| {}", clean(id), clean(line)),
         Event::RunFinished { run } => self::run(run, out),

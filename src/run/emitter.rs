@@ -33,17 +33,27 @@ impl Emitter {
         let _ = catch_unwind(AssertUnwindSafe(|| (self.observer)(event)));
     }
 
+    /// The eval's name.
+    pub(super) fn eval(&self) -> &str {
+        &self.plan.eval.name
+    }
+
+    /// A text as it may be told.
+    pub(super) fn redacted(&self, text: &str) -> String {
+        self.plan.redactor.text(text, &mut 0).into_owned()
+    }
+
     /// Keeps something that is known before the run starts, which is told when it does.
     pub(super) fn note(&self, notice: &str) {
-        let notice = self.plan.redactor.text(notice, &mut 0).into_owned();
+        let notice = self.redacted(notice);
         lock(&self.notices).push(notice);
     }
 
     /// Tells something, at once and at the end.
     pub(super) fn notice(&self, notice: &str) {
-        let notice = self.plan.redactor.text(notice, &mut 0).into_owned();
+        let notice = self.redacted(notice);
         self.emit(&Event::Notice {
-            eval: &self.plan.eval.name,
+            eval: self.eval(),
             notice: &notice,
         });
         lock(&self.notices).push(notice);

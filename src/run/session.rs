@@ -128,13 +128,14 @@ impl Session {
             let _ = std::fs::remove_dir_all(dir.file("scratch"));
         }
         let ledger = Arc::new(ledger);
-        let throttle = Arc::new(Throttle::new(
+        let throttle = Throttle::new(
             &eval.limits,
             options.concurrency,
             others.unwrap_or(spent),
             started,
             Arc::clone(&stopper),
-        ));
+        );
+        let throttle = Arc::new(throttle.told_by(Some(&emitter)));
         let judging = Judging {
             cache: cache.as_ref().map(Cached::replies),
             hidden: Arc::clone(&plan.hidden),

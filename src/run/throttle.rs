@@ -3,18 +3,23 @@
 //! One thread at a time waits for the governor, at the head of a queue; the others sleep until it is their turn.
 //! A thousand threads that wait for a rate limit thus cost nothing.
 
+mod pauses;
+
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::emitter::Emitter;
 use super::flights::Flight;
 use super::stop::Stopper;
 use crate::data::output::LONGEST_RETRY_AFTER;
 use crate::data::{AgentError, FailureKind, Output};
 use crate::eval::limits::budget::UsedUp;
-use crate::eval::limits::governor::{Admission, Governor, Over, Permit, QuestionEnd};
+use crate::eval::limits::governor::{Admission, Governor, Hold, Over, Permit, QuestionEnd};
 use crate::eval::limits::{Budget, Limits};
+use crate::report::event::Event;
 use crate::system::clock;
 use crate::system::lock::lock;
+use pauses::{PauseNews, Pauses};
 
 /// How often whoever is at the head of the queue looks whether the run was stopped.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -30,6 +35,8 @@ pub(super) struct Throttle {
     started: Instant,
     /// Whom it lets through, if that is not the agent.
     name: Option<String>,
+    /// By whom pauses are told.
+    emitter: Option<Arc<Emitter>>,
     has_budget: bool,
 }
 
@@ -37,6 +44,7 @@ struct Rules {
     governor: Governor,
     /// What was last said of an agent that is out.
     outage: String,
+    pauses: Pauses,
 }
 
 /// A question that may be asked; counted as in flight until [`Throttle::asked`].
@@ -61,11 +69,13 @@ impl Throttle {
             rules: Mutex::new(Rules {
                 governor: Governor::new(limits, spent),
                 outage: String::new(),
+                pauses: Pauses::default(),
             }),
             ended: Condvar::new(),
             head: Mutex::new(()),
             started,
             name: None,
+            emitter: None,
             has_budget: limits.budget != Budget::default(),
         }
     }
@@ -76,6 +86,47 @@ impl Throttle {
         Self {
             name: Some(name.to_owned()),
             ..self
+        }
+    }
+
+    /// Tells of pauses by this emitter.
+    #[must_use]
+    pub(super) fn told_by(self, emitter: Option<&Arc<Emitter>>) -> Self {
+        Self {
+            emitter: emitter.cloned(),
+            ..self
+        }
+    }
+
+    /// By whom pauses are told.
+    pub(super) fn emitter(&self) -> Option<&Arc<Emitter>> {
+        self.emitter.as_ref()
+    }
+
+    /// Tells of a pause; with nothing locked, for who listens may be slow. The agent, or the judge, said this last.
+    fn tell(&self, news: PauseNews, said: &str) {
+        let Some(emitter) = &self.emitter else {
+            return;
+        };
+        let eval = emitter.eval();
+        let who = self.name.as_deref().unwrap_or("the agent");
+        match news {
+            PauseNews::Begins { hold, pause, first } => {
+                let (why, said) = match hold {
+                    Hold::Out => ("answers nobody", said),
+                    // What is known is of an outage.
+                    Hold::Refused => ("refuses because of a rate limit", ""),
+                };
+                emitter.emit(&Event::Waiting {
+                    eval,
+                    who,
+                    why,
+                    said: &emitter.redacted(said),
+                    pause,
+                    first,
+                });
+            }
+            PauseNews::Over(waited) => emitter.emit(&Event::WentOn { eval, who, waited }),
         }
     }
 
@@ -143,6 +194,14 @@ impl Throttle {
                 Admission::Over(over) => return Some(Err(over)),
                 Admission::Wait(until) => until,
             };
+            let hold = rules.governor.hold();
+            if let Some(news) = rules.pauses.begins(now, hold) {
+                let said = rules.outage.clone();
+                drop(rules);
+                self.tell(news, &said);
+                rules = lock(&self.rules);
+                continue;
+            }
             let pause = until.map_or(GLANCE, |until| until.saturating_sub(now).min(GLANCE));
             let waited = self.ended.wait_timeout(rules, pause);
             rules = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -177,7 +236,12 @@ impl Throttle {
         flight.end(!matches!(end, QuestionEnd::Short { .. }));
         let now = clock::since(self.started);
         rules.governor.finish(now, permit, end);
+        let holds = rules.governor.hold().is_some();
+        let news = rules.pauses.ends(now, holds);
         drop(rules);
+        if let Some(news) = news {
+            self.tell(news, "");
+        }
         // Only the head of the queue waits.
         self.ended.notify_one();
     }

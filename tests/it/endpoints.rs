@@ -402,7 +402,9 @@ fn an_outage_is_waited_for_and_costs_no_sample() {
         .run("run eval.yaml")
         .exits(0)
         .says("30 correct")
-        .says("0 errors");
+        .says("0 errors")
+        .says("e: the agent answers nobody, and is waited for, first for 1 s: ")
+        .says("e: the agent answers again after ");
     // A few in vain, and then one at a time.
     assert!(server.asked().len() < 30 + 12);
 }

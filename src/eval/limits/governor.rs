@@ -94,6 +94,15 @@ pub(crate) enum Over {
     Short,
 }
 
+/// Why nothing is asked for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// The agent answers nobody.
+    Out,
+    /// It refuses because of a rate limit.
+    Refused,
+}
+
 /// How a question ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum QuestionEnd<'a> {
@@ -310,6 +319,18 @@ impl Governor {
     /// The limits that held nothing because no answer tells what it took.
     pub(crate) fn unkept(&self, limits: &Limits) -> Vec<&'static str> {
         self.spent.agent.unkept(limits)
+    }
+
+    /// Why nothing is asked, and until when, if the agent is why.
+    pub(crate) fn hold(&self) -> Option<(Hold, Duration)> {
+        let hold = if self.outage.is_on() {
+            Hold::Out
+        } else if self.refusals > 0 {
+            Hold::Refused
+        } else {
+            return None;
+        };
+        Some((hold, self.quiet))
     }
 
     /// Whether the agent answers nobody, so that no sample is to blame for it.

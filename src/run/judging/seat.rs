@@ -126,7 +126,8 @@ impl JudgeSeat {
                 judging.started,
                 Arc::clone(&judging.stopper),
             )
-            .of(&name),
+            .of(&name)
+            .told_by(judging.purse.emitter()),
             bench: Bench::new(Arc::clone(agent)),
             first: if is_watched {
                 FirstAttempts::watched()

@@ -1,0 +1,85 @@
+//! `Pauses`: what is told of times in which nothing is asked because the agent has everybody wait. Pure.
+
+use std::time::Duration;
+
+use crate::eval::limits::governor::Hold;
+
+/// Of a rate limit that leaves nobody waiting for longer nothing is told: such pauses are usual.
+const WORTH_TELLING: Duration = Duration::from_secs(2);
+
+/// What was told last.
+#[derive(Debug, Default)]
+pub(super) struct Pauses {
+    /// Since when nothing is asked, and until when.
+    told: Option<(Duration, Duration)>,
+}
+
+/// What is to be told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum PauseNews {
+    /// Nothing is asked for so long.
+    Begins {
+        hold: Hold,
+        pause: Duration,
+        first: bool,
+    },
+    /// That is over, after so long.
+    Over(Duration),
+}
+
+impl Pauses {
+    /// Nothing is asked now, until this time, if the agent is why.
+    pub(super) fn begins(
+        &mut self,
+        now: Duration,
+        hold: Option<(Hold, Duration)>,
+    ) -> Option<PauseNews> {
+        let (hold, until) = hold?;
+        let pause = until.saturating_sub(now);
+        let is_news = match self.told {
+            Some((_, known)) => until > known,
+            None => hold == Hold::Out || pause >= WORTH_TELLING,
+        };
+        if !is_news {
+            return None;
+        }
+        let first = self.told.is_none();
+        let since = self.told.map_or(now, |(since, _)| since);
+        self.told = Some((since, until));
+        Some(PauseNews::Begins { hold, pause, first })
+    }
+
+    /// A question ended; `holds` if the agent still has everybody wait.
+    pub(super) fn ends(&mut self, now: Duration, holds: bool) -> Option<PauseNews> {
+        let (since, _) = self.told.filter(|_| !holds)?;
+        self.told = None;
+        Some(PauseNews::Over(now.saturating_sub(since)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_pause_of_a_rate_limit_is_not_told_and_an_outage_begins_once() {
+        let seconds = Duration::from_secs;
+        let mut pauses = Pauses::default();
+        let mut told = |now: u64, hold: Option<(Hold, u64)>| {
+            let hold = hold.map(|(hold, until)| (hold, seconds(until)));
+            match pauses.begins(seconds(now), hold)? {
+                PauseNews::Begins { first, pause, .. } => Some((first, pause.as_secs())),
+                PauseNews::Over(_) => None,
+            }
+        };
+        assert_eq!(told(0, None), None);
+        assert_eq!(told(0, Some((Hold::Refused, 1))), None);
+        assert_eq!(told(2, Some((Hold::Out, 3))), Some((true, 1)));
+        assert_eq!(told(2, Some((Hold::Out, 3))), None);
+        assert_eq!(told(3, Some((Hold::Out, 5))), Some((false, 2)));
+        assert_eq!(pauses.ends(seconds(6), true), None);
+        let over = PauseNews::Over(seconds(4));
+        assert_eq!(pauses.ends(seconds(6), false), Some(over));
+        assert_eq!(pauses.ends(seconds(7), false), None);
+    }
+}
