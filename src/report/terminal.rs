@@ -13,6 +13,7 @@ pub mod paint;
 pub mod runs;
 mod scorers;
 pub mod table;
+pub mod troubles;
 
 use std::io::{self, Write};
 

@@ -17,7 +17,7 @@ pub use crate::eval::spec::driven::VARIABLE;
 use crate::eval::spec::driven::other_version;
 use crate::eval::spec::override_built;
 use crate::exit::Exit;
-use crate::report::event::{Event, Observer};
+use crate::report::event::Observer;
 use crate::report::terminal::paint::Paint;
 pub use crate::run::CiPolicy;
 pub use crate::run::dry_run::DryRun;
@@ -442,7 +442,7 @@ pub(crate) fn serve(
             continue;
         }
         let Audience { telling, paint, .. } = drive.audience;
-        let observer = move |event: &Event<'_>| telling.tell(event, paint);
+        let observer = telling.observer(paint);
         let run = drive.run(drive.prepare(&eval)?, cancel, Arc::new(observer))?;
         worst = worst.max(run.summary.exit_code);
     }

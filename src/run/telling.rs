@@ -1,12 +1,15 @@
 //! `Telling`: how much a command says of each of its runs, and a test binary that it drives.
 
 use std::io::Write;
+use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
 use crate::report::event::Event;
 use crate::report::terminal;
 use crate::report::terminal::paint::Paint;
+use crate::report::terminal::troubles::Troubles;
+use crate::system::lock::lock;
 
 /// How much is said of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,27 +25,29 @@ pub enum Telling {
 }
 
 impl Telling {
-    /// Writes an event at once: `--stream` is for watching. Results are what standard output is for.
-    pub(super) fn tell(self, event: &Event<'_>, paint: Paint) {
-        let mut text = Vec::new();
-        let (written, is_result) = match (event, self) {
-            (_, Self::Nothing) => return,
-            (Event::RunFinished { run }, Self::Whole) => {
-                (terminal::painted(run, paint, &mut text), true)
+    /// Tells of events at once: `--stream` is for watching. Results are what standard output is for.
+    pub(super) fn observer(self, paint: Paint) -> impl Fn(&Event<'_>) + Send + Sync {
+        let troubles = Mutex::new(Troubles::default());
+        move |event| {
+            if self == Self::Nothing {
+                return;
             }
-            (Event::RunFinished { run }, Self::Brief) => {
-                (terminal::brief(run, paint, &mut text), true)
+            let mut text = Vec::new();
+            if lock(&troubles).event(event, &mut text).is_ok() && !text.is_empty() {
+                // With nobody there to read it, the run goes on.
+                let _ = std::io::stderr().write_all(&text);
             }
-            (event, _) => (terminal::event(event, &mut text), false),
-        };
-        if written.is_err() || text.is_empty() {
-            return;
+            let Event::RunFinished { run } = event else {
+                return;
+            };
+            let mut text = Vec::new();
+            let written = match self {
+                Self::Brief => terminal::brief(run, paint, &mut text),
+                _ => terminal::painted(run, paint, &mut text),
+            };
+            if written.is_ok() {
+                let _ = std::io::stdout().write_all(&text);
+            }
         }
-        // With nobody there to read it, the run goes on.
-        let _ = if is_result {
-            std::io::stdout().write_all(&text)
-        } else {
-            std::io::stderr().write_all(&text)
-        };
     }
 }

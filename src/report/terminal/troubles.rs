@@ -1,0 +1,215 @@
+//! `Troubles`: attempts that failed, and times in which nothing was asked, as they happen. The same trouble of every sample
+//! is shown three times and counted; what came of the samples is told in full at the end.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+use std::time::Duration;
+
+use super::{amounts, event};
+use crate::data::AgentError;
+use crate::report::event::Event;
+use crate::text::{clean, excerpt};
+
+/// So often the same is shown.
+const SHOWN: u64 = 3;
+/// So many kinds of it are told apart: an agent may say something new each time.
+const MOST: usize = 100;
+
+/// The troubles of a run.
+#[derive(Debug, Default)]
+pub struct Troubles {
+    eval: String,
+    /// By what they have in common: how often, and what the first said.
+    seen: HashMap<String, (u64, String)>,
+    /// Who had everybody wait.
+    waits: BTreeMap<String, Waits>,
+}
+
+/// How somebody had everybody wait.
+#[derive(Debug, Default)]
+struct Waits {
+    times: u64,
+    waited: Duration,
+}
+
+impl Troubles {
+    /// Writes what an event has to tell a person, but for results: those are for whoever asked for them.
+    pub fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
+        match event {
+            Event::RunStarted { eval, .. } => {
+                *self = Self {
+                    eval: clean(eval),
+                    ..Self::default()
+                };
+                self::event(event, out)
+            }
+            Event::AttemptFailed { error, .. } => match self.again(error) {
+                1..=SHOWN => self::event(event, out),
+                times if times == SHOWN + 1 => {
+                    writeln!(out, "{}: more of the same is counted", self.eval)
+                }
+                _ => Ok(()),
+            },
+            Event::Waiting { who, first, .. } => {
+                let waits = self.waits.entry(clean(who)).or_default();
+                waits.times += u64::from(*first);
+                match waits.times {
+                    ..=SHOWN => self::event(event, out),
+                    times if *first && times == SHOWN + 1 => writeln!(
+                        out,
+                        "{}: {} is waited for again; more of it is counted",
+                        self.eval,
+                        clean(who)
+                    ),
+                    _ => Ok(()),
+                }
+            }
+            Event::WentOn { who, waited, .. } => {
+                let waits = self.waits.entry(clean(who)).or_default();
+                waits.waited += *waited;
+                if waits.times > SHOWN {
+                    return Ok(());
+                }
+                self::event(event, out)
+            }
+            Event::RunFinished { .. } => self.counted(out),
+            _ => self::event(event, out),
+        }
+    }
+
+    /// How often this was seen, with this time.
+    fn again(&mut self, error: &AgentError) -> u64 {
+        let mut likeness = likeness(error);
+        if self.seen.len() >= MOST && !self.seen.contains_key(&likeness) {
+            likeness = String::new();
+        }
+        let first = || (0, excerpt(&error.message));
+        let (times, _) = self.seen.entry(likeness).or_insert_with(first);
+        *times += 1;
+        *times
+    }
+
+    /// What was counted and not shown.
+    fn counted(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let seen = std::mem::take(&mut self.seen).into_values();
+        let mut more: Vec<_> = seen.filter(|(times, _)| *times > SHOWN).collect();
+        more.sort_by(|one, other| other.cmp(one));
+        for (times, first) in more {
+            writeln!(
+                out,
+                "{}: {times} attempts failed alike, {SHOWN} of them are shown: {first}",
+                self.eval
+            )?;
+        }
+        for (who, waits) in std::mem::take(&mut self.waits) {
+            let Waits { times, waited } = waits;
+            if times > SHOWN {
+                let waited = amounts::seconds(waited.as_secs_f64());
+                writeln!(
+                    out,
+                    "{}: {who} was waited for {times} times, {waited} in all",
+                    self.eval
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What failures have in common that differ in a number, such as a port or a count of seconds.
+fn likeness(error: &AgentError) -> String {
+    let mut likeness = format!("{:?} ", error.kind);
+    let mut is_number = false;
+    for c in excerpt(&error.message).chars() {
+        if !c.is_ascii_digit() {
+            likeness.push(c);
+        } else if !is_number {
+            likeness.push('#');
+        }
+        is_number = c.is_ascii_digit();
+    }
+    likeness
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_thirty_times_is_shown_three_times_and_counted() {
+        let mut troubles = Troubles {
+            eval: "e".to_owned(),
+            ..Troubles::default()
+        };
+        let mut out = Vec::new();
+        for number in 0..30 {
+            let error = AgentError::new(format!("no answer on port {}", 4000 + number));
+            let event = Event::AttemptFailed {
+                id: "a",
+                epoch: 0,
+                attempt: 1,
+                error: &error,
+                retry: false,
+            };
+            troubles.event(&event, &mut out).unwrap();
+        }
+        troubles.counted(&mut out).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "a: attempt 1 failed: no answer on port 4000\n\
+             a: attempt 1 failed: no answer on port 4001\n\
+             a: attempt 1 failed: no answer on port 4002\n\
+             e: more of the same is counted\n\
+             e: 30 attempts failed alike, 3 of them are shown: no answer on port 4000\n"
+        );
+    }
+
+    #[test]
+    fn an_agent_that_goes_and_comes_is_told_three_times_and_counted() {
+        let mut troubles = Troubles {
+            eval: "e".to_owned(),
+            ..Troubles::default()
+        };
+        let mut out = Vec::new();
+        for _ in 0..5 {
+            let pauses = [(true, 2), (false, 4)];
+            for (first, seconds) in pauses {
+                let event = Event::Waiting {
+                    eval: "e",
+                    who: "the agent",
+                    why: "answers nobody",
+                    said: "",
+                    pause: Duration::from_secs(seconds),
+                    first,
+                };
+                troubles.event(&event, &mut out).unwrap();
+            }
+            let event = Event::WentOn {
+                eval: "e",
+                who: "the agent",
+                waited: Duration::from_secs(6),
+            };
+            troubles.event(&event, &mut out).unwrap();
+        }
+        troubles.counted(&mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        let lines: Vec<_> = out.lines().collect();
+        assert_eq!(lines[1], "e: the agent answers again after 6.0 s");
+        assert_eq!(
+            lines[6..],
+            [
+                "e: the agent is waited for again; more of it is counted",
+                "e: the agent was waited for 5 times, 30.0 s in all"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_agent_that_always_says_something_else_is_not_kept_in_memory() {
+        let mut troubles = Troubles::default();
+        for letter in 'a'..='\u{2000}' {
+            troubles.again(&AgentError::new(letter.to_string()));
+        }
+        assert_eq!(troubles.seen.len(), MOST + 1);
+    }
+}
