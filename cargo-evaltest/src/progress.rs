@@ -1,61 +1,117 @@
 //! Progress on stderr: a bar on a terminal, plain lines otherwise, nothing when a machine reads along.
 
-use std::collections::HashMap;
+mod bar;
+mod tally;
+
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::Instant;
 
 use evaltest::engine::report::Event;
-use evaltest::engine::report::terminal;
+use evaltest::engine::report::terminal::amounts;
+use evaltest::engine::report::terminal::troubles::Troubles;
 use evaltest::engine::system::lock::lock;
-use evaltest::engine::text::clean;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::console;
+use bar::Bar;
+use tally::{AnswerCosts, RunTally};
 
-/// Shows how far a run is.
+/// Shows how far a command is with its runs.
 pub(crate) enum Progress {
-    Bar(ProgressBar, AtomicU64),
-    Lines(Mutex<ProgressLines>),
+    Bar(Bar),
+    Lines(Box<Mutex<ProgressLines>>),
     Quiet,
+}
+
+/// What a command runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ahead {
+    /// How many evals.
+    pub(crate) evals: usize,
+    /// How many questions they have together, as far as that is known.
+    pub(crate) questions: u64,
+}
+
+/// How far a command is with its runs.
+#[derive(Default)]
+struct CommandTally {
+    ahead: Ahead,
+    /// Which of the evals it is at, from 1.
+    place: usize,
+    /// Of the runs before.
+    done: u64,
+    spent: AnswerCosts,
+    run: RunTally,
+}
+
+impl CommandTally {
+    fn new(ahead: Ahead) -> Self {
+        Self {
+            ahead,
+            ..Self::default()
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        if matches!(event, Event::RunStarted { .. }) {
+            self.place += 1;
+            self.done += self.run.done;
+            self.spent.add(self.run.spent);
+        }
+        self.run.event(event, Instant::now());
+    }
+
+    /// What of all evals is done, where there are several.
+    fn all(&self) -> Option<String> {
+        let Ahead { evals, questions } = self.ahead;
+        if evals < 2 {
+            return None;
+        }
+        let mut spent = self.spent;
+        spent.add(self.run.spent);
+        let done = self.done + self.run.done;
+        let place = self.place;
+        let mut parts = vec![
+            format!("eval {place} of {evals}"),
+            format!(
+                "{} of {} in all",
+                amounts::count(done),
+                amounts::count(questions.max(done))
+            ),
+        ];
+        parts.extend(spent.parts());
+        Some(parts.join(", "))
+    }
 }
 
 /// The state of plain lines: one for about every tenth of the samples.
 #[derive(Default)]
 pub(crate) struct ProgressLines {
-    eval: String,
-    /// What is counted.
-    what: &'static str,
-    total: u64,
-    done: u64,
-    correct: u64,
-    errors: u64,
+    tally: CommandTally,
+    troubles: Troubles,
     next: u64,
-    /// How often each failure was seen.
-    troubles: HashMap<String, u32>,
 }
 
 impl Progress {
     /// Chooses by where stderr goes. `quiet`: standard output is data for a machine.
-    pub(crate) fn new(quiet: bool) -> Self {
+    pub(crate) fn new(quiet: bool, ahead: Ahead) -> Self {
         if std::io::stderr().is_terminal() {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-            let style =
-                ProgressStyle::with_template("{prefix} {bar:30} {pos}/{len} {msg} {elapsed}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            Self::Bar(bar, AtomicU64::new(0))
+            Self::Bar(Bar::new(ahead))
         } else if quiet {
             Self::Quiet
         } else {
-            Self::Lines(Mutex::default())
+            let tally = CommandTally::new(ahead);
+            Self::Lines(Box::new(Mutex::new(ProgressLines {
+                tally,
+                ..ProgressLines::default()
+            })))
         }
     }
 
     /// Takes note of an event.
     pub(crate) fn event(&self, event: &Event<'_>) {
         match self {
-            Self::Bar(bar, correct) => on_bar(bar, correct, event),
+            Self::Bar(bar) => bar.event(event),
             Self::Lines(lines) => {
                 let mut lines = lock(lines);
                 // With stderr gone there is nobody to show progress to.
@@ -71,100 +127,36 @@ impl Progress {
     }
 }
 
-fn on_bar(bar: &ProgressBar, count: &AtomicU64, event: &Event<'_>) {
-    match event {
-        Event::RunStarted {
-            eval,
-            samples,
-            epochs,
-            ..
-        } => {
-            count.store(0, Ordering::Relaxed);
-            // It was finished by the eval before.
-            bar.reset();
-            bar.set_prefix(clean(eval));
-            bar.set_length(*samples as u64 * u64::from(*epochs));
-            bar.set_message("");
-            bar.enable_steady_tick(Duration::from_millis(200));
-        }
-        Event::SampleFinished { record } => {
-            let correct = u64::from(record.result.is_correct());
-            let correct = count.fetch_add(correct, Ordering::Relaxed) + correct;
-            bar.set_message(format!("{correct} correct"));
-            bar.inc(1);
-        }
-        Event::RunFinished { .. } => {
-            bar.disable_steady_tick();
-            bar.finish_and_clear();
-            return;
-        }
-        _ => {}
-    }
-    let mut text = Vec::new();
-    if terminal::event(event, &mut text).is_ok() && !text.is_empty() {
-        let text = console::for_people(&String::from_utf8_lossy(&text));
-        bar.suspend(|| std::io::stderr().write_all(text.as_bytes()))
-            .unwrap_or_default();
-    }
-}
-
 impl ProgressLines {
     fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> std::io::Result<()> {
+        self.tally.event(event);
+        let run = &self.tally.run;
         match event {
-            Event::RunStarted {
-                eval,
-                samples,
-                epochs,
-                ..
-            } => {
-                *self = Self {
-                    eval: clean(eval),
-                    what: if *epochs > 1 { "answers" } else { "samples" },
-                    total: *samples as u64 * u64::from(*epochs),
-                    ..Self::default()
-                };
-                self.next = self.step();
-                terminal::event(event, out)
-            }
-            Event::SampleFinished { record } => {
-                self.done += 1;
-                self.correct += u64::from(record.result.is_correct());
-                self.errors += u64::from(record.result.status.is_error());
-                if self.done < self.next || self.done == self.total {
+            Event::RunStarted { .. } => self.next = step(run),
+            Event::SampleFinished { .. } => {
+                if run.done < self.next || run.done == run.total {
                     return Ok(());
                 }
-                self.next = self.done + self.step();
-                let Self {
+                self.next = run.done + step(run);
+                let RunTally {
                     eval,
                     what,
                     done,
                     total,
-                    correct,
-                    errors,
                     ..
-                } = self;
-                let errors = terminal::errors_of(*errors);
-                writeln!(
-                    out,
-                    "{eval}: {done} of {total} {what}, {correct} correct, {errors}"
-                )
+                } = run;
+                let parts = run.parts(Instant::now()).join(", ");
+                let all = self.tally.all();
+                let all = all.map(|all| format!("; {all}")).unwrap_or_default();
+                return writeln!(out, "{eval}: {done} of {total} {what}, {parts}{all}");
             }
-            Event::RunFinished { .. } => Ok(()),
-            Event::AttemptFailed { error, .. } => {
-                // The same trouble of every sample is told in full at the end.
-                let times = self.troubles.entry(error.message.clone()).or_default();
-                *times += 1;
-                match *times {
-                    1..=3 => terminal::event(event, out),
-                    4 => writeln!(out, "{}: more of the same is not shown", self.eval),
-                    _ => Ok(()),
-                }
-            }
-            _ => terminal::event(event, out),
+            _ => {}
         }
+        self.troubles.event(event, out)
     }
+}
 
-    fn step(&self) -> u64 {
-        (self.total / 10).max(10)
-    }
+/// After so many more samples there is another line.
+fn step(run: &RunTally) -> u64 {
+    (run.total / 10).max(10)
 }

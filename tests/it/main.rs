@@ -59,6 +59,7 @@ mod pairwise;
 mod parity;
 mod patience;
 mod plan;
+mod progress;
 mod project;
 mod quiet;
 mod redaction;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use evaltest::engine::report::Event;
-use evaltest::engine::run::drive::{Drive, Telling};
+use evaltest::engine::run::drive::{Drive, Prepared, Telling};
 use evaltest::engine::run::rescore::as_judged;
 use evaltest::engine::store::{RunDir, runs_in};
 use evaltest::engine::system::project::shown;
@@ -20,7 +20,7 @@ use crate::command::bfcl::{self, ProgramArgs, Where};
 use crate::command::export::ExportFormat;
 use crate::command::export::bfcl::ModelArgs;
 use crate::console;
-use crate::progress::Progress;
+use crate::progress::{Ahead, Progress};
 
 mod flags;
 mod options;
@@ -234,7 +234,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
     drive.audience.telling = args.telling(several);
     drive.audience.paint = args.color.paint();
     let mut told = ToldRuns::new(drive.audience.telling, drive.audience.paint, several);
-    let progress = Arc::new(Progress::new(args.json));
+    let counts = prepared.iter().map(Prepared::count);
+    let ahead = Ahead {
+        evals: prepared.len() + drive.evals.only.len(),
+        questions: counts
+            .map(|count| count.samples as u64 * u64::from(count.epochs))
+            .sum(),
+    };
+    let progress = Arc::new(Progress::new(args.json, ahead));
     let mut runs = Vec::new();
     let mut exit = Exit::Passed;
     for eval in prepared {

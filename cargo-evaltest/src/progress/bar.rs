@@ -1,0 +1,150 @@
+//! `Bar`: a line at the bottom of a terminal that is drawn anew, and one more where there are several evals. What else is
+//! told stands above it.
+
+use std::fmt;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use evaltest::engine::report::Event;
+use evaltest::engine::report::terminal::table::{cut, cut_inside};
+use evaltest::engine::report::terminal::troubles::Troubles;
+use evaltest::engine::system::lock::lock;
+use evaltest::engine::system::terminal::columns;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+use super::{Ahead, CommandTally};
+use crate::console;
+
+/// How wide a terminal is that does not say so.
+const USUAL: usize = 80;
+/// The longest name of an eval.
+const NAME: usize = 24;
+const CELLS: usize = 20;
+
+/// Draws how far a command is.
+pub(crate) struct Bar {
+    drawn: ProgressBar,
+    tally: Arc<Mutex<CommandTally>>,
+    troubles: Mutex<Troubles>,
+}
+
+impl Bar {
+    pub(super) fn new(ahead: Ahead) -> Self {
+        let drawn = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+        let tally = Arc::new(Mutex::new(CommandTally::new(ahead)));
+        let template = if ahead.evals > 1 {
+            "{run}\n{all}"
+        } else {
+            "{run}"
+        };
+        let style = ProgressStyle::with_template(template);
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        let (of_run, of_all) = (Arc::clone(&tally), Arc::clone(&tally));
+        let style = style
+            .with_key("run", move |_: &ProgressState, out: &mut dyn fmt::Write| {
+                let line = line(&lock(&of_run), width(), Instant::now());
+                // A line is drawn or not: nobody waits for it.
+                let _ = out.write_str(&line);
+            })
+            .with_key("all", move |_: &ProgressState, out: &mut dyn fmt::Write| {
+                let all = lock(&of_all).all().unwrap_or_default();
+                let _ = out.write_str(&cut(&format!("  {all}"), width()));
+            });
+        drawn.set_style(style);
+        Self {
+            drawn,
+            tally,
+            troubles: Mutex::default(),
+        }
+    }
+
+    pub(super) fn event(&self, event: &Event<'_>) {
+        // Whoever draws locks it, too.
+        lock(&self.tally).event(event);
+        match event {
+            Event::RunStarted { .. } => {
+                // It was finished by the eval before.
+                self.drawn.reset();
+                self.drawn.enable_steady_tick(Duration::from_millis(200));
+            }
+            Event::SampleFinished { .. } => self.drawn.tick(),
+            Event::RunFinished { .. } => {
+                self.drawn.disable_steady_tick();
+                self.drawn.finish_and_clear();
+            }
+            _ => {}
+        }
+        let mut text = Vec::new();
+        let written = lock(&self.troubles).event(event, &mut text);
+        if written.is_ok() && !text.is_empty() {
+            let text = console::for_people(&String::from_utf8_lossy(&text));
+            self.drawn
+                .suspend(|| std::io::stderr().write_all(text.as_bytes()))
+                .unwrap_or_default();
+        }
+    }
+}
+
+fn width() -> usize {
+    // A terminal moves on where the last column is written.
+    let columns = columns(&std::io::stderr()).unwrap_or(USUAL);
+    columns.saturating_sub(1).max(1)
+}
+
+/// `sums ████░░░░ 30/100 20 correct, 0 errors, 33 s left`, with as much of it as fits.
+fn line(tally: &CommandTally, width: usize, now: Instant) -> String {
+    let run = &tally.run;
+    let name = cut_inside(&run.eval, NAME);
+    let (done, total) = (run.done, run.total.max(run.done));
+    let full = |cells: usize| {
+        let cells = cells as u64;
+        let full = (cells * done).checked_div(total).unwrap_or(cells);
+        let open = usize::try_from(cells - full).unwrap_or_default();
+        let full = usize::try_from(full).unwrap_or_default();
+        format!("{}{} ", "█".repeat(full), "░".repeat(open))
+    };
+    let parts = run.parts(now);
+    for cells in [CELLS, CELLS / 2, 0] {
+        let bar = if cells == 0 {
+            String::new()
+        } else {
+            full(cells)
+        };
+        // What matters most comes first, so that the end can be left out; of the bar half is enough for all of it.
+        let enough = if cells == CELLS {
+            parts.len()
+        } else {
+            parts.len().min(3)
+        };
+        for shown in (enough..=parts.len()).rev() {
+            let line = format!("{name} {bar}{done}/{total} {}", parts[..shown].join(", "));
+            if line.chars().count() <= width {
+                return line;
+            }
+        }
+    }
+    let few = parts.first().cloned().unwrap_or_default();
+    cut(&format!("{done}/{total} {few}"), width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_no_wider_than_the_terminal() {
+        let mut tally = CommandTally::new(Ahead::default());
+        tally.run.eval = "a name that is long enough to be cut".to_owned();
+        (tally.run.total, tally.run.done) = (100, 30);
+        let now = Instant::now();
+        for width in 1..120 {
+            let line = line(&tally, width, now);
+            assert!(line.chars().count() <= width, "{width}: {line}");
+        }
+        assert_eq!(
+            line(&tally, 100, now),
+            "a name that …h to be cut ██████░░░░░░░░░░░░░░ 30/100 0 correct, 0 errors"
+        );
+    }
+}

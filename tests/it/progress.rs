@@ -1,0 +1,112 @@
+//! What is told while a run goes on.
+
+use needs::needs;
+
+use crate::project::Project;
+use crate::server::{Server, chat, fine, refusal};
+use crate::terminal::on_terminal;
+
+/// So many questions, each with the answer `ONE`.
+fn project(questions: usize, agent: &str, more: &str) -> Project {
+    let ids: Vec<_> = (0..questions)
+        .map(|number| format!("q{number:02}"))
+        .collect();
+    let questions: Vec<_> = ids
+        .iter()
+        .map(|id| (id.as_str(), 1, "one", "ONE"))
+        .collect();
+    Project::with_eval(&questions, agent, more)
+}
+
+/// Adds the same eval by another name.
+fn another(project: &Project) {
+    let spec = project.read("eval.yaml");
+    project.write("other.yaml", spec.replace("name: e", "name: other"));
+}
+
+#[test]
+fn lines_of_a_pipe_tell_how_far_and_at_what_price() {
+    let server = Server::new(|asked, _| fine(&chat(&asked.prompt().to_uppercase())));
+    let price = ", price: { input: 1000, output: 1000 }";
+    let project = project(20, &server.openai(price), "limits: { concurrency: 1 }\n");
+    another(&project);
+    let ran = project.run("run eval.yaml other.yaml").exits(0);
+    let line = |name: &str| {
+        let mut lines = ran.err.lines();
+        let line = lines.find(|line| line.starts_with(&format!("{name}: 10 of 20 samples, ")));
+        line.unwrap_or_else(|| panic!("{}", ran.err)).to_owned()
+    };
+    // A tenth of so few would be a line for every other one.
+    let first = line("e");
+    for says in [
+        "10 correct, 0 errors, ",
+        " s left, ",
+        "0.1200 USD, 120 tokens, ",
+        "/s; eval 1 of 2, 10 of 40 in all, ",
+    ] {
+        assert!(first.contains(says), "`{says}` in {first}");
+    }
+    let second = line("other");
+    let all = "; eval 2 of 2, 30 of 40 in all, 360 tokens, 0.3600 USD";
+    assert!(second.ends_with(all), "{second}");
+    let lines = ran
+        .err
+        .lines()
+        .filter(|line| line.contains(" of 20 samples"))
+        .count();
+    assert_eq!(lines, 2, "{}", ran.err);
+}
+
+#[test]
+fn answers_from_the_cache_promise_nothing() {
+    let server = Server::new(|asked, _| fine(&chat(&asked.prompt().to_uppercase())));
+    let project = project(20, &server.openai(", seed: 1"), "cache: true\n");
+    project.run("run eval.yaml").exits(0);
+    let ran = project.run("run eval.yaml").exits(0);
+    let ran = ran.says("e: 10 of 20 samples, 10 correct, 0 errors\n");
+    assert!(!ran.err.contains(" left"), "{}", ran.err);
+}
+
+#[needs(python3)]
+#[test]
+fn the_same_trouble_is_shown_three_times_and_counted_on_a_terminal_too() {
+    let server = Server::new(|_, _| refusal("500 Internal Server Error", "no"));
+    let limits = "limits: { retries: 0, keep_going: true, concurrency: 2 }\n";
+    let project = project(30, &server.openai(""), limits);
+    let check = |seen: &str| {
+        assert_eq!(seen.matches("attempt 1 failed").count(), 3, "{seen}");
+        let counted = "e: 30 attempts failed alike, 3 of them are shown: ";
+        assert_eq!(seen.matches(counted).count(), 1, "{seen}");
+    };
+    check(&project.run("run eval.yaml").exits(3).err);
+    check(&on_terminal(&project.command("run eval.yaml"), 100));
+}
+
+#[needs(python3)]
+#[test]
+fn a_bar_tells_of_the_eval_and_of_all_and_fits_the_terminal() {
+    let server = Server::new(|asked, _| {
+        std::thread::sleep(std::time::Duration::from_millis(40));
+        fine(&chat(&asked.prompt().to_uppercase()))
+    });
+    let project = project(12, &server.openai(""), "limits: { concurrency: 1 }\n");
+    another(&project);
+    let seen = on_terminal(&project.command("run eval.yaml other.yaml"), 50);
+    for says in [
+        "eval 1 of 2, ",
+        "eval 2 of 2, ",
+        " of 24 in all",
+        "█",
+        " correct, 0 errors",
+    ] {
+        assert!(seen.contains(says), "`{says}` in {seen}");
+    }
+    // Both lines are drawn at once, each filled with blanks; the cursor went up before, `[1A`.
+    let drawn = seen
+        .split(['\r', '\n', '\x1b'])
+        .map(|line| line.trim_start_matches("[1A"))
+        .filter(|line| line.contains("░"));
+    for line in drawn {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+}
