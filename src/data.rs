@@ -9,6 +9,7 @@ pub(crate) mod output;
 pub(crate) mod record;
 pub(crate) mod sample;
 pub(crate) mod score;
+pub(crate) mod steps;
 pub(crate) mod task;
 
 mod attachment;

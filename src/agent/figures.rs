@@ -14,6 +14,8 @@ pub(crate) const DROPPED: &str = "figures_dropped";
 const EXCERPT_BYTES: usize = 40;
 /// No answer takes more tokens: up to here a double counts them all.
 const MOST_TOKENS: u64 = 1 << 53;
+/// No answer takes more steps, and the sum of millions of them is still exact.
+const MOST_STEPS: u64 = 1 << 30;
 /// No answer costs more, in US dollars.
 const MOST_COST: f64 = 1e9;
 
@@ -21,11 +23,12 @@ const MOST_COST: f64 = 1e9;
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ToldFigures {
     pub(crate) usage: Usage,
+    pub(crate) steps: Option<u64>,
     dropped: Vec<String>,
 }
 
 impl ToldFigures {
-    /// `usage` under the names of either API generation, and `cost_usd`, beside it or in it.
+    /// `usage` under the names of either API generation, `cost_usd`, beside it or in it, and `steps`.
     pub(crate) fn of(reply: &Map<String, Value>) -> Self {
         let nothing = Map::new();
         let mut figures = Self::default();
@@ -41,7 +44,18 @@ impl ToldFigures {
         figures.usage.output_tokens = figures.tokens(given, ["output_tokens", "completion_tokens"]);
         let beside = reply.get("cost_usd").filter(|cost| !cost.is_null());
         figures.usage.cost_usd = figures.cost("cost_usd", beside.or_else(|| given.get("cost_usd")));
+        figures.steps = figures.steps(reply.get("steps"));
         figures
+    }
+
+    /// How many steps led to the answer.
+    fn steps(&mut self, value: Option<&Value>) -> Option<u64> {
+        let value = value.filter(|value| !value.is_null())?;
+        let steps = whole(value).filter(|steps| *steps <= MOST_STEPS);
+        if steps.is_none() {
+            self.drop("steps", value);
+        }
+        steps
     }
 
     /// The tokens under the first of these names that is there.
@@ -93,14 +107,21 @@ impl ToldFigures {
     }
 }
 
-/// The output of an agent in Rust, without a cost that cannot be.
+/// The output of an agent in Rust, without a cost or steps that cannot be.
 pub(crate) fn checked(mut output: Output) -> Output {
+    let mut dropped = Vec::new();
+    if let Some(steps) = output.steps.filter(|steps| *steps > MOST_STEPS) {
+        output.steps = None;
+        dropped.push(format!("`steps` is {steps}"));
+    }
     let cost = output.usage.and_then(|usage| usage.cost_usd);
     if let (Some(usage), Some(cost)) = (&mut output.usage, cost)
         && !is_cost(cost)
     {
         usage.cost_usd = None;
-        let dropped = vec![format!("`cost_usd` is {cost}")];
+        dropped.push(format!("`cost_usd` is {cost}"));
+    }
+    if !dropped.is_empty() {
         output.metadata.insert(DROPPED.to_owned(), dropped.into());
     }
     output
@@ -215,6 +236,11 @@ mod tests {
             let told = format!("`cost_usd` is \"{cost}\"");
             check(&format!("{{\"cost_usd\": {cost}}}"), none, &[&told]);
         }
+        for steps in ["-1", "1.5", "\"7\"", "[]", "1e+30"] {
+            let told = format!("`steps` is {steps}");
+            check(&format!("{{\"steps\": {steps}}}"), none, &[&told]);
+        }
+        check(r#"{"steps": null}"#, none, &[]);
         check(
             r#"{"usage": {"input_tokens": 1e30}, "cost_usd": null}"#,
             none,
@@ -251,5 +277,11 @@ mod tests {
         let checked = checked(output);
         assert_eq!(checked.usage, Some(Usage::tokens(1, 2)));
         assert_eq!(checked.metadata[DROPPED], json!(["`cost_usd` is NaN"]));
+        let output = super::checked(Output::text("4").steps(u64::MAX));
+        assert_eq!(output.steps, None);
+        let told = json!(["`steps` is 18446744073709551615"]);
+        assert_eq!(output.metadata[DROPPED], told);
+        let output = super::checked(Output::text("4").steps(3));
+        assert_eq!(output, Output::text("4").steps(3));
     }
 }

@@ -222,6 +222,7 @@ fn from_jsonl(
             messages: list("messages"),
             tool_calls: list("tool_calls"),
             usage,
+            steps: row.fields.get("steps").and_then(Value::as_u64),
             metadata: TOLD
                 .iter()
                 .filter_map(|key| Some(((*key).to_owned(), row.fields.get(*key)?.clone())))

@@ -46,6 +46,9 @@ pub struct Output {
     /// Tokens and cost, if the agent tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// How many steps led to the answer, if the agent counts them itself; see [`steps_taken`](Self::steps_taken).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
     /// How the answer came about, if the agent tells: `model` and `system_fingerprint` as the endpoint reports them,
     /// `finish_reason`, and whatever else.
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -79,6 +82,13 @@ impl Output {
     #[must_use]
     pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
+        self
+    }
+
+    /// How many steps led to the answer, where its messages do not show it.
+    #[must_use]
+    pub fn steps(mut self, steps: u64) -> Self {
+        self.steps = Some(steps);
         self
     }
 

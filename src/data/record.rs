@@ -105,6 +105,9 @@ pub struct Record {
     /// dataset, and no more to be published than this file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub mask: String,
+    /// How many steps people took for it, where the dataset says. Not in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotated_steps: Option<u64>,
     /// The outcome.
     pub result: Outcome,
 }
@@ -130,6 +133,9 @@ pub struct Outcome {
     pub judged: Vec<JudgeCall>,
     /// Tokens and cost of the answer that counted.
     pub usage: Option<Usage>,
+    /// How many steps the answer took, where the agent tells. Not in older files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
     /// Why there is no verdict.
     pub error: Option<AgentError>,
     /// How often the agent was asked.
@@ -212,6 +218,7 @@ impl Record {
             question_hash: String::new(),
             question: None,
             mask: String::new(),
+            annotated_steps: None,
             result: Outcome {
                 status: Status::Scored,
                 score: Some(score),

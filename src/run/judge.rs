@@ -36,6 +36,7 @@ pub(super) fn judge(
     } = answer;
     let outcome = Outcome {
         usage: output.usage,
+        steps: output.steps_taken(),
         attempts,
         latency_s,
         cached,

@@ -1,5 +1,6 @@
 //! `Question`: one thing to be asked, a sample in one epoch.
 
+use crate::data::steps::annotated_steps;
 use crate::data::{Outcome, Record};
 use crate::error::Error;
 use crate::eval::plan::{Item, Plan};
@@ -67,6 +68,7 @@ impl Question {
             epoch: self.epoch,
             prompt,
             ground_truth: sample.target.map(|target| target.0).unwrap_or_default(),
+            annotated_steps: annotated_steps(&sample.metadata),
             metadata: sample.metadata,
             slices: slices.map(|(key, value)| (key, value.into())).collect(),
             cluster,

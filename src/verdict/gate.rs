@@ -62,6 +62,7 @@ const DEFAULT_MIN_PAIRS: f64 = 0.9;
 /// | `macro_f1 >= 0.5`, `macro_f1(NAME) >= 0.5` | [`macro_f1`](Gate::macro_f1), [`macro_f1_of`](Gate::macro_f1_of) |
 /// | `pass@3 >= 0.8`, `pass^3 >= 0.5`, `majority >= 0.7` | [`pass_at`](Gate::pass_at), [`pass_hat`](Gate::pass_hat), [`majority`](Gate::majority) |
 /// | `latency_p95 <= 20s`, `latency_mean <= 5s` | [`latency_percentile`](Gate::latency_percentile), [`latency_mean`](Gate::latency_mean) |
+/// | `steps <= 8`, `steps_ratio <= 2` | [`steps`](Gate::steps), [`steps_ratio`](Gate::steps_ratio) |
 /// | `cost_usd <= 2`, `tokens <= 9000` | [`cost_usd`](Gate::cost_usd), [`tokens`](Gate::tokens), [`input_tokens`](Gate::input_tokens), [`output_tokens`](Gate::output_tokens) |
 ///
 /// ```
@@ -186,6 +187,16 @@ impl Gate {
     pub fn latency_mean(at_most_s: f64) -> Self {
         let metric = Metric::Latency(LatencyStatistic::Mean);
         Self::bounded(metric, Op::AtMost, at_most_s)
+    }
+
+    /// Correct answers took at most so many steps on average.
+    pub fn steps(at_most: f64) -> Self {
+        Self::bounded(Metric::Steps, Op::AtMost, at_most)
+    }
+
+    /// Correct answers took at most so many times the steps that people took, on average.
+    pub fn steps_ratio(at_most: f64) -> Self {
+        Self::bounded(Metric::StepsRatio, Op::AtMost, at_most)
     }
 
     /// All answers together cost at most so many US dollars.

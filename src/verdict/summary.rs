@@ -13,6 +13,7 @@
 //! - `failure_rate` is (scored - correct) / scored, with the same samples lacking.
 //! - `error_rate` is errors / (scored + errors + unscored), the samples that the agent was asked.
 //! - where the benchmark has a `cluster`, all intervals of accuracies are clustered by its groups.
+//! - `steps` are of the correct samples that tell theirs, `ratio` of those among them whose dataset tells those of people.
 //! - the share recovered by retry is that of the samples that were asked more than once.
 
 mod bounds;
@@ -23,6 +24,7 @@ mod epochs;
 mod group;
 mod judge;
 mod labels;
+mod steps;
 mod tally;
 
 use std::collections::BTreeMap;
@@ -41,6 +43,7 @@ pub(crate) use judge::judge_notices;
 pub use judge::{JudgeSummary, JurorSummary, JurySummary, LabelAgreement, WorsePanel};
 pub(crate) use labels::MAX_LABELS;
 pub use labels::{Confusion, LabelFigures, Labels};
+pub use steps::StepFigures;
 pub(crate) use tally::VALUE;
 
 use crate::data::Record;
@@ -55,7 +58,7 @@ use crate::verdict::result::GateResult;
 ///   `cached`, also of slices, where there are such; `accuracy_bounds`, also of slices and scorers;
 ///   `failed_as_wrong`, also of slices, where there are such; `partial`; `early_stop`; `unjudged` of slices and
 ///   scorers, where there are such; `judge`, where one was asked; `not_judged`, where there are such; `change`, with a baseline;
-///   `failure_rate` with its bounds and interval, also of slices.
+///   `failure_rate` with its bounds and interval, also of slices; `steps`, also of slices, where agents tell.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
@@ -156,6 +159,9 @@ pub struct Summary {
     /// How long the answers that counted took; `null` when there are none.
     #[serde(default)]
     pub latency_s: Option<Latency>,
+    /// How many steps right answers took, where the agent tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<StepFigures>,
     /// How often the agent was asked, over all samples.
     pub attempts: u64,
     /// What the retries were good for.

@@ -86,6 +86,7 @@ pub(in crate::agent) fn object(
         messages: array(&mut reply, "messages").map_err(&bad)?,
         tool_calls: array(&mut reply, "tool_calls").map_err(&bad)?,
         usage: figures.told(),
+        steps: figures.steps,
         metadata: Map::new(),
     };
     figures.note(&mut output.metadata);

@@ -81,13 +81,17 @@ impl Places {
         };
         let told = reply.pointer(&self.usage).cloned().unwrap_or_default();
         let cost = reply.get("cost_usd").cloned().unwrap_or_default();
-        let told = Map::from_iter([("usage".to_owned(), told), ("cost_usd".to_owned(), cost)]);
+        let steps = reply.get("steps").cloned().unwrap_or_default();
+        let told = [("usage", told), ("cost_usd", cost), ("steps", steps)];
+        let told = told.map(|(key, value)| (key.to_owned(), value));
+        let told = Map::from_iter(told);
         let figures = ToldFigures::of(&told);
         let mut output = Output {
             text,
             messages,
             tool_calls,
             usage: figures.told(),
+            steps: figures.steps,
             metadata: Map::new(),
         };
         figures.note(&mut output.metadata);

@@ -151,7 +151,7 @@ fn read(body: &Value) -> Result<Output, AgentError> {
 fn an_answer_is_found_where_the_pointer_says() {
     let output = read(
         &json!({"answer": "4", "messages": [1], "tool_calls": [{"name": "f"}],
-        "usage": {"prompt_tokens": 3}, "cost_usd": 0.5}),
+        "usage": {"prompt_tokens": 3}, "cost_usd": 0.5, "steps": 3}),
     )
     .unwrap();
     let usage = Usage {
@@ -164,6 +164,7 @@ fn an_answer_is_found_where_the_pointer_says() {
         messages: vec![json!(1)],
         tool_calls: vec![json!({"name": "f"})],
         usage: Some(usage),
+        steps: Some(3),
         metadata: Map::new(),
     };
     assert_eq!(output, expect);

@@ -85,6 +85,7 @@ impl OpenAi {
             },
             tool_calls,
             usage,
+            steps: None,
             metadata,
         })
     }

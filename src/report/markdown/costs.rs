@@ -35,6 +35,18 @@ pub(super) fn costs(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             ],
         )?;
     }
+    if let Some(steps) = &summary.steps {
+        let told = |mean: Option<f64>, of: u64| match mean {
+            Some(mean) => format!("{mean:.2} (of {of})"),
+            None => "-".to_owned(),
+        };
+        let mean = told(steps.mean, steps.samples);
+        row(out, &["steps of correct answers, mean".to_owned(), mean])?;
+        if steps.annotated > 0 {
+            let ratio = told(steps.ratio, steps.annotated);
+            row(out, &["the same by annotated steps".to_owned(), ratio])?;
+        }
+    }
     let recovered = &summary.recovered_by_retry;
     let figures = [
         ("input tokens", count(usage.input_tokens)),

@@ -2,6 +2,7 @@
 
 mod corrected;
 mod open;
+mod steps;
 
 use std::collections::BTreeMap;
 
@@ -13,8 +14,8 @@ use crate::verdict::baseline::CurrentSample;
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::{Gate, LatencyStatistic, Metric, Slice};
 use crate::verdict::summary::{
-    EpochFigures, Estimate, Group, Labels, Latency, MAX_LABELS, Range, ScorerSummary, UsageTotal,
-    VALUE, mirrored,
+    EpochFigures, Estimate, Group, Labels, Latency, MAX_LABELS, Range, ScorerSummary, StepFigures,
+    UsageTotal, VALUE, mirrored,
 };
 
 /// The figures of a run or of one of its slices.
@@ -35,6 +36,7 @@ pub(super) struct Figures<'a> {
     epochs: Option<&'a EpochFigures>,
     usage: &'a UsageTotal,
     latency: Option<Latency>,
+    steps: Option<StepFigures>,
 }
 
 impl<'a> Figures<'a> {
@@ -58,6 +60,7 @@ impl<'a> Figures<'a> {
                 epochs: summary.epochs.as_ref(),
                 usage: &summary.usage,
                 latency: summary.latency_s,
+                steps: summary.steps,
             });
         };
         let group: &Group = summary.slices.get(&slice.dimension)?.get(&slice.value)?;
@@ -78,6 +81,7 @@ impl<'a> Figures<'a> {
             epochs: group.epochs.as_ref(),
             usage: &group.usage,
             latency: group.latency_s,
+            steps: group.steps,
         })
     }
 
@@ -145,6 +149,7 @@ impl<'a> Figures<'a> {
                 .map_err(|why| self.nothing_scored().unwrap_or(why)),
             Metric::MacroF1(scorer) => self.macro_f1(scorer.as_deref()),
             Metric::Latency(statistic) => self.latency(*statistic, gate),
+            Metric::Steps | Metric::StepsRatio => self.steps(&gate.metric),
             Metric::CostUsd => total(self.usage.cost_usd, "cost"),
             Metric::Tokens => total(count(self.usage.tokens()), "tokens"),
             Metric::InputTokens => total(count(self.usage.input_tokens), "input tokens"),

@@ -34,6 +34,10 @@ pub(crate) enum Metric {
     InputTokens,
     /// `output_tokens`: written by the model, in total.
     OutputTokens,
+    /// `steps`: the mean number of steps of correct answers.
+    Steps,
+    /// `steps_ratio`: the mean of their steps by those that people took.
+    StepsRatio,
     /// `pass@3`: the probability that at least one of so many answers is correct, see
     /// [`EpochFigures`](crate::verdict::summary::EpochFigures); `pass@3(NAME)` by one of several scorers.
     PassAt(u32, Option<String>),
@@ -213,6 +217,20 @@ pub const METRICS: &[MetricEntry] = &[
         plain: Some(Metric::OutputTokens),
     },
     MetricEntry {
+        form: "steps",
+        meaning: "the mean number of steps of correct answers: `steps` of a reply, else the messages of the assistant that call tools; a sample without a verdict may have none, or as many as the longest answer",
+        unit: "steps",
+        example: "steps[level=1] <= 8",
+        plain: Some(Metric::Steps),
+    },
+    MetricEntry {
+        form: "steps_ratio",
+        meaning: "the mean of steps by those that people took, of correct answers whose dataset says so: GAIA's annotators, or a column `annotated_steps`",
+        unit: "ratio",
+        example: "steps_ratio <= 2",
+        plain: Some(Metric::StepsRatio),
+    },
+    MetricEntry {
         form: "no_regression",
         meaning: "not worse than the baseline: p of an exact paired test; takes options and no number",
         unit: "p",
@@ -273,6 +291,8 @@ impl Metric {
             | Self::Mean(_)
             | Self::Corrected(_)
             | Self::MacroF1(_)
+            | Self::Steps
+            | Self::StepsRatio
             | Self::PassAt(..)
             | Self::PassHat(..)
             | Self::Majority(_) => true,
@@ -354,6 +374,8 @@ impl fmt::Display for Metric {
                     write!(f, "latency_p{percent}")
                 }
             }
+            Self::Steps => f.write_str("steps"),
+            Self::StepsRatio => f.write_str("steps_ratio"),
             Self::CostUsd => f.write_str("cost_usd"),
             Self::Tokens => f.write_str("tokens"),
             Self::InputTokens => f.write_str("input_tokens"),

@@ -221,6 +221,7 @@ impl SummaryBuilder {
             flaky: self.flaky,
             usage: total.usage,
             latency_s: total.latency_s,
+            steps: total.steps,
             attempts: self.attempts,
             recovered_by_retry: Recovered {
                 share: stats::ratio(self.recovered.recovered, self.recovered.retried),

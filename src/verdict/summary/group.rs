@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::bounds::{accuracy_bounds, both_bounds};
-use super::{EpochFigures, Labels};
+use super::{EpochFigures, Labels, StepFigures};
 
 /// The figures of the samples of one slice. The fields mean what those of
 /// [`Summary`](super::Summary) mean.
@@ -71,6 +71,9 @@ pub struct Group {
     /// How long the answers that counted took.
     #[serde(default)]
     pub latency_s: Option<Latency>,
+    /// How many steps right answers took, where the agent tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<StepFigures>,
 }
 
 impl Group {

@@ -8,6 +8,7 @@ use super::bounds::{accuracy_bounds, both_bounds, mirrored};
 use super::epochs::EpochTally;
 use super::group::{Group, Latency, Range, ScorerSummary, UsageTotal};
 use super::labels::LabelTally;
+use super::steps::StepTally;
 use crate::data::{Outcome, Record, Status, Usage};
 use crate::stats::{self, Clusters, Sum};
 use crate::verdict::poll::Poll;
@@ -36,6 +37,7 @@ pub(super) struct Tally {
     untold_samples: u64,
     usage: UsageTotal,
     costs: Sum,
+    steps: StepTally,
     /// Percentiles need them all: 8 bytes a sample.
     latencies: Vec<f64>,
     /// With several epochs, what those of each sample say together.
@@ -105,6 +107,7 @@ impl Tally {
             };
             add_usage(&mut self.usage, &mut self.costs, &usage);
         }
+        self.steps.add(record);
         self.cached += u64::from(outcome.cached);
         let latency = outcome.latency_s;
         self.failed_as_wrong += u64::from(outcome.is_failure_as_wrong());
@@ -167,6 +170,7 @@ impl Tally {
                 ..self.usage
             },
             latency_s: latency(&mut self.latencies),
+            steps: self.steps.finish(),
         }
     }
 }

@@ -23,6 +23,7 @@ pub(crate) fn record(id: &str, status: Status, correct: bool, level: &str) -> Re
         question_hash: String::new(),
         question: None,
         mask: String::new(),
+        annotated_steps: None,
         result: Outcome {
             status,
             score: (status == Status::Scored).then(|| Score::binary(correct)),

@@ -29,7 +29,8 @@ fn pattern() -> String {
     let confidence = format!(r"(\s*\(\s*confidence\s*=\s*{NUMBER}\s*%?\s*\))?");
     let latency = r"latency_(mean|max|p([0-9]+\.?[0-9]*|\.[0-9]+))";
     let latency = format!(r"{latency}{SLICE}{OP}{NUMBER}\s*s?");
-    let amount = "(min_samples|samples|cost_usd|cost|tokens|input_tokens|output_tokens)";
+    let amount =
+        "(min_samples|samples|cost_usd|cost|tokens|input_tokens|output_tokens|steps|steps_ratio)";
     let amount = format!(r"{amount}{SLICE}{OP}{NUMBER}");
     let samples = format!(r"(min_samples|samples)\s*\(\s*{NUMBER}\s*\){SLICE}");
     let number = format!(r"(alpha|max_drop|min_pairs)\s*=\s*{NUMBER}\s*%?");

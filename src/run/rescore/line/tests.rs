@@ -54,9 +54,12 @@ fn full() -> Record {
             cost_usd: Some(0.1),
             ..Usage::default()
         }),
+        steps: Some(3),
         metadata: Map::from_iter([("model".to_owned(), "m-1".into())]),
     });
     full.result.usage = full.result.output.as_ref().and_then(|output| output.usage);
+    full.result.steps = Some(3);
+    full.annotated_steps = Some(2);
     full.result.latency_s = 0.123_456_789;
     full.result.attempts = 2;
     full.result.redacted = 1;
