@@ -5,7 +5,7 @@
 //! scorer that cannot judge returns an error, which is recorded as `scorer_failed` and is no wrong answer.
 //!
 //! By name in a spec and as types here: `aime` [`AimeScorer`], `all` [`All`], `any` [`Any`], `any_of` [`AnyOf`], `ast_match`
-//! `AstMatch` (its `Types` say how strictly; feature `bfcl`), `command` [`CommandScorer`] (also [`without_target`](CommandScorer::without_target)),
+//! `AstMatch` (its `Types` say how strictly, its `CallsToFind` whether calls may be left over; feature `bfcl`), `command` [`CommandScorer`] (also [`without_target`](CommandScorer::without_target)),
 //! `exact` [`Exact`] (with [`LabelSet`], and a [`Folding`] to a [`Form`] of Unicode), `fuzzy` [`Fuzzy`], `gaia` [`GaiaScorer`], which is [`question_scorer`] with its [`GaiaVerdict`] by [`TruthKind`],
 //! `gsm8k` [`Gsm8kScorer`], `includes` [`Includes`], `json` [`Json`], `list` [`List`], `not` [`Not`], `numeric` [`Numeric`]
 //! (with [`Percent`], [`Units`], [`DecimalSign`] and a [`Tolerance`]), `qa` [`QaScorer`], `qa_f1` [`QaF1`], `qa_f1_format` [`QaF1Format`],
@@ -77,7 +77,7 @@ use forward::forward;
 
 #[cfg(feature = "bfcl")]
 pub use self::{
-    ast_match::{AstMatch, Types},
+    ast_match::{AstMatch, CallsToFind, Types},
     trajectory::Trajectory,
 };
 pub use aime::AimeScorer;

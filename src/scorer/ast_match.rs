@@ -50,6 +50,10 @@ pub(crate) const ENTRY: Entry = Entry {
             "`strict`: `1` is neither `1.0` nor `\"1\"`; `numeric`, the default: `1` is `1.0`; `lenient`: also `\"1\"`",
         ),
         (
+            "found",
+            "`exact`, the default: no call is left over; `all`: the expected calls are among those made",
+        ),
+        (
             "partial_credit",
             "whether `value` is the share of calls and arguments that are right; false by default, for 1 or 0",
         ),
@@ -87,6 +91,13 @@ pub(crate) const ENTRY: Entry = Entry {
             note: "the order counts",
         },
         Example {
+            options: "found: all",
+            prediction: "[log(), a(x=1), b()]",
+            ground_truth: "[a(x=1), b()]",
+            correct: true,
+            note: "`log` is called besides; `name_precision` is 0.67, `name_recall` 1",
+        },
+        Example {
             options: "{ types: lenient, allow_extra_arguments: true }",
             prediction: "Sure, f(a='1', note='mine') does it.",
             ground_truth: r#"{"f": {"a": 1}}"#,
@@ -104,6 +115,18 @@ pub(crate) const ENTRY: Entry = Entry {
     make: |options| Ok(Arc::new(AstMatch::read(options)?)),
 };
 
+/// Which calls have to be found among those made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum CallsToFind {
+    /// The expected ones and no others.
+    #[default]
+    Exact,
+    /// All that are expected; more may be made, if any is expected.
+    All,
+}
+
 /// Scores tool calls.
 ///
 #[doc = include_str!("ast_match.md")]
@@ -116,6 +139,8 @@ pub struct AstMatch {
     pub allow_extra_arguments: bool,
     /// How much types count.
     pub types: Types,
+    /// Whether calls may be left over.
+    pub found: CallsToFind,
     /// `value` is the share that is right.
     pub partial_credit: bool,
     /// Whether expected arguments are lists of accepted values; `None` tells by the sample.
@@ -133,6 +158,10 @@ impl AstMatch {
                 Some("strict") => Types::Strict,
                 Some("lenient") => Types::Lenient,
                 _ => Types::Numeric,
+            },
+            found: match options.word("found", &["exact", "all"])? {
+                Some("all") => CallsToFind::All,
+                _ => CallsToFind::Exact,
             },
             partial_credit: options.flag("partial_credit")?,
             accepted: options.read("accepted", "true or false", Json::as_bool)?,
@@ -254,6 +283,7 @@ impl Scorer for AstMatch {
             made: &made,
             rule,
             pairing: rule.pair(&wanted, &made),
+            may_be_more: self.found == CallsToFind::All,
             found: found
                 .as_ref()
                 .map(|found| found.as_ref().map(|found| found.form)),
@@ -290,6 +320,9 @@ impl Scorer for AstMatch {
             ordered: bool,
             allow_extra_arguments: bool,
             types: Types,
+            // Without it the fingerprint is that of before, and so baselines stay comparable.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            found: Option<CallsToFind>,
             partial_credit: bool,
             accepted: Option<bool>,
             pattern: Option<&'a str>,
@@ -298,6 +331,7 @@ impl Scorer for AstMatch {
             ordered: self.ordered,
             allow_extra_arguments: self.allow_extra_arguments,
             types: self.types,
+            found: Some(self.found).filter(|found| *found != CallsToFind::Exact),
             partial_credit: self.partial_credit,
             accepted: self.accepted,
             pattern: self.pattern.as_ref().map(|(text, _)| text.as_str()),

@@ -410,3 +410,50 @@ fn types_count_as_told() {
     check("f(a=true)", json!([{"f": {"a": 1}}]), [false; 3]);
     check("f(a=red)", json!([{"f": {"a": "red"}}]), [true; 3]);
 }
+
+#[test]
+fn all_found_allows_more_calls_and_no_fewer() {
+    let truth = json!("a(x=1), b()");
+    check(
+        "{ type: ast_match, found: all, partial_credit: true }",
+        &[
+            ("a(x=1), b()", truth.clone(), 1.0, "exact_match"),
+            ("a(x=2), a(x=1), c()", truth.clone(), 0.5, "wrong_function"),
+            ("a(x=2), b(), c()", truth.clone(), 0.75, "wrong_arguments"),
+            ("a(x=1)", truth.clone(), 0.5, "wrong_count"),
+            ("Hm.", truth.clone(), 0.0, "no_call"),
+            ("c()", json!([]), 0.0, "unexpected_call"),
+        ],
+    );
+    let more = score(
+        "{ type: ast_match, found: all }",
+        "c(), b(), a(x=1)",
+        truth.clone(),
+    );
+    assert!(more.correct);
+    assert_eq!(more.reason, "all_found");
+    assert_eq!(more.details.get("extra"), Some(&json!(["c()"])));
+    let exact = score("ast_match", "c(), b(), a(x=1)", truth.clone());
+    assert_eq!(exact.reason, "wrong_count");
+    check(
+        "{ type: ast_match, found: all, ordered: true }",
+        &[("b(), a(x=1), c()", truth, 0.0, "wrong_order")],
+    );
+}
+
+#[test]
+fn functions_count_by_name_once() {
+    let check = |prediction: &str, truth: &str, expect: [f64; 3]| {
+        let score = score("ast_match", prediction, json!(truth));
+        let figure = |name: &str| score.details.get(name).and_then(Value::as_f64).unwrap();
+        let figures = ["name_precision", "name_recall", "name_f1"].map(figure);
+        for (figure, expect) in figures.iter().zip(expect) {
+            assert!((figure - expect).abs() < 1e-12, "{prediction}: {figures:?}");
+        }
+    };
+    check("a(x=1), a(x=2), c()", "a(x=9), b()", [0.5, 0.5, 0.5]);
+    check("a(x=1)", "a(x=9), b(), d()", [1.0, 1.0 / 3.0, 0.5]);
+    check("Hm.", "a()", [0.0, 0.0, 0.0]);
+    check("Hm.", "[]", [1.0, 1.0, 1.0]);
+    check("a()", "[]", [0.0, 0.0, 0.0]);
+}

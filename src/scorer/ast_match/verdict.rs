@@ -1,6 +1,6 @@
 //! From a pairing to a score: reason, metrics and the first difference in words.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::known::{ExpectedCall, Interner, Made, Text};
 use super::pairing::{CallOverlap, CallPairing, Rule, ratio};
@@ -19,6 +19,8 @@ pub(super) struct CallVerdict<'a> {
     pub(super) pairing: CallPairing,
     /// Where calls were found.
     pub(super) found: Result<Option<&'static str>, &'a TooComplex>,
+    /// Whether the expected calls need only be among those made.
+    pub(super) may_be_more: bool,
     /// Whether the agent said anything.
     pub(super) has_answer: bool,
 }
@@ -28,10 +30,17 @@ impl CallVerdict<'_> {
     pub(super) fn score(&self, partial: bool) -> Score {
         let (expected, made) = (self.expected.len(), self.made.len());
         let matched = self.pairing.matched;
-        let correct = self.found.is_ok() && matched == expected && matched == made;
+        // Where no call is expected, none may be made either way.
+        let may_be_more = self.may_be_more && expected > 0;
+        let correct = self.found.is_ok() && matched == expected && (may_be_more || matched == made);
+        let wanted = if may_be_more {
+            expected
+        } else {
+            expected.max(made).max(1)
+        };
         let value = match () {
             () if correct => 1.0,
-            () if partial => self.weight() / ratio(expected.max(made).max(1), 1),
+            () if partial => self.weight() / ratio(wanted, 1),
             () => 0.0,
         };
         let missing = self.pairing.missing(expected);
@@ -42,12 +51,16 @@ impl CallVerdict<'_> {
             .iter()
             .map(|call| self.names.show_expected(call))
             .collect();
+        let [named, expected_names, made_names] = self.function_names();
         let mut score = Score::new(value, correct, self.reason(correct))
             .detail("ast_match_rate", if correct { 1.0 } else { 0.0 })
             .detail("parameter_accuracy", self.parameter_accuracy())
             .detail("precision", share(matched, made, expected))
             .detail("recall", share(matched, expected, made))
-            .detail("f1", share(2 * matched, expected + made, 0));
+            .detail("f1", share(2 * matched, expected + made, 0))
+            .detail("name_precision", share(named, made_names, expected_names))
+            .detail("name_recall", share(named, expected_names, made_names))
+            .detail("name_f1", share(2 * named, expected_names + made_names, 0));
         if let Ok(Some(form)) = self.found {
             score.details.insert("found_in", form);
         }
@@ -64,6 +77,14 @@ impl CallVerdict<'_> {
             .detail("missing", named(&missing, &expected_texts))
             .detail("extra", named(&extra, &made_texts))
             .normalized(made_texts, expected_texts)
+    }
+
+    /// Names of functions, each counted once: those on both sides, the expected ones, those called.
+    fn function_names(&self) -> [usize; 3] {
+        let expected: HashSet<Text> = self.expected.iter().map(|call| call.name).collect();
+        let made: HashSet<Text> = self.made.iter().map(|call| call.name).collect();
+        let both = expected.intersection(&made).count();
+        [both, expected.len(), made.len()]
     }
 
     /// What all pairs together are worth.
@@ -119,12 +140,13 @@ impl CallVerdict<'_> {
 
     fn reason(&self, correct: bool) -> &'static str {
         match self.found {
+            _ if correct && self.made.len() > self.expected.len() => "all_found",
             _ if correct => "exact_match",
             _ if !self.has_answer => "no_prediction",
             Err(TooComplex) => "too_complex",
             Ok(_) if self.expected.is_empty() => "unexpected_call",
             Ok(_) if self.made.is_empty() => "no_call",
-            Ok(_) if self.expected.len() != self.made.len() => "wrong_count",
+            Ok(_) if self.has_wrong_count() => "wrong_count",
             Ok(_) if self.has_other_names() => "wrong_function",
             Ok(_) if self.pairing.is_cut_short => "too_complex",
             Ok(_) if self.rule.ordered && self.is_same_set() => "wrong_order",
@@ -132,7 +154,13 @@ impl CallVerdict<'_> {
         }
     }
 
-    /// Whether functions are called more or less often than expected.
+    /// Whether there are fewer calls than expected, or more where those may not be.
+    fn has_wrong_count(&self) -> bool {
+        let (expected, made) = (self.expected.len(), self.made.len());
+        made < expected || made > expected && !self.may_be_more
+    }
+
+    /// Whether functions are called less often than expected, or more often where that may not be.
     fn has_other_names(&self) -> bool {
         let mut counts: HashMap<Text, isize> = HashMap::new();
         for call in self.expected {
@@ -141,7 +169,8 @@ impl CallVerdict<'_> {
         for call in self.made {
             *counts.entry(call.name).or_default() -= 1;
         }
-        counts.values().any(|&count| count != 0)
+        let is_wrong = |count: isize| count > 0 || count < 0 && !self.may_be_more;
+        counts.values().any(|&count| is_wrong(count))
     }
 
     fn is_same_set(&self) -> bool {
