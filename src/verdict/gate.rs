@@ -2,6 +2,7 @@
 
 mod default;
 mod legal;
+mod level_step;
 mod metric;
 mod parse;
 mod slice;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub(crate) use default::{DEFAULT_ERROR_RATE, with_default};
 pub use legal::check_unique;
+pub(crate) use level_step::LevelStep;
 pub use metric::{GATE_OPTIONS, METRICS, MetricEntry};
 pub(crate) use metric::{LatencyStatistic, Metric, Op};
 pub use slice::Slice;
@@ -63,6 +65,8 @@ const DEFAULT_MIN_PAIRS: f64 = 0.9;
 /// | `pass@3 >= 0.8`, `pass^3 >= 0.5`, `majority >= 0.7` | [`pass_at`](Gate::pass_at), [`pass_hat`](Gate::pass_hat), [`majority`](Gate::majority) |
 /// | `latency_p95 <= 20s`, `latency_mean <= 5s` | [`latency_percentile`](Gate::latency_percentile), [`latency_mean`](Gate::latency_mean) |
 /// | `steps <= 8`, `steps_ratio <= 2` | [`steps`](Gate::steps), [`steps_ratio`](Gate::steps_ratio) |
+/// | `difficulty_drop <= 0.3`, `difficulty_drop(1->2) <= 0.3` | [`difficulty_drop`](Gate::difficulty_drop), [`difficulty_drop_between`](Gate::difficulty_drop_between) |
+/// | `recovered_by_retry <= 10%` | [`recovered_by_retry`](Gate::recovered_by_retry) |
 /// | `cost_usd <= 2`, `tokens <= 9000` | [`cost_usd`](Gate::cost_usd), [`tokens`](Gate::tokens), [`input_tokens`](Gate::input_tokens), [`output_tokens`](Gate::output_tokens) |
 ///
 /// ```
@@ -197,6 +201,29 @@ impl Gate {
     /// Correct answers took at most so many times the steps that people took, on average.
     pub fn steps_ratio(at_most: f64) -> Self {
         Self::bounded(Metric::StepsRatio, Op::AtMost, at_most)
+    }
+
+    /// Accuracy falls by at most this share (0.3 is 30 % lost) from one level to the next, the largest drop counting.
+    pub fn difficulty_drop(at_most: f64) -> Self {
+        Self::bounded(Metric::DifficultyDrop(None), Op::AtMost, at_most)
+    }
+
+    /// Accuracy falls by at most this share from one of the levels to the other, its next.
+    pub fn difficulty_drop_between(
+        from: impl Into<String>,
+        to: impl Into<String>,
+        at_most: f64,
+    ) -> Self {
+        let step = LevelStep {
+            from: from.into(),
+            to: to.into(),
+        };
+        Self::bounded(Metric::DifficultyDrop(Some(step)), Op::AtMost, at_most)
+    }
+
+    /// At most this share (0 to 1) of the answers asked for came only because the sample was asked again.
+    pub fn recovered_by_retry(at_most: f64) -> Self {
+        Self::bounded(Metric::RecoveredByRetry, Op::AtMost, at_most)
     }
 
     /// All answers together cost at most so many US dollars.

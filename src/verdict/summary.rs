@@ -14,7 +14,7 @@
 //! - `error_rate` is errors / (scored + errors + unscored), the samples that the agent was asked.
 //! - where the benchmark has a `cluster`, all intervals of accuracies are clustered by its groups.
 //! - `steps` are of the correct samples that tell theirs, `ratio` of those among them whose dataset tells those of people.
-//! - the share recovered by retry is that of the samples that were asked more than once.
+//! - the share recovered by retry is that of the samples that were asked more than once, the rate that of all that were asked.
 
 mod bounds;
 mod builder;
@@ -199,6 +199,9 @@ pub struct Recovered {
     pub recovered: u64,
     /// recovered / retried, 0 to 1; `null` when nothing was retried.
     pub share: Option<f64>,
+    /// recovered / (scored + errors + unscored), the samples that were asked: how much of the run is owed to retries.
+    #[serde(default)]
+    pub rate: Option<f64>,
 }
 
 impl Summary {

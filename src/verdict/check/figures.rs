@@ -1,6 +1,7 @@
 //! `Figures`: what a gate reads off the summary, and what it could be had every sample a verdict.
 
 mod corrected;
+mod of_run;
 mod open;
 mod steps;
 
@@ -150,6 +151,8 @@ impl<'a> Figures<'a> {
             Metric::MacroF1(scorer) => self.macro_f1(scorer.as_deref()),
             Metric::Latency(statistic) => self.latency(*statistic, gate),
             Metric::Steps | Metric::StepsRatio => self.steps(&gate.metric),
+            Metric::DifficultyDrop(step) => self.difficulty_drop(step.as_ref()),
+            Metric::RecoveredByRetry => self.recovered(),
             Metric::CostUsd => total(self.usage.cost_usd, "cost"),
             Metric::Tokens => total(count(self.usage.tokens()), "tokens"),
             Metric::InputTokens => total(count(self.usage.input_tokens), "input tokens"),

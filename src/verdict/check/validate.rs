@@ -117,6 +117,7 @@ impl Gate {
             let names = names.iter().map(String::as_str);
             return Err(Error::usage(message).hint(choices("metrics", name, names)));
         }
+        self.validate_levels(known)?;
         if let Some(scorer) = self.metric.scorer() {
             let names = known.scorers.iter().map(String::as_str);
             if !names.clone().any(|name| name == scorer) {
@@ -146,6 +147,33 @@ impl Gate {
             return Err(Error::usage(message).hint(choices(&title, value, values)));
         }
         Ok(())
+    }
+
+    /// Refuses a drop between levels that are no neighbours, or where there are no two levels.
+    fn validate_levels(&self, known: &Known) -> Result<()> {
+        let Metric::DifficultyDrop(step) = &self.metric else {
+            return Ok(());
+        };
+        let levels = known.slices.get("level").into_iter().flatten();
+        let mut levels: Vec<(i64, &String)> = levels
+            .filter_map(|level| Some((level.trim().parse().ok()?, level)))
+            .collect();
+        levels.sort();
+        let steps = levels.windows(2).map(|pair| (pair[0].1, pair[1].1));
+        let is_wanted = |(from, to): (&String, &String)| {
+            step.as_ref()
+                .is_none_or(|step| (&step.from, &step.to) == (from, to))
+        };
+        if steps.clone().any(is_wanted) {
+            return Ok(());
+        }
+        let steps: Vec<_> = steps.map(|(from, to)| format!("`{from}->{to}`")).collect();
+        let message = format!("gate `{self}`: no such step from level to level");
+        Err(Error::usage(message).hint(if steps.is_empty() {
+            "there are no two values of `level` that are whole numbers".to_owned()
+        } else {
+            format!("the steps are {}", steps.join(", "))
+        }))
     }
 
     /// Refuses a correction of what no judge says, and of a judge without a calibration.
@@ -310,6 +338,20 @@ mod tests {
         check(
             &gate.clone().slice("levle", "1"),
             Some(("no sample has a `levle`", "did you mean `level`?")),
+        );
+        check(&Gate::difficulty_drop(0.3), None);
+        check(&Gate::difficulty_drop_between("1", "2", 0.3), None);
+        check(
+            &Gate::difficulty_drop_between("2", "1", 0.3),
+            Some(("no such step", "the steps are `1->2`")),
+        );
+        check(
+            &Gate::difficulty_drop(30.0),
+            Some(("1 at most", "`0.3`, or `30%`")),
+        );
+        check(
+            &Gate::difficulty_drop(0.3).slice("level", "1"),
+            Some(("of the whole run", "difficulty_drop(1->2)")),
         );
         check(&Gate::accuracy_of("fuzzy", 0.5), None);
         check(

@@ -34,10 +34,7 @@ impl Gate {
         {
             return refuse("a percentile lies between 0 and 100".to_owned());
         }
-        if matches!(self.metric, Metric::Own(_)) && self.slice.is_some() {
-            let why = "`metric` is of the whole run; a slice has `accuracy` and `mean`";
-            return refuse(why.to_owned());
-        }
+        self.validate_of_run(text)?;
         let options = [
             ("alpha", self.alpha),
             ("max_drop", self.max_drop),
@@ -104,10 +101,41 @@ impl Gate {
         if threshold < 0.0
             && !matches!(
                 self.metric,
-                Metric::Mean(_) | Metric::Corrected(_) | Metric::Own(_)
+                Metric::Mean(_) | Metric::Corrected(_) | Metric::Own(_) | Metric::DifficultyDrop(_)
             )
         {
             return refuse("the threshold is below 0".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Refuses slices of what there is of a whole run only, and a drop that cannot be.
+    fn validate_of_run(&self, text: &str) -> Result<()> {
+        let refused = |why: &str| Error::usage(format!("gate `{text}`: {why}"));
+        let hint = match &self.metric {
+            Metric::Own(_) => {
+                let why = "`metric` is of the whole run; a slice has `accuracy` and `mean`";
+                return match self.slice {
+                    Some(_) => Err(refused(why)),
+                    None => Ok(()),
+                };
+            }
+            Metric::DifficultyDrop(_) => {
+                "two levels stand in parentheses: `difficulty_drop(1->2) <= 0.3`"
+            }
+            Metric::RecoveredByRetry => "leave the slice out",
+            _ => return Ok(()),
+        };
+        if self.slice.is_some() {
+            let why = format!("`{}` is of the whole run", self.metric);
+            return Err(refused(&why).hint(hint));
+        }
+        if matches!(self.metric, Metric::DifficultyDrop(_))
+            && let Some((op, threshold)) = self.bound
+            && (threshold > 1.0 || op == Op::Above && threshold >= 1.0)
+        {
+            return Err(refused("a drop is 1 at most, when all is lost")
+                .hint("write the share that may be lost: `0.3`, or `30%`"));
         }
         Ok(())
     }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::level_step::LevelStep;
+
 /// What a gate measures.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -38,6 +40,11 @@ pub(crate) enum Metric {
     Steps,
     /// `steps_ratio`: the mean of their steps by those that people took.
     StepsRatio,
+    /// `difficulty_drop`: the largest relative drop of accuracy from one level to the next; `difficulty_drop(1->2)` that
+    /// between two.
+    DifficultyDrop(Option<LevelStep>),
+    /// `recovered_by_retry`: answers that came only because the sample was asked again, of all asked for.
+    RecoveredByRetry,
     /// `pass@3`: the probability that at least one of so many answers is correct, see
     /// [`EpochFigures`](crate::verdict::summary::EpochFigures); `pass@3(NAME)` by one of several scorers.
     PassAt(u32, Option<String>),
@@ -231,6 +238,20 @@ pub const METRICS: &[MetricEntry] = &[
         plain: Some(Metric::StepsRatio),
     },
     MetricEntry {
+        form: "difficulty_drop",
+        meaning: "the largest relative drop of accuracy from one level, a whole number, to the next: 0 is ideal, 0.3 is 30 % lost; `difficulty_drop(1->2)` that between two. Of the whole run",
+        unit: "share of the easier level's accuracy",
+        example: "difficulty_drop(1->2) <= 0.3",
+        plain: None,
+    },
+    MetricEntry {
+        form: "recovered_by_retry",
+        meaning: "answers that came only because the sample was asked again, of all that were asked for. Of the whole run",
+        unit: "share",
+        example: "recovered_by_retry <= 10%",
+        plain: Some(Metric::RecoveredByRetry),
+    },
+    MetricEntry {
         form: "no_regression",
         meaning: "not worse than the baseline: p of an exact paired test; takes options and no number",
         unit: "p",
@@ -293,6 +314,7 @@ impl Metric {
             | Self::MacroF1(_)
             | Self::Steps
             | Self::StepsRatio
+            | Self::DifficultyDrop(_)
             | Self::PassAt(..)
             | Self::PassHat(..)
             | Self::Majority(_) => true,
@@ -300,6 +322,7 @@ impl Metric {
             | Self::MinSamples
             | Self::Own(_)
             | Self::Latency(_)
+            | Self::RecoveredByRetry
             | Self::CostUsd
             | Self::Tokens
             | Self::InputTokens
@@ -335,6 +358,7 @@ impl Metric {
             Self::Accuracy(_)
                 | Self::ErrorRate
                 | Self::FailureRate
+                | Self::RecoveredByRetry
                 | Self::MacroF1(_)
                 | Self::PassAt(..)
                 | Self::PassHat(..)
@@ -376,6 +400,9 @@ impl fmt::Display for Metric {
             }
             Self::Steps => f.write_str("steps"),
             Self::StepsRatio => f.write_str("steps_ratio"),
+            Self::DifficultyDrop(None) => f.write_str("difficulty_drop"),
+            Self::DifficultyDrop(Some(step)) => write!(f, "difficulty_drop({step})"),
+            Self::RecoveredByRetry => f.write_str("recovered_by_retry"),
             Self::CostUsd => f.write_str("cost_usd"),
             Self::Tokens => f.write_str("tokens"),
             Self::InputTokens => f.write_str("input_tokens"),

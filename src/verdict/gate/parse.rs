@@ -12,7 +12,7 @@
 use std::str::FromStr;
 
 use super::metric::METRICS;
-use super::{Gate, LatencyStatistic, Metric, Op, Slice, WrittenIn};
+use super::{Gate, LatencyStatistic, LevelStep, Metric, Op, Slice, WrittenIn};
 use crate::error::{Error, Result, nearest};
 
 impl FromStr for Gate {
@@ -216,6 +216,11 @@ fn metric(name: &str, argument: Option<&str>) -> Result<Metric> {
                     .hint("name an aggregate of the benchmark: `metric(overall)`")
             });
         }
+        "difficulty_drop" => {
+            let step = named(name, argument)?;
+            let step = step.as_deref().map(LevelStep::parse).transpose()?;
+            return Ok(Metric::DifficultyDrop(step));
+        }
         "no_regression" => return Ok(Metric::NoRegression),
         "min_samples" | "samples" => return Ok(Metric::MinSamples),
         "cost" => Metric::CostUsd,
@@ -326,7 +331,7 @@ fn number_for(metric: &Metric, text: &str) -> Result<f64> {
         if metric.is_rate()
             || matches!(
                 metric,
-                Metric::Mean(_) | Metric::Corrected(_) | Metric::Own(_)
+                Metric::Mean(_) | Metric::Corrected(_) | Metric::Own(_) | Metric::DifficultyDrop(_)
             )
         {
             return percentage(percent);

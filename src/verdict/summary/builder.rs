@@ -225,6 +225,10 @@ impl SummaryBuilder {
             attempts: self.attempts,
             recovered_by_retry: Recovered {
                 share: stats::ratio(self.recovered.recovered, self.recovered.retried),
+                rate: stats::ratio(
+                    self.recovered.recovered,
+                    total.scored + total.errors + total.unscored,
+                ),
                 ..self.recovered
             },
             judge: self.judge.finish(),

@@ -57,7 +57,7 @@ fn failures_are_repeated_and_wrong_answers_are_not() {
     let summary = project.last_json("summary.json");
     assert_eq!(
         summary["recovered_by_retry"],
-        json!({ "retried": 2, "recovered": 1, "share": 0.5 })
+        json!({ "retried": 2, "recovered": 1, "share": 0.5, "rate": 0.2 })
     );
 }
 

@@ -26,6 +26,8 @@ fn pattern() -> String {
     let scorer = format!(r"(accuracy|macro_f1|majority|pass[@^][1-9][0-9]*)({ARGUMENT})?");
     let of_one = format!(r"(mean|metric|corrected){ARGUMENT}");
     let share = format!(r"({scorer}|{of_one}|error_rate|failure_rate){SLICE}{OP}{NUMBER}\s*%?");
+    let drop = r"difficulty_drop(\s*\(\s*[^)\s]([^)]*[^)\s])?\s*->\s*[^)\s][^)]*\))?";
+    let of_run = format!(r"({drop}|recovered_by_retry){OP}{NUMBER}\s*%?");
     let confidence = format!(r"(\s*\(\s*confidence\s*=\s*{NUMBER}\s*%?\s*\))?");
     let latency = r"latency_(mean|max|p([0-9]+\.?[0-9]*|\.[0-9]+))";
     let latency = format!(r"{latency}{SLICE}{OP}{NUMBER}\s*s?");
@@ -36,5 +38,5 @@ fn pattern() -> String {
     let number = format!(r"(alpha|max_drop|min_pairs)\s*=\s*{NUMBER}\s*%?");
     let option = format!(r"\s*({number}|(mid_p|early_stop)\s*=\s*(true|false))\s*");
     let regression = format!(r"no_regression(\s*\((\s*|{option}(,{option})*)\))?{SLICE}");
-    format!(r"^\s*(({share}|{latency}|{amount}){confidence}|{samples}|{regression})\s*$")
+    format!(r"^\s*(({share}|{of_run}|{latency}|{amount}){confidence}|{samples}|{regression})\s*$")
 }

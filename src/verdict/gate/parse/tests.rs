@@ -52,6 +52,40 @@ fn reads_rates_and_slices() {
 }
 
 #[test]
+fn reads_metrics_of_difficulty_and_effort() {
+    check(
+        "difficulty_drop <= 30%",
+        &Gate::difficulty_drop(0.3),
+        "difficulty_drop <= 0.3",
+        "difficulty_drop",
+    );
+    check(
+        "difficulty_drop( 1 -> 2 ) <= -0.1",
+        &Gate::difficulty_drop_between("1", "2", -0.1),
+        "difficulty_drop(1->2) <= -0.1",
+        "difficulty_drop(1->2)",
+    );
+    check(
+        "recovered_by_retry <= 10%",
+        &Gate::recovered_by_retry(0.1),
+        "recovered_by_retry <= 0.1",
+        "recovered_by_retry",
+    );
+    check(
+        "steps[level=1] <= 8.5",
+        &Gate::steps(8.5).slice("level", "1"),
+        "steps[level=1] <= 8.5",
+        "steps[level=1]",
+    );
+    check(
+        "steps_ratio <= 2",
+        &Gate::steps_ratio(2.0),
+        "steps_ratio <= 2",
+        "steps_ratio",
+    );
+}
+
+#[test]
 fn reads_other_metrics() {
     for text in ["min_samples(30)", "min_samples >= 30", "samples >= 30"] {
         check(
