@@ -1,8 +1,11 @@
-//! Where an eval's runs and stored answers lie.
+//! Where an eval's runs and stored answers lie, and what it is made of.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
 
 use super::Eval;
+use crate::system::process::named::files_in;
 
 impl Eval {
     /// The folder of run directories.
@@ -19,5 +22,48 @@ impl Eval {
     /// Whether the eval itself says where its runs go.
     pub fn has_output_root(&self) -> bool {
         self.output_root.is_some()
+    }
+
+    /// Files and folders that say what is asked and how it is judged: the spec, the dataset, files that the spec names.
+    pub fn sources(&self) -> Vec<PathBuf> {
+        let mut paths = self.benchmark.paths();
+        paths.extend(self.spec.clone());
+        for (key, value) in self.config.as_object().into_iter().flatten() {
+            if key != "agent" {
+                named(value, &[&self.folder()], &mut paths);
+            }
+        }
+        paths
+    }
+
+    /// The files that the agent's keys name, such as its program.
+    pub fn agent_files(&self) -> Vec<PathBuf> {
+        let mut paths = Vec::new();
+        let agent = &self.config["agent"];
+        let folder = self.folder();
+        let cwd = agent["cwd"].as_str().map(|cwd| folder.join(cwd));
+        let folders: Vec<&Path> = [Some(&folder), cwd.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
+            .collect();
+        named(agent, &folders, &mut paths);
+        paths
+    }
+
+    /// From where a spec names files.
+    fn folder(&self) -> PathBuf {
+        let folder = self.spec.as_deref().and_then(Path::parent);
+        folder.map_or_else(crate::system::project::root, Path::to_owned)
+    }
+}
+
+/// The files that the texts of a value name.
+fn named(value: &Value, folders: &[&Path], paths: &mut Vec<PathBuf>) {
+    match value {
+        Value::String(text) => paths.extend(files_in(text, folders)),
+        Value::Array(values) => values.iter().for_each(|value| named(value, folders, paths)),
+        Value::Object(map) => map.values().for_each(|value| named(value, folders, paths)),
+        _ => {}
     }
 }

@@ -50,7 +50,8 @@ impl Cancel {
 
     /// A flag that is set with this one, while setting it leaves this one alone: a run that stops for
     /// a reason of its own must not stop the next.
-    pub(crate) fn child(&self) -> Self {
+    #[must_use]
+    pub fn child(&self) -> Self {
         let child = Self::new();
         let mut children = lock(&self.0.children);
         children.retain(|child| child.strong_count() > 0);

@@ -88,5 +88,6 @@ mod tidy;
 mod trials;
 mod unknown_members;
 mod verdicts;
+mod watch;
 mod whole_runs;
 mod worker;

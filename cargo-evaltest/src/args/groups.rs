@@ -115,6 +115,7 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
             "allow_changed_agent",
             "fail_fast",
             "keep_going",
+            "watch",
             "dry_run",
         ],
     ),

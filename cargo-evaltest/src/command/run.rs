@@ -24,7 +24,10 @@ use crate::progress::{Ahead, Progress};
 
 mod flags;
 mod options;
+mod sources;
 mod told;
+mod watch;
+mod watched;
 mod work;
 
 use crate::target::run_test;
@@ -133,6 +136,12 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     dry_run: bool,
 
+    /// Run again whatever changes, with the cache on, until Ctrl-C: when the spec, the dataset, the agent's program or a
+    /// module beside it is saved; shown is which samples flipped since the run before
+    #[arg(long, conflicts_with_all = ["json", "dry_run", "resume", "failed", "run_id", "no_cache", "refresh",
+        "export", "official"])]
+    watch: bool,
+
     /// Show what agents print, redacted, while they run
     #[arg(long)]
     stream: bool,
@@ -203,6 +212,14 @@ pub(crate) struct RunArgs {
 }
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
+    if args.watch {
+        watch::watch(args)
+    } else {
+        once(args)
+    }
+}
+
+fn once(args: &RunArgs) -> Result<Exit> {
     let mut drive = args.drive()?;
     let work = args.work(&mut drive)?;
     let evals = work.evals.len() + drive.evals.only.len();

@@ -84,6 +84,13 @@ impl FileHashes {
     }
 }
 
+/// The files that a text names, such as an argument of a command, seen from any of `folders`.
+pub(crate) fn files_in(text: &str, folders: &[&Path]) -> Vec<PathBuf> {
+    let words = words(text).take(MOST_WORDS);
+    let paths = words.flat_map(|word| folders.iter().map(move |folder| folder.join(word)));
+    paths.filter(|path| path.is_file()).collect()
+}
+
 /// What of an argument may name a file: the whole, and its words: `--config=a.toml`, `python3 agent.py | tee log`.
 fn words(argument: &str) -> impl Iterator<Item = &str> {
     let marks = |c: char| c.is_whitespace() || "'\"`;|&()<>=,".contains(c);

@@ -1,0 +1,122 @@
+//! `Sources`: the files that an eval is made of, and whether they are as they were.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use evaltest::Eval;
+use evaltest::engine::system::project;
+use walkdir::{DirEntry, WalkDir};
+
+/// Modules are looked for beside programs of these languages: the cache does not know of what a program imports.
+const INTERPRETED: [&str; 12] = [
+    "py", "js", "mjs", "cjs", "ts", "rb", "pl", "php", "lua", "sh", "jl", "r",
+];
+/// So many files of a folder are looked at.
+const MOST: usize = 20_000;
+
+/// The files of an eval.
+#[derive(Default)]
+pub(super) struct Sources {
+    /// What tells the cache that an answer may be another one, and folders of it.
+    known: BTreeSet<PathBuf>,
+    /// Folders of programs, each with what the names of their modules end in.
+    modules: BTreeSet<(PathBuf, OsString)>,
+    /// What evals write.
+    written: PathBuf,
+}
+
+/// What files are like.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct SourceState(BTreeMap<PathBuf, (Option<SystemTime>, u64)>);
+
+impl Sources {
+    pub(super) fn of(eval: &Eval) -> Self {
+        let programs = eval.agent_files();
+        let root = project::root();
+        let module = |program: &PathBuf| {
+            let program = std::path::absolute(program).ok()?;
+            let ending = program.extension()?.to_owned();
+            let folder = program.parent()?.to_owned();
+            let is_ours = folder.starts_with(&root) && INTERPRETED.iter().any(|it| *it == ending);
+            is_ours.then_some((folder, ending))
+        };
+        let modules = programs.iter().filter_map(module).collect();
+        let known = eval.sources().into_iter().chain(programs);
+        Self {
+            known: known
+                .filter_map(|path| std::path::absolute(path).ok())
+                .collect(),
+            modules,
+            written: eval.output_folder(),
+        }
+    }
+
+    /// The same with what belonged to it before: a file that is gone for a moment comes again.
+    pub(super) fn and(mut self, earlier: Self) -> Self {
+        self.known.extend(earlier.known);
+        self.modules.extend(earlier.modules);
+        self
+    }
+
+    /// What the files are like now.
+    pub(super) fn state(&self) -> SourceState {
+        let mut state = SourceState::default();
+        for path in &self.known {
+            self.walk(path, |_| true, &mut state);
+        }
+        for (folder, ending) in &self.modules {
+            let is_module = |path: &Path| path.extension() == Some(ending);
+            self.walk(folder, is_module, &mut state);
+        }
+        state
+    }
+
+    /// Whether the cache knows, of all that changed, that answers may be others.
+    pub(super) fn cache_knows(&self, then: &SourceState, now: &SourceState) -> bool {
+        let is_known = |path: &PathBuf| self.known.iter().any(|known| path.starts_with(known));
+        now.others(then).iter().all(is_known)
+    }
+
+    fn walk(&self, top: &Path, is_meant: impl Fn(&Path) -> bool, state: &mut SourceState) {
+        let enters = |entry: &DirEntry| {
+            if entry.depth() == 0 || !entry.file_type().is_dir() {
+                return true;
+            }
+            let (path, name) = (entry.path(), entry.file_name().to_string_lossy());
+            let is_tool = ["CACHEDIR.TAG", "pyvenv.cfg"];
+            let is_tool = is_tool.iter().any(|name| path.join(name).is_file());
+            !(name.starts_with('.') || name == "node_modules" || is_tool || path == self.written)
+        };
+        let walk = WalkDir::new(top).follow_links(true).into_iter();
+        let entries = walk.filter_entry(enters).flatten().take(MOST);
+        for entry in entries.filter(|entry| entry.file_type().is_file() && is_meant(entry.path())) {
+            // One that is gone by now is seen to be.
+            if let Ok(about) = entry.metadata() {
+                let seen = (about.modified().ok(), about.len());
+                state.0.insert(entry.into_path(), seen);
+            }
+        }
+    }
+}
+
+impl SourceState {
+    pub(super) fn extend(&mut self, other: &Self) {
+        let other = other.0.iter();
+        self.0
+            .extend(other.map(|(path, seen)| (path.clone(), *seen)));
+    }
+
+    /// How many files there are.
+    pub(super) fn files(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The files that are not as they were then.
+    pub(super) fn others(&self, then: &Self) -> Vec<PathBuf> {
+        let paths: BTreeSet<_> = self.0.keys().chain(then.0.keys()).collect();
+        let is_other = |path: &&PathBuf| self.0.get(*path) != then.0.get(*path);
+        paths.into_iter().filter(is_other).cloned().collect()
+    }
+}

@@ -1,0 +1,174 @@
+//! What a run says that is one of many: which samples flipped since the one before, and little else.
+
+use std::collections::BTreeMap;
+
+use evaltest::engine::report::terminal::paint::Tone;
+use evaltest::engine::report::terminal::{errors_of, painted};
+use evaltest::engine::text::clean;
+use evaltest::{Record, Result, Run};
+
+use super::RunArgs;
+use crate::console;
+
+/// So many samples that flipped are named.
+const LISTED: usize = 20;
+
+/// Of each sample: how often it was correct, and how often that is known.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Verdicts(BTreeMap<String, (u32, u32)>);
+
+/// Samples whose verdicts are others.
+#[derive(Debug, PartialEq)]
+pub(super) struct FlipsSince {
+    since: &'static str,
+    worse: Vec<String>,
+    better: Vec<String>,
+}
+
+impl Verdicts {
+    pub(super) fn add(&mut self, record: &Record) {
+        let outcome = &record.result;
+        let (correct, known) = self.0.entry(record.sample_id.clone()).or_default();
+        if outcome.score.is_some() {
+            *correct += u32::from(outcome.is_correct());
+            *known += 1;
+        }
+    }
+
+    /// What flipped between these verdicts and the later ones; of some of which nobody knows.
+    pub(super) fn flips(&self, later: &Self) -> FlipsSince {
+        let mut flips = FlipsSince {
+            since: "in the run before",
+            worse: Vec::new(),
+            better: Vec::new(),
+        };
+        for (id, now) in &later.0 {
+            let then = self.0.get(id).and_then(|then| is_correct(*then));
+            match (then, is_correct(*now)) {
+                (Some(true), Some(false)) => flips.worse.push(id.clone()),
+                (Some(false), Some(true)) => flips.better.push(id.clone()),
+                _ => {}
+            }
+        }
+        flips
+    }
+
+    /// Takes the later verdicts, where there are any.
+    pub(super) fn learn(&mut self, later: &Self) {
+        let known = later
+            .0
+            .iter()
+            .filter(|(_, now)| is_correct(**now).is_some());
+        self.0.extend(known.map(|(id, now)| (id.clone(), *now)));
+    }
+}
+
+/// Whether more than half of the answers are.
+fn is_correct((correct, known): (u32, u32)) -> Option<bool> {
+    (known > 0).then_some(2 * correct > known)
+}
+
+impl FlipsSince {
+    pub(super) fn since_baseline(run: &Run) -> Self {
+        let ids = |worse: bool| {
+            let flips = run.flips.iter().filter(|flip| flip.worse == worse);
+            flips.map(|flip| flip.id.clone()).collect()
+        };
+        Self {
+            since: "in the baseline",
+            worse: ids(true),
+            better: ids(false),
+        }
+    }
+}
+
+/// Tells of a run.
+pub(super) fn tell(args: &RunArgs, run: &Run, flips: &FlipsSince) -> Result<()> {
+    let paint = args.color.paint();
+    let summary = &run.summary;
+    let line = format!(
+        "{}: {} of {} correct, {}, {:.1} s",
+        clean(&run.eval),
+        summary.correct,
+        summary.samples - summary.skipped,
+        errors_of(summary.errors),
+        run.duration_s,
+    );
+    let line = paint.tone(summary.exit_code.into(), &line);
+    let is_still = flips.worse.is_empty() && flips.better.is_empty();
+    let rest = match &run.stop_reason {
+        Some(reason) => format!("; stopped early: {}", clean(reason)),
+        None if is_still => "; nothing flipped".to_owned(),
+        None => String::new(),
+    };
+    console::print(|out| {
+        if args.verbose {
+            painted(run, paint, out)?;
+        }
+        writeln!(out, "{line}{rest}")?;
+        for (ids, tone, what) in [
+            (&flips.worse, Tone::Bad, "wrong now, correct"),
+            (&flips.better, Tone::Good, "correct now, wrong"),
+        ] {
+            if ids.is_empty() {
+                continue;
+            }
+            let title = paint.tone(tone, &format!("{what} {}", flips.since));
+            writeln!(out, "  {title} ({}):", ids.len())?;
+            for id in ids.iter().take(LISTED) {
+                writeln!(out, "    {}", clean(id))?;
+            }
+            if ids.len() > LISTED {
+                writeln!(out, "    … and {} more", ids.len() - LISTED)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evaltest::Score;
+
+    fn verdicts(answers: &[(&str, &[Option<bool>])]) -> Verdicts {
+        let mut verdicts = Verdicts::default();
+        for (id, answers) in answers {
+            for answer in *answers {
+                let mut record = Record::scored(*id, Score::binary(*answer == Some(true)));
+                if answer.is_none() {
+                    record.result.score = None;
+                }
+                verdicts.add(&record);
+            }
+        }
+        verdicts
+    }
+
+    #[test]
+    fn a_sample_without_a_verdict_flips_when_it_has_one_again() {
+        let (yes, no) = (Some(true), Some(false));
+        let mut known = verdicts(&[("a", &[yes]), ("b", &[no]), ("c", &[yes, yes, no])]);
+        let check = |known: &Verdicts, later: &Verdicts, worse: &[&str], better: &[&str]| {
+            let flips = known.flips(later);
+            assert_eq!(
+                (&*flips.worse, &*flips.better),
+                (&*own(worse), &*own(better))
+            );
+        };
+        let later = verdicts(&[
+            ("a", &[None]),
+            ("b", &[yes]),
+            ("c", &[yes, no, no]),
+            ("d", &[no]),
+        ]);
+        check(&known, &later, &["c"], &["b"]);
+        known.learn(&later);
+        let later = verdicts(&[("a", &[no]), ("b", &[yes])]);
+        check(&known, &later, &["a"], &[]);
+    }
+
+    fn own(ids: &[&str]) -> Vec<String> {
+        ids.iter().map(ToString::to_string).collect()
+    }
+}
