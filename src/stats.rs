@@ -116,21 +116,46 @@ pub(crate) fn mean(values: &[f64]) -> Option<f64> {
 /// two nearest ranks: `numpy.percentile` with its default method `linear`, bit for bit. `None` of nothing
 /// or for a `percent` out of range.
 pub(crate) fn percentile(sorted: &[f64], percent: f64) -> Option<f64> {
-    let last = u64::try_from(sorted.len()).ok()?.checked_sub(1)?;
+    let ranks = ranks(sorted.len() as u64, percent)?;
+    let at = |place| sorted.get(usize::try_from(place).ok()?);
+    Some(ranks.between(*at(ranks.below)?, *at(ranks.above)?))
+}
+
+/// The two nearest ranks, from 0, between which a percentile lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct NearestRanks {
+    pub below: u64,
+    pub above: u64,
+    /// How far it is from the lower one.
+    part: f64,
+}
+
+/// Those of a [`percentile`] of so many values.
+pub(crate) fn ranks(count: u64, percent: f64) -> Option<NearestRanks> {
+    let last = count.checked_sub(1)?;
     if !(0.0..=100.0).contains(&percent) {
         return None;
     }
     let rank = percent / 100.0 * as_f64(last);
-    let below = index(rank)?.min(sorted.len() - 1);
-    let above = (below + 1).min(sorted.len() - 1);
-    let (low, high, part) = (sorted[below], sorted[above], rank.fract());
-    let span = high - low;
-    // Both forms are equal on paper; numpy takes the one that starts at the nearer rank.
-    Some(if part < 0.5 {
-        low + span * part
-    } else {
-        high - span * (1.0 - part)
+    let below = index(rank)?.min(last);
+    Some(NearestRanks {
+        below,
+        above: (below + 1).min(last),
+        part: rank.fract(),
     })
+}
+
+impl NearestRanks {
+    /// The percentile, of the values at the two.
+    pub(crate) fn between(&self, low: f64, high: f64) -> f64 {
+        let span = high - low;
+        // Both forms are equal on paper; numpy takes the one that starts at the nearer rank.
+        if self.part < 0.5 {
+            low + span * self.part
+        } else {
+            high - span * (1.0 - self.part)
+        }
+    }
 }
 
 #[expect(
@@ -138,8 +163,8 @@ pub(crate) fn percentile(sorted: &[f64], percent: f64) -> Option<f64> {
     clippy::cast_sign_loss,
     reason = "a rank within a slice: not negative, and truncation is what is wanted"
 )]
-fn index(rank: f64) -> Option<usize> {
-    (rank >= 0.0).then_some(rank as usize)
+fn index(rank: f64) -> Option<u64> {
+    (rank >= 0.0).then_some(rank as u64)
 }
 
 /// Where a function that is below 0 at `low` and above it at `high` crosses it, to the last digits, by bisection.

@@ -3,6 +3,7 @@
 //! What differs between platforms is here, and nothing of evaluations.
 
 pub(crate) mod file;
+pub(crate) mod kept;
 pub(crate) mod lines;
 pub(crate) mod permission;
 pub(crate) mod shortage;

@@ -61,6 +61,42 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
     })
 }
 
+/// The same of a value that may be longer than memory should hold.
+pub(crate) fn print_long_json(value: &impl serde::Serialize) -> Result<()> {
+    print_data(|out| {
+        let mut out = ShownLines {
+            out,
+            line: Vec::new(),
+        };
+        serde_json::to_writer_pretty(&mut out, value)?;
+        writeln!(out)
+    })
+}
+
+/// Escapes lines of JSON as [`shown_json`] does; none ends within a string.
+struct ShownLines<'a> {
+    out: &'a mut dyn Write,
+    line: Vec<u8>,
+}
+
+impl Write for ShownLines<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                let line = String::from_utf8_lossy(&self.line);
+                self.out.write_all(shown_json(&line).as_bytes())?;
+                self.line.clear();
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
 /// The same of a list, of whose values one is in memory at a time.
 pub(crate) fn print_json_list(
     values: impl Iterator<Item = Result<serde_json::Value>>,

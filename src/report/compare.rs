@@ -1,8 +1,12 @@
 //! `ComparedRuns`: runs that are over, side by side.
 //!
-//! Of each run verdicts and figures are in memory, and none of its texts: those of the few samples that are shown are
+//! A run's samples are read once into a temporary file of short rows (`rows`), and two such files are joined (`join`) for each
+//! pair of runs. So memory holds figures alone, however many samples there are. The texts of the few that are shown are
 //! read again ([`texts`]).
 
+pub mod ids;
+mod join;
+mod rows;
 pub mod texts;
 
 use std::collections::BTreeMap;
@@ -13,13 +17,17 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, RunStatus, read_lean_records};
+use crate::system::kept::{KeptRows, SortedRows};
 use crate::system::project::shown;
 use crate::text::{clean, shell_word};
-use crate::verdict::compare::{RunSide, RunSideBuilder, RunsComparison, holm};
-use crate::verdict::summary::{Latency, Summary, UsageTotal};
+use crate::verdict::compare::side::{RunSideBuilder, SideNames, SideSample};
+use crate::verdict::compare::{Comparing, RunsComparison, SampleFate, holm};
+use crate::verdict::summary::{Latency, SortedLatencies, Summary, UsageTotal, timed};
+use ids::IdList;
+use join::{Joined, join};
 
 /// Runs side by side, each with all that come after it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct ComparedRuns {
     /// The runs, in the order in which they were named: the first is called A.
     pub runs: Vec<ComparedRun>,
@@ -30,14 +38,43 @@ pub struct ComparedRuns {
 }
 
 /// Two of the runs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub struct RunPair {
     /// The places of the two among the runs.
     pub places: [usize; 2],
     /// The second beside the first.
     pub comparison: RunsComparison,
+    /// The samples that changed sides.
+    pub flips: FlippedIds,
+    /// What has no counterpart.
+    pub unpaired: UnpairedIds,
     /// The two-sided p adjusted by Holm over all pairs of runs; `None` where nothing can be compared.
     pub p_holm: Option<f64>,
+}
+
+/// Samples that changed sides: more than half of the answers were right in one of the two runs, and at most half in the
+/// other. In the order of B.
+#[derive(Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct FlippedIds {
+    /// Those that are wrong in B.
+    pub worse: IdList,
+    /// Those that are correct in B.
+    pub better: IdList,
+}
+
+/// Samples that cannot be compared.
+#[derive(Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct UnpairedIds {
+    /// Those that B does not have.
+    pub only_in_a: IdList,
+    /// Those that A does not have.
+    pub only_in_b: IdList,
+    /// Those whose question, file or ground truth is another one.
+    pub changed: IdList,
+    /// Those without a verdict in A or in B: they errored, were skipped, or have none to get.
+    pub without_verdict: IdList,
 }
 
 /// The figures of one of the runs.
@@ -124,39 +161,40 @@ pub fn compare(dirs: &[RunDir]) -> Result<ComparedRuns> {
             return Err(Error::usage(message).hint("name two: cargo evaltest runs lists them"));
         }
     }
+    let mut names = SideNames::default();
     let mut sides = Vec::new();
     for (dir, manifest) in dirs.iter().zip(&manifests) {
-        sides.push(side(dir, manifest)?);
+        sides.push(RunSide::read(dir, manifest, &mut names)?);
     }
     let notices = notices(&manifests, &letters);
-    let mut compared = Vec::new();
-    for (a, before) in sides.iter().enumerate() {
-        for (b, now) in sides.iter().enumerate().skip(a + 1) {
-            if !before.shares_samples_with(now) {
-                return Err(nothing_in_common(
-                    [&manifests[a], &manifests[b]],
-                    [&letters[a], &letters[b]],
-                ));
-            }
-            let all_scorers = manifests[a].scorers_hash == manifests[b].scorers_hash;
-            let names = [&*letters[a], &*letters[b]];
-            compared.push(([a, b], RunsComparison::of(before, now, names, all_scorers)));
+    let mut pairs = Vec::new();
+    for a in 0..dirs.len() {
+        for b in a + 1..dirs.len() {
+            let sides = [&sides[a], &sides[b]];
+            let called = [&*letters[a], &*letters[b]];
+            let both = [&manifests[a], &manifests[b]];
+            let all_scorers = both[0].scorers_hash == both[1].scorers_hash;
+            let comparing = Comparing::new(&names, all_scorers, sides[1].is_grouped);
+            let pair = RunPair::of([a, b], sides, called, comparing)?;
+            pairs.push(pair.ok_or_else(|| nothing_in_common(both, called))?);
         }
     }
-    let adjusted = holm(&compared.iter().map(|(_, it)| it).collect::<Vec<_>>());
-    let pairs = compared.into_iter().zip(adjusted);
-    let pairs = pairs.map(|((places, comparison), p_holm)| RunPair {
-        places,
-        comparison,
-        p_holm,
-    });
+    let adjusted = holm(
+        &pairs
+            .iter()
+            .map(|pair| &pair.comparison)
+            .collect::<Vec<_>>(),
+    );
+    for (pair, p_holm) in pairs.iter_mut().zip(adjusted) {
+        pair.p_holm = p_holm;
+    }
     let figures = runs().zip(&sides);
     let figures = figures.map(|(((dir, manifest), name), side)| {
         ComparedRun::of(dir, manifest, name.clone(), &side.summary)
     });
     Ok(ComparedRuns {
         runs: figures.collect(),
-        pairs: pairs.collect(),
+        pairs,
         notices,
     })
 }
@@ -171,13 +209,91 @@ fn letter(place: usize) -> String {
     }
 }
 
-fn side(dir: &RunDir, manifest: &Manifest) -> Result<RunSide> {
-    let scorer = manifest.scorers.first().map(String::as_str);
-    let mut side = RunSideBuilder::new(&manifest.eval, scorer, manifest.epochs);
-    for record in read_lean_records(&dir.file(RECORDS))? {
-        side.add(&record?);
+/// What is compared of a run.
+struct RunSide {
+    samples: KeptRows,
+    /// Whether samples come in groups.
+    is_grouped: bool,
+    summary: Summary,
+}
+
+impl RunSide {
+    fn read(dir: &RunDir, manifest: &Manifest, names: &mut SideNames) -> Result<Self> {
+        let scorer = manifest.scorers.first().map(String::as_str);
+        let mut side = RunSideBuilder::new(&manifest.eval, scorer, manifest.epochs);
+        let (mut samples, mut row, mut is_grouped) = (KeptRows::default(), Vec::new(), false);
+        let mut keep = |sample: &SideSample| {
+            is_grouped |= sample.cluster.is_some();
+            rows::write(sample, &mut row);
+            samples.push(&[&row])
+        };
+        let (mut latencies, mut timed_count) = (SortedRows::default(), 0);
+        for record in read_lean_records(&dir.file(RECORDS))? {
+            let record = record?;
+            if let Some(latency) = timed(&record.result) {
+                // What is not negative has the order of its bits.
+                latencies.push(&latency.abs().to_bits().to_be_bytes(), &[])?;
+                timed_count += 1;
+            }
+            if let Some(sample) = side.add(&record, names) {
+                keep(&sample)?;
+            }
+        }
+        let (last, mut summary) = side.finish();
+        last.as_ref().map_or(Ok(()), keep)?;
+        let mut sorted = SortedLatencies::new(timed_count);
+        latencies.each(|bits, _| {
+            let bits = bits.first_chunk().copied().unwrap_or_default();
+            sorted.add(f64::from_bits(u64::from_be_bytes(bits)));
+            Ok(())
+        })?;
+        summary.latency_s = sorted.finish();
+        Ok(Self {
+            samples,
+            is_grouped,
+            summary,
+        })
     }
-    Ok(side.finish())
+}
+
+impl RunPair {
+    /// Two runs, which are called like this; `None` if they have no sample in common.
+    fn of(
+        places: [usize; 2],
+        [a, b]: [&RunSide; 2],
+        [name_a, name_b]: [&str; 2],
+        mut comparing: Comparing<'_>,
+    ) -> Result<Option<Self>> {
+        let (mut flips, mut unpaired) = (FlippedIds::default(), UnpairedIds::default());
+        join(&a.samples, &b.samples, &mut |joined| {
+            let (id, fate) = match joined {
+                Joined::OnlyInA(sample) => (&sample.id, SampleFate::OnlyInA),
+                Joined::OnlyInB(sample) => (&sample.id, SampleFate::OnlyInB),
+                Joined::Both(before, now) => (&now.id, comparing.add(before, now)),
+            };
+            let list = match fate {
+                SampleFate::Same => return Ok(()),
+                SampleFate::Worse => &mut flips.worse,
+                SampleFate::Better => &mut flips.better,
+                SampleFate::OnlyInA => &mut unpaired.only_in_a,
+                SampleFate::OnlyInB => &mut unpaired.only_in_b,
+                SampleFate::Changed => &mut unpaired.changed,
+                SampleFate::WithoutVerdict => &mut unpaired.without_verdict,
+            };
+            list.push(id)
+        })?;
+        if !comparing.has_shared() {
+            return Ok(None);
+        }
+        let summaries = [&a.summary, &b.summary];
+        Ok(Some(Self {
+            places,
+            comparison: comparing.finish(summaries, [name_a, name_b]),
+            flips,
+            unpaired,
+            p_holm: None,
+        }))
+    }
 }
 
 /// Refuses runs of which one was judged otherwise than the other.
@@ -208,7 +324,7 @@ fn check_scorer([a, b]: [(&RunDir, &Manifest, &String); 2]) -> Result<()> {
     Err(Error::usage(message).hint(hint))
 }
 
-fn nothing_in_common([a, b]: [&Manifest; 2], [name_a, name_b]: [&String; 2]) -> Error {
+fn nothing_in_common([a, b]: [&Manifest; 2], [name_a, name_b]: [&str; 2]) -> Error {
     let evals = if a.eval == b.eval {
         format!("both are of eval `{}`", clean(&a.eval))
     } else {

@@ -24,6 +24,7 @@ mod epochs;
 mod group;
 mod judge;
 mod labels;
+mod latency;
 mod steps;
 mod tally;
 
@@ -43,6 +44,7 @@ pub(crate) use judge::judge_notices;
 pub use judge::{JudgeSummary, JurorSummary, JurySummary, LabelAgreement, WorsePanel};
 pub(crate) use labels::MAX_LABELS;
 pub use labels::{Confusion, LabelFigures, Labels};
+pub(crate) use latency::{SortedLatencies, timed};
 pub use steps::StepFigures;
 pub(crate) use tally::VALUE;
 

@@ -138,6 +138,37 @@ fn the_summary_has_the_change_since_the_baseline_whatever_gates_ask() {
 }
 
 #[test]
+fn the_order_of_a_run_changes_no_figure() {
+    for cluster in ["", " --set benchmark.cluster=Level"] {
+        let project = project("gates: [no_regression(min_pairs=0.5)]\nepochs: 2\n");
+        let data = project.read("data.jsonl");
+        run_with(&project, &[], &format!("--run-id before{cluster}"));
+        project.run("accept before").exits(0);
+        let turned: Vec<_> = data.lines().rev().collect();
+        project.write("data.jsonl", turned.join("\n"));
+        let flags = format!("--run-id after{cluster}");
+        run_with(&project, &["wrong", "right"], &flags);
+        let gate = regression(&project);
+        let found = compared(&project, "before after");
+        is_the_gates(&found, &gate);
+        let lines = json_lines(&project.last_run().join("samples.jsonl"));
+        assert_eq!(lines[0]["sample_id"], "q011");
+        assert_eq!(found["flips"]["worse"].as_array().unwrap().len(), 4);
+        // Some of them alone.
+        let flags = format!("--limit 8 --run-id some{cluster}");
+        run_with(&project, &["wrong", "right"], &flags);
+        let found = compared(&project, "before some");
+        assert_eq!(found["n"], 8);
+        let missing = found["unpaired"]["only_in_a"].as_array().unwrap();
+        assert_eq!(missing.len(), 4);
+        assert!(missing.is_sorted_by_key(Value::to_string), "{missing:?}");
+        let back = compared(&project, "some before");
+        assert_eq!(back["unpaired"]["only_in_b"].as_array().unwrap().len(), 4);
+        assert_eq!(back["p_two_sided"], found["p_two_sided"]);
+    }
+}
+
+#[test]
 fn people_are_told_what_the_interval_says_and_who_flipped() {
     let project = project("scorers: [gaia, exact]\n");
     run_with(&project, &[], "--run-id before");
@@ -272,6 +303,17 @@ fn what_cannot_be_paired_is_named() {
         .says("only in B, 1: q900")
         .says("question, file or ground truth changed, 1: q000")
         .says("without a verdict in one of the two, 1: q002");
+    // Of more runs the table says how many.
+    run_with(&project, &[], "--run-id third");
+    project
+        .run("compare before after third")
+        .exits(0)
+        .says(
+            "B less A leaves out 1 only in A, 1 only in B, 1 with another question, file or ground truth, 1 without a verdict",
+        )
+        .says("C less B leaves out 1 without a verdict");
+    let found = compared(&project, "before after third");
+    assert_eq!(found["pairs"][0]["unpaired"], expect);
     // Nothing in common at all.
     let data = project.read("data.jsonl").replace("\"q", "\"z");
     project.write("data.jsonl", data);

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::report::compare::texts::{FlipTexts, WantedFlip, flip_texts};
-use evaltest::engine::report::compare::{ComparedRuns, RunPair, compare};
+use evaltest::engine::report::compare::{ComparedRun, ComparedRuns, RunPair, compare};
 use evaltest::engine::report::terminal::compare::{ShownFlips, write};
 use evaltest::engine::store::RunDir;
-use evaltest::{Error, Exit, Result};
-use serde_json::{Map, Value};
+use evaltest::{Exit, Result};
+use serde::ser::{Error as _, SerializeMap};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use crate::console;
 use crate::run_ids::typed_folder;
@@ -63,7 +65,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit> {
         texts(&dirs, &compared.pairs, args.flips)?
     };
     if args.json {
-        console::print_json(&json(&compared, &texts)?)?;
+        let (compared, texts) = (&compared, &*texts);
+        console::print_long_json(&ComparisonJson { compared, texts })?;
         return Ok(Exit::Passed);
     }
     let shown = if is_masked {
@@ -80,55 +83,75 @@ fn texts(dirs: &[RunDir], pairs: &[RunPair], most: usize) -> Result<Vec<FlipText
     let ([a, b], [pair]) = (dirs, pairs) else {
         return Ok(Vec::new());
     };
-    let flips = &pair.comparison.flips;
-    let first = |ids: &'_ [String]| ids.len().min(most);
-    let worse = flips.worse[..first(&flips.worse)].iter();
-    let better = flips.better[..first(&flips.better)].iter();
-    let worse = worse.map(|id| (id.as_str(), true));
-    let wanted: Vec<WantedFlip<'_>> = worse.chain(better.map(|id| (id.as_str(), false))).collect();
+    let (worse, better) = (pair.flips.worse.take(most)?, pair.flips.better.take(most)?);
+    let worse = worse.iter().map(|id| (id.as_str(), true));
+    let wanted = worse.chain(better.iter().map(|id| (id.as_str(), false)));
+    let wanted: Vec<WantedFlip<'_>> = wanted.collect();
     flip_texts([a, b], &wanted)
 }
 
-fn json(compared: &ComparedRuns, texts: &[FlipTexts]) -> Result<Value> {
-    let letter = |place: usize| Value::from(compared.runs[place].letter.as_str());
-    let mut value = Map::new();
-    if let [pair] = &*compared.pairs {
-        value = figures(pair)?;
-        value.insert("texts".to_owned(), told(texts)?);
-    } else {
-        let pairs = compared.pairs.iter().map(|pair| {
-            let mut value = Map::new();
-            let [a, b] = pair.places.map(letter);
-            value.insert("a".to_owned(), a);
-            value.insert("b".to_owned(), b);
-            value.insert("p_holm".to_owned(), told(pair.p_holm)?);
-            value.extend(figures(pair)?);
-            Ok(Value::Object(value))
-        });
-        let pairs = pairs.collect::<Result<Vec<_>>>()?;
-        value.insert("pairs".to_owned(), pairs.into());
+/// The comparison as JSON, whose lists of ids may be longer than memory should hold.
+struct ComparisonJson<'a> {
+    compared: &'a ComparedRuns,
+    texts: &'a [FlipTexts],
+}
+
+/// Two of several runs.
+struct PairJson<'a> {
+    runs: &'a [ComparedRun],
+    pair: &'a RunPair,
+}
+
+impl Serialize for ComparisonJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let ComparedRuns {
+            runs,
+            pairs,
+            notices,
+            ..
+        } = self.compared;
+        let mut map = serializer.serialize_map(None)?;
+        if let [pair] = &**pairs {
+            figures(pair, &mut map)?;
+            map.serialize_entry("texts", self.texts)?;
+        } else {
+            let pairs = pairs.iter().map(|pair| PairJson { runs, pair });
+            map.serialize_entry("pairs", &pairs.collect::<Vec<_>>())?;
+        }
+        map.serialize_entry("runs", runs)?;
+        map.serialize_entry("notices", notices)?;
+        map.end()
     }
-    value.insert("runs".to_owned(), told(&compared.runs)?);
-    value.insert("notices".to_owned(), told(&compared.notices)?);
-    Ok(Value::Object(value))
+}
+
+impl Serialize for PairJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let [a, b] = self.pair.places.map(|place| &*self.runs[place].letter);
+        map.serialize_entry("a", a)?;
+        map.serialize_entry("b", b)?;
+        map.serialize_entry("p_holm", &self.pair.p_holm)?;
+        figures(self.pair, &mut map)?;
+        map.end()
+    }
 }
 
 /// The figures over all samples stand beside those of slices and scorers.
-fn figures(pair: &RunPair) -> Result<Map<String, Value>> {
-    let mut value = Map::new();
-    let Value::Object(members) = told(&pair.comparison)? else {
-        return Ok(value);
+fn figures<M: SerializeMap>(pair: &RunPair, map: &mut M) -> std::result::Result<(), M::Error> {
+    let figures = serde_json::to_value(&pair.comparison).map_err(M::Error::custom)?;
+    let Value::Object(members) = figures else {
+        return Ok(());
     };
     for (name, member) in members {
         match member {
-            Value::Object(inner) if name == "whole" || name == "seen" => value.extend(inner),
-            member => drop(value.insert(name, member)),
+            Value::Object(inner) if name == "whole" || name == "seen" => {
+                for (name, figure) in inner {
+                    map.serialize_entry(&name, &figure)?;
+                }
+            }
+            member => map.serialize_entry(&name, &member)?,
         }
     }
-    Ok(value)
-}
-
-fn told(value: impl serde::Serialize) -> Result<Value> {
-    serde_json::to_value(value)
-        .map_err(|error| Error::infrastructure(format!("the comparison cannot be shown: {error}")))
+    map.serialize_entry("flips", &pair.flips)?;
+    map.serialize_entry("unpaired", &pair.unpaired)
 }

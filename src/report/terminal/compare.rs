@@ -8,11 +8,12 @@ use std::io::{self, Write};
 use super::LISTED;
 use super::table::{self, cut};
 use crate::report::accuracy;
+use crate::report::compare::ids::IdList;
 use crate::report::compare::texts::{FlipAnswer, FlipTexts};
-use crate::report::compare::{ComparedRun, ComparedRuns, RunPair};
+use crate::report::compare::{ComparedRun, ComparedRuns, RunPair, UnpairedIds};
 use crate::text::{clean, excerpt, percent};
 use crate::verdict::check::{ComparedVerdict, PairedFigures, show_p};
-use crate::verdict::compare::{RunsComparison, UnpairedIds};
+use crate::verdict::compare::RunsComparison;
 
 /// Below which p two runs are told apart.
 const ALPHA: f64 = 0.05;
@@ -79,13 +80,13 @@ fn two(
     by_name("scorer", &compared.scorers, out)?;
     let FlippedTold { shown, texts } = flips.told();
     for (title, ids, worse) in [
-        ("became wrong", &compared.flips.worse, true),
-        ("became correct", &compared.flips.better, false),
+        ("became wrong", &pair.flips.worse, true),
+        ("became correct", &pair.flips.better, false),
     ] {
         if ids.is_empty() {
             continue;
         }
-        writeln!(out, "\n{title}, {}: {}", ids.len(), ids_of(ids))?;
+        writeln!(out, "\n{title}, {}: {}", ids.count(), ids_of(ids))?;
         for flip in texts.iter().filter(|flip| flip.worse == worse) {
             one_flip(runs, flip, out)?;
         }
@@ -96,7 +97,7 @@ fn two(
             "the eval masks its snapshots, so questions and answers are not shown; `--show-texts` shows them"
         )?;
     }
-    unpaired(runs, &compared.unpaired, out)
+    unpaired(runs, &pair.unpaired, out)
 }
 
 /// The flips as they are told.
@@ -119,8 +120,7 @@ impl<'a> ShownFlips<'a> {
 
 impl RunPair {
     fn has_flips(&self) -> bool {
-        let flips = &self.comparison.flips;
-        flips.worse.len() + flips.better.len() > 0
+        !(self.flips.worse.is_empty() && self.flips.better.is_empty())
     }
 }
 
@@ -148,7 +148,7 @@ fn sentences(
         ComparedVerdict::NothingToCompare => {
             return writeln!(
                 out,
-                "nothing to compare: no sample has a verdict in both runs"
+                "nothing to compare: no sample is the same question with a verdict in both runs"
             );
         }
     };
@@ -378,9 +378,14 @@ fn word(verdict: ComparedVerdict) -> &'static str {
     }
 }
 
-fn ids_of(ids: &[String]) -> String {
-    let named: Vec<_> = ids.iter().take(LISTED).map(|id| clean(id)).collect();
-    match ids.len().saturating_sub(LISTED) {
+fn ids_of(ids: &IdList) -> String {
+    let named: Vec<_> = ids
+        .first()
+        .iter()
+        .take(LISTED)
+        .map(|id| clean(id))
+        .collect();
+    match ids.count().saturating_sub(named.len() as u64) {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
     }
@@ -434,5 +439,5 @@ fn unpaired(
         writeln!(out, "\nnot compared:")?;
     }
     told.iter()
-        .try_for_each(|(title, ids)| writeln!(out, "  {title}, {}: {}", ids.len(), ids_of(ids)))
+        .try_for_each(|(title, ids)| writeln!(out, "  {title}, {}: {}", ids.count(), ids_of(ids)))
 }

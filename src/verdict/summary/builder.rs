@@ -24,6 +24,7 @@ pub(crate) struct SummaryBuilder {
     scorer: Option<String>,
     total: Tally,
     slices: BTreeMap<String, BTreeMap<String, Tally>>,
+    has_slices: bool,
     failures: BTreeMap<String, u64>,
     attempts: u64,
     recovered: Recovered,
@@ -55,6 +56,7 @@ impl SummaryBuilder {
             scorer: None,
             total: Tally::default(),
             slices: BTreeMap::new(),
+            has_slices: true,
             failures: BTreeMap::new(),
             attempts: 0,
             recovered: Recovered::default(),
@@ -70,6 +72,14 @@ impl SummaryBuilder {
     #[must_use]
     pub(crate) fn epochs(mut self, epochs: u32) -> Self {
         self.epochs = epochs;
+        self
+    }
+
+    /// Leaves out the figures by slice, which nobody asks for here, and the latencies, which are kept elsewhere.
+    #[must_use]
+    pub(crate) fn without_slices_and_latencies(mut self) -> Self {
+        self.has_slices = false;
+        self.total.skips_latencies = true;
         self
     }
 
@@ -92,7 +102,8 @@ impl SummaryBuilder {
         let outcome = &record.result;
         self.total.add(record);
         self.judge.add(record, self.scorer.as_deref());
-        for (dimension, value) in slices_of(record) {
+        let slices = self.has_slices.then(|| slices_of(record));
+        for (dimension, value) in slices.into_iter().flatten() {
             // `entry` would need a new `String` for every record.
             if !self.slices.contains_key(dimension) {
                 self.slices.insert(dimension.to_owned(), BTreeMap::new());

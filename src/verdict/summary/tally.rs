@@ -8,6 +8,7 @@ use super::bounds::{accuracy_bounds, both_bounds, mirrored};
 use super::epochs::EpochTally;
 use super::group::{Group, Latency, Range, ScorerSummary, UsageTotal};
 use super::labels::LabelTally;
+use super::latency::{SortedLatencies, timed};
 use super::steps::StepTally;
 use crate::data::{Outcome, Record, Status, Usage};
 use crate::stats::{self, Clusters, Sum};
@@ -40,6 +41,8 @@ pub(super) struct Tally {
     steps: StepTally,
     /// Percentiles need them all: 8 bytes a sample.
     latencies: Vec<f64>,
+    /// Whether somebody else keeps them.
+    pub(super) skips_latencies: bool,
     /// With several epochs, what those of each sample say together.
     epochs: Option<Box<EpochTally>>,
     groups: Groups,
@@ -109,12 +112,9 @@ impl Tally {
         }
         self.steps.add(record);
         self.cached += u64::from(outcome.cached);
-        let latency = outcome.latency_s;
         self.failed_as_wrong += u64::from(outcome.is_failure_as_wrong());
-        let is_measured = is_answered(outcome) && !outcome.cached;
-        if is_measured && latency.is_finite() && latency >= 0.0 {
-            self.latencies.push(latency);
-        }
+        self.latencies
+            .extend(timed(outcome).filter(|_| !self.skips_latencies));
     }
 
     /// Adds the votes of all epochs of a sample, by the deciding scorer and by each of several.
@@ -357,13 +357,9 @@ pub(super) fn round_cost(cost: f64) -> f64 {
 
 pub(super) fn latency(latencies: &mut [f64]) -> Option<Latency> {
     latencies.sort_unstable_by(f64::total_cmp);
-    let at = |percent| stats::percentile(latencies, percent);
-    Some(Latency {
-        mean: stats::mean(latencies)?,
-        p50: at(50.0)?,
-        p90: at(90.0)?,
-        p95: at(95.0)?,
-        p99: at(99.0)?,
-        max: at(100.0)?,
-    })
+    let mut sorted = SortedLatencies::new(latencies.len() as u64);
+    for latency in latencies {
+        sorted.add(*latency);
+    }
+    sorted.finish()
 }

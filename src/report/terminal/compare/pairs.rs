@@ -27,11 +27,38 @@ pub(super) fn write(
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
     rows.extend(pairs.iter().map(|pair| row(runs, pair)));
     table::write("  ", &rows, out)?;
+    for pair in pairs {
+        let [a, b] = pair.places.map(|place| &*runs[place].letter);
+        if let Some(left) = left_out([a, b], pair) {
+            writeln!(out, "  {b} less {a} leaves out {left}")?;
+        }
+    }
     writeln!(
         out,
         "p is two-sided, and Holm adjusts it over all pairs: two runs are told apart where the interval leaves out 0 and the \
-         adjusted p is below {ALPHA}. Name two of them to see who flipped"
+         adjusted p is below {ALPHA}. Name two of them to see who flipped, and what cannot be paired"
     )
+}
+
+/// What of two runs cannot be paired, in numbers.
+fn left_out([a, b]: [&str; 2], pair: &RunPair) -> Option<String> {
+    let unpaired = &pair.unpaired;
+    let lists = [
+        (&unpaired.only_in_a, format!("only in {a}")),
+        (&unpaired.only_in_b, format!("only in {b}")),
+        (
+            &unpaired.changed,
+            "with another question, file or ground truth".to_owned(),
+        ),
+        (
+            &unpaired.without_verdict,
+            "without a verdict in one of the two".to_owned(),
+        ),
+    ];
+    let told = lists.iter().filter(|(ids, _)| !ids.is_empty());
+    let told = told.map(|(ids, what)| format!("{} {what}", ids.count()));
+    let told = told.collect::<Vec<_>>().join(", ");
+    (!told.is_empty()).then_some(told)
 }
 
 fn row(runs: &[ComparedRun], pair: &RunPair) -> Vec<String> {

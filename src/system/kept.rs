@@ -1,0 +1,299 @@
+//! Rows that would take too much memory: kept in an unnamed temporary file, and sorted there.
+//!
+//! [`KeptRows`] gives rows back as they came, [`SortedRows`] in the order of their keys. Few rows stay in memory, so that
+//! what is small needs no disk. A file is gone with its last handle, also when the program is killed.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
+
+use crate::error::{Error, Result};
+
+/// Bytes that are held before they are written.
+const HELD: usize = 1 << 19;
+
+/// Bytes that are sorted at once.
+const SORTED: usize = 1 << 22;
+
+/// Bytes read at once.
+const BUFFER: usize = 1 << 16;
+
+/// Rows of bytes, in the order in which they came.
+#[derive(Debug, Default)]
+pub(crate) struct KeptRows {
+    held: Vec<u8>,
+    file: Option<File>,
+}
+
+/// Rows of a [`KeptRows`], from the first.
+pub(crate) struct KeptRowsReader<'a> {
+    bytes: BufReader<Box<dyn Read + 'a>>,
+}
+
+impl KeptRows {
+    /// Adds a row, which may come in parts.
+    pub(crate) fn push(&mut self, parts: &[&[u8]]) -> Result<()> {
+        let length: usize = parts.iter().map(|part| part.len()).sum();
+        let head = u32::try_from(length);
+        let head = head.map_err(|_| Error::infrastructure("a row of 4 GiB cannot be kept"))?;
+        self.held.extend_from_slice(&head.to_le_bytes());
+        for part in parts {
+            self.held.extend_from_slice(part);
+        }
+        if self.held.len() >= HELD {
+            self.write_held().map_err(|error| failed(&error))?;
+        }
+        Ok(())
+    }
+
+    fn write_held(&mut self) -> io::Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(tempfile::tempfile()?),
+        };
+        file.write_all(&self.held)?;
+        self.held.clear();
+        Ok(())
+    }
+
+    /// The rows, from the first. One reader at a time.
+    pub(crate) fn rows(&self) -> Result<KeptRowsReader<'_>> {
+        let held = Cursor::new(&self.held);
+        let bytes: Box<dyn Read + '_> = match &self.file {
+            None => Box::new(held),
+            Some(file) => {
+                let rewound = file.try_clone().and_then(|mut file| {
+                    file.seek(SeekFrom::Start(0))?;
+                    Ok(file)
+                });
+                Box::new(rewound.map_err(|error| failed(&error))?.chain(held))
+            }
+        };
+        Ok(KeptRowsReader {
+            bytes: BufReader::with_capacity(BUFFER, bytes),
+        })
+    }
+}
+
+impl KeptRowsReader<'_> {
+    /// Reads the next row into `row`; `false` behind the last.
+    pub(crate) fn next_into(&mut self, row: &mut Vec<u8>) -> Result<bool> {
+        self.read_into(row).map_err(|error| failed(&error))
+    }
+
+    fn read_into(&mut self, row: &mut Vec<u8>) -> io::Result<bool> {
+        row.clear();
+        let mut head = [0; 4];
+        match self.bytes.read_exact(&mut head) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            other => other?,
+        }
+        row.resize(u32::from_le_bytes(head) as usize, 0);
+        self.bytes.read_exact(row)?;
+        Ok(true)
+    }
+}
+
+/// Rows in the order of their keys, and those of one key in that in which they came.
+#[derive(Debug, Default)]
+pub(crate) struct SortedRows {
+    /// The bytes of rows behind their keys, and where each begins, its row begins, and it ends.
+    held: Vec<u8>,
+    places: Vec<[usize; 3]>,
+    sorted: Vec<KeptRows>,
+}
+
+impl SortedRows {
+    /// Adds a row, which may come in parts.
+    pub(crate) fn push(&mut self, key: &[u8], parts: &[&[u8]]) -> Result<()> {
+        let begin = self.held.len();
+        self.held.extend_from_slice(key);
+        let row = self.held.len();
+        for part in parts {
+            self.held.extend_from_slice(part);
+        }
+        self.places.push([begin, row, self.held.len()]);
+        if self.held.len() >= SORTED {
+            self.sort_held()?;
+        }
+        Ok(())
+    }
+
+    fn sort_held(&mut self) -> Result<()> {
+        let held = &self.held;
+        self.places
+            .sort_by_key(|[begin, row, _]| &held[*begin..*row]);
+        let mut sorted = KeptRows::default();
+        for [begin, row, end] in &self.places {
+            let key = u32::try_from(row - begin).unwrap_or(u32::MAX);
+            sorted.push(&[&key.to_le_bytes(), &held[*begin..*end]])?;
+        }
+        self.sorted.push(sorted);
+        self.held.clear();
+        self.places.clear();
+        Ok(())
+    }
+
+    /// Shows each key with its row.
+    pub(crate) fn each(mut self, mut see: impl FnMut(&[u8], &[u8]) -> Result<()>) -> Result<()> {
+        let mut sorted = self.merged()?;
+        while let Some(next) = sorted.next_row()? {
+            see(next.key(), next.row())?;
+        }
+        Ok(())
+    }
+
+    /// The rows, the least key first.
+    pub(crate) fn merged(&mut self) -> Result<MergedRows<'_>> {
+        if !self.places.is_empty() {
+            self.sort_held()?;
+        }
+        let mut merged = MergedRows {
+            sorted: Vec::new(),
+            next: BinaryHeap::new(),
+            given: None,
+        };
+        for sorted in &self.sorted {
+            merged.sorted.push(sorted.rows()?);
+            merged.read(KeyedRow {
+                source: merged.sorted.len() - 1,
+                ..KeyedRow::default()
+            })?;
+        }
+        Ok(merged)
+    }
+}
+
+/// The rows of a [`SortedRows`].
+pub(crate) struct MergedRows<'a> {
+    sorted: Vec<KeptRowsReader<'a>>,
+    /// The first of each part that was not given yet.
+    next: BinaryHeap<Reverse<KeyedRow>>,
+    given: Option<KeyedRow>,
+}
+
+/// A row behind its key.
+#[derive(Debug, Default)]
+pub(crate) struct KeyedRow {
+    bytes: Vec<u8>,
+    key: usize,
+    source: usize,
+}
+
+impl KeyedRow {
+    pub(crate) fn key(&self) -> &[u8] {
+        &self.bytes[4..4 + self.key]
+    }
+
+    pub(crate) fn row(&self) -> &[u8] {
+        &self.bytes[4 + self.key..]
+    }
+}
+
+impl PartialEq for KeyedRow {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for KeyedRow {}
+
+impl PartialOrd for KeyedRow {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for KeyedRow {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.key(), self.source).cmp(&(other.key(), other.source))
+    }
+}
+
+impl MergedRows<'_> {
+    /// Reads the next row of a part into the room of the last one.
+    fn read(&mut self, mut room: KeyedRow) -> Result<()> {
+        if self.sorted[room.source].next_into(&mut room.bytes)? {
+            let head = room.bytes.first_chunk::<4>().copied().unwrap_or_default();
+            room.key = u32::from_le_bytes(head) as usize;
+            self.next.push(Reverse(room));
+        }
+        Ok(())
+    }
+
+    /// The row with the least key of those that are left; it is there until the next is asked for.
+    pub(crate) fn next_row(&mut self) -> Result<Option<&KeyedRow>> {
+        if let Some(given) = self.given.take() {
+            self.read(given)?;
+        }
+        self.given = self.next.pop().map(|Reverse(row)| row);
+        Ok(self.given.as_ref())
+    }
+
+    /// The row that was given last.
+    pub(crate) fn given(&self) -> Option<&KeyedRow> {
+        self.given.as_ref()
+    }
+}
+
+fn failed(error: &io::Error) -> Error {
+    let folder = std::env::temp_dir();
+    Error::infrastructure(format!(
+        "cannot keep rows in a temporary file in `{}`: {error}",
+        folder.display()
+    ))
+    .hint("name another folder with free space: TMPDIR=DIR")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back_as_they_came_however_many_they_are() {
+        for count in [0_u32, 3, 200_000] {
+            let mut spill = KeptRows::default();
+            for number in 0..count {
+                spill.push(&[b"row ", &number.to_le_bytes()]).unwrap();
+            }
+            assert_eq!(spill.file.is_some(), count > 3);
+            // Twice, for it is read again.
+            for _ in 0..2 {
+                let (mut rows, mut row) = (spill.rows().unwrap(), Vec::new());
+                for number in 0..count {
+                    assert!(rows.next_into(&mut row).unwrap());
+                    assert_eq!(row, [b"row ", &number.to_le_bytes()[..]].concat());
+                }
+                assert!(!rows.next_into(&mut row).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn sorted_rows_come_in_the_order_of_their_keys() {
+        for count in [0_u32, 5, 300_000] {
+            let mut spill = SortedRows::default();
+            for number in 0..count {
+                // Each key twice, in an order that is neither.
+                let key = number.wrapping_mul(7_919) % count.div_ceil(2);
+                let row = number.to_le_bytes();
+                spill.push(&key.to_be_bytes(), &[&row, &[7; 12]]).unwrap();
+            }
+            assert_eq!(spill.sorted.is_empty(), count <= 5);
+            let (mut seen, mut last) = (0, (Vec::new(), 0));
+            spill
+                .each(|key, row| {
+                    seen += 1;
+                    let number = u32::from_le_bytes(*row.first_chunk().unwrap());
+                    let next = (key.to_vec(), number);
+                    assert!(seen == 1 || last < next, "{last:?} {next:?}");
+                    assert_eq!(row[4..], [7; 12]);
+                    last = next;
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!(seen, count);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+use serde_json::Map;
+
+use super::side::RunSideBuilder;
+use super::*;
+use crate::data::{Record, Status};
+use crate::verdict::baseline::{BaselineSample, CurrentSample};
+use crate::verdict::check::ComparedVerdict;
+use crate::verdict::facts::Facts;
+use crate::verdict::gate::Gate;
+use crate::verdict::gather::Gathered;
+use crate::verdict::summary::SummaryBuilder;
+use crate::verdict::summary::tests::record;
+
+/// The records of a run, a sample a word and an answer a letter: `C` correct, `W` wrong, `E` errored, `U` without a
+/// verdict to get, `-` not there.
+fn run(samples: &str, change: impl Fn(usize, &mut Record)) -> Vec<Record> {
+    let mut records = Vec::new();
+    for (place, answers) in samples.split(' ').enumerate() {
+        for (epoch, c) in answers.chars().enumerate().filter(|(_, c)| *c != '-') {
+            let status = match c {
+                'E' => Status::TimedOut,
+                'U' => Status::Unscored,
+                _ => Status::Scored,
+            };
+            let level = if place % 2 == 0 { "1" } else { "2" };
+            let mut record = record(&format!("s{place}"), status, c == 'C', level);
+            record.epoch = u32::try_from(epoch).unwrap();
+            change(place, &mut record);
+            records.push(record);
+        }
+    }
+    records
+}
+
+/// The samples that became each of these.
+type Fates = BTreeMap<String, SampleFate>;
+
+fn compare(a: &[Record], b: &[Record]) -> (RunsComparison, Fates) {
+    let mut names = SideNames::default();
+    let [(before, first), (now, second)] = [a, b].map(|records| {
+        let mut side = RunSideBuilder::new("e", None, 2);
+        let mut samples = Vec::new();
+        for record in records {
+            samples.extend(side.add(record, &mut names));
+        }
+        let (last, summary) = side.finish();
+        samples.extend(last);
+        (samples, summary)
+    });
+    let is_grouped = now.iter().any(|sample| sample.cluster.is_some());
+    let mut comparing = Comparing::new(&names, true, is_grouped);
+    let mut fates = Fates::new();
+    for sample in &now {
+        if let Some(known) = before.iter().find(|known| known.id == sample.id) {
+            fates.insert(sample.id.clone(), comparing.add(known, sample));
+        }
+    }
+    let compared = comparing.finish([&first, &second], ["A", "B"]);
+    (compared, fates)
+}
+
+/// The run as the baseline that it would be.
+fn baseline(records: &[Record]) -> Baseline {
+    let mut samples = BTreeMap::<String, BaselineSample>::new();
+    for record in records {
+        let sample = samples.entry(record.sample_id.clone()).or_default();
+        let outcome = &record.result;
+        let is_scored = outcome.status == Status::Scored;
+        sample.answers.push(is_scored.then(|| outcome.is_correct()));
+        let now = CurrentSample::of(record);
+        let question = now.marks.questions.last();
+        sample.input_hash = question.unwrap_or(&now.input_hash).clone();
+        sample.target_hash = now.target_hash;
+    }
+    Baseline {
+        samples,
+        digest_matches: true,
+        ..Baseline::default()
+    }
+}
+
+fn facts<'a>(records: &[Record], baseline: &'a Baseline) -> Facts<'a> {
+    let summary = SummaryBuilder::new("e").epochs(2);
+    let mut gathered = Gathered::new(summary, &[Gate::no_regression()], Some(baseline));
+    for record in records {
+        gathered.add(record);
+    }
+    gathered.finish(Map::new()).0
+}
+
+#[test]
+fn the_figures_are_those_of_the_gate_with_the_run_as_its_baseline() {
+    let check = |a: &str, b: &str, clustered: bool| {
+        let change = |place: usize, record: &mut Record| {
+            // The last ones belong to no group.
+            record.cluster = (clustered && place < 4).then(|| (place / 2).to_string());
+        };
+        let (a, b) = (run(a, change), run(b, change));
+        let (compared, fates) = compare(&a, &b);
+        let baseline = baseline(&a);
+        let facts = facts(&b, &baseline);
+        for (gate, figures) in [
+            (Gate::no_regression(), &compared.whole),
+            (
+                "no_regression[level=1]".parse().unwrap(),
+                &compared.slices["level"]["1"],
+            ),
+        ] {
+            let told = gate.check(&facts).regression.unwrap();
+            assert_eq!(figures.p, Some(told.p));
+            assert_eq!(figures.difference, told.difference);
+            assert_eq!(figures.difference_ci95, told.difference_ci95);
+            assert_eq!((figures.worse, figures.better), (told.worse, told.better));
+            assert_eq!(figures.n, told.pairs);
+        }
+        let told = Gate::no_regression().check(&facts).regression.unwrap();
+        assert_eq!(compared.seen.smallest_drop, told.smallest_drop);
+        assert_eq!(compared.seen.assumption, told.assumption);
+        let worse = fates.iter().filter(|(_, fate)| **fate == SampleFate::Worse);
+        let worse: Vec<_> = worse.map(|(id, _)| id.clone()).collect();
+        assert_eq!(worse, told.became_wrong);
+    };
+    for clustered in [false, true] {
+        check("C C C C C W", "W W W W C C", clustered);
+        check("CC CC CW CC CC WW", "CW WW WW WC CE CC", clustered);
+        check("CC CU CW CC", "CW UW WW WC", clustered);
+        check("C C C W", "E W C -", clustered);
+        check("CCC CWC WWW CCW C", "CWE WWW C WCWC W", clustered);
+    }
+}
+
+#[test]
+fn what_cannot_be_paired_is_told() {
+    let a = run("C C C C - E", |_, _| {});
+    let b = run("C - C E C C", |place, record| {
+        if place == 2 {
+            record.target_hash = "other".to_owned();
+        }
+    });
+    let (compared, fates) = compare(&a, &b);
+    assert_eq!(compared.whole.n, 1);
+    let expect = [
+        ("s0", SampleFate::Same),
+        ("s2", SampleFate::Changed),
+        ("s3", SampleFate::WithoutVerdict),
+        ("s5", SampleFate::WithoutVerdict),
+    ];
+    let expect = expect.map(|(id, fate)| (id.to_owned(), fate));
+    assert_eq!(fates, Fates::from(expect));
+}
+
+#[test]
+fn several_comparisons_are_adjusted_together() {
+    let [worst, same] = [("C C C C C C C C", "W W W W W W W W"), ("C W", "C W")];
+    let none = |_: usize, _: &mut Record| {};
+    let compared = [worst, same].map(|(a, b)| compare(&run(a, none), &run(b, none)).0);
+    assert_eq!(compared[0].whole.verdict, ComparedVerdict::Worse);
+    let p = compared[0].whole.p_two_sided.unwrap();
+    let [first, second] = &compared;
+    assert_eq!(holm(&[first, second]), [Some(2.0 * p), Some(1.0)]);
+    let (nothing, _) = compare(&run("C", none), &run("- C", none));
+    assert_eq!(holm(&[first, &nothing]), [Some(p), None]);
+}

@@ -1,0 +1,70 @@
+//! `SortedLatencies`: the latencies of a run, of which only the few that are told stay.
+
+use std::collections::BTreeMap;
+
+use super::group::Latency;
+use crate::data::Outcome;
+use crate::stats::{self, Sum};
+
+/// The percentiles that are told.
+const TOLD: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 100.0];
+
+/// The seconds that an answer took, where it was asked for in this run.
+pub(crate) fn timed(outcome: &Outcome) -> Option<f64> {
+    let is_measured = super::tally::is_answered(outcome) && !outcome.cached;
+    let latency = outcome.latency_s;
+    (is_measured && latency.is_finite() && latency >= 0.0).then_some(latency)
+}
+
+/// Latencies that come in ascending order.
+#[derive(Clone, Debug)]
+pub(crate) struct SortedLatencies {
+    count: u64,
+    seen: u64,
+    sum: Sum,
+    /// Those at the places between which percentiles lie.
+    told: BTreeMap<u64, f64>,
+}
+
+impl SortedLatencies {
+    /// Of so many, none of which came yet.
+    pub(crate) fn new(count: u64) -> Self {
+        let places = TOLD
+            .iter()
+            .filter_map(|percent| stats::ranks(count, *percent));
+        let places = places.flat_map(|ranks| [ranks.below, ranks.above]);
+        Self {
+            count,
+            seen: 0,
+            sum: Sum::default(),
+            told: places.map(|place| (place, 0.0)).collect(),
+        }
+    }
+
+    /// Adds the next.
+    pub(crate) fn add(&mut self, latency: f64) {
+        if let Some(told) = self.told.get_mut(&self.seen) {
+            *told = latency;
+        }
+        self.seen += 1;
+        self.sum.add(latency);
+    }
+
+    /// `None` of nothing.
+    pub(crate) fn finish(&self) -> Option<Latency> {
+        let at = |percent| {
+            let ranks = stats::ranks(self.count, percent)?;
+            let [low, high] = [ranks.below, ranks.above].map(|place| self.told.get(&place));
+            Some(ranks.between(*low?, *high?))
+        };
+        let [p50, p90, p95, p99, max] = TOLD.map(at);
+        Some(Latency {
+            mean: self.sum.mean()?,
+            p50: p50?,
+            p90: p90?,
+            p95: p95?,
+            p99: p99?,
+            max: max?,
+        })
+    }
+}
