@@ -124,7 +124,7 @@ pub mod verdict {
         Agreement, Ballot, Leniency, ScorerFigures, ScorerPair, Vote,
     };
     pub use crate::verdict::baseline::{Baseline, BaselineRun, BaselineSample, CurrentSample};
-    pub use crate::verdict::check::{ComparedVerdict, PairedFigures, SeenDrop};
+    pub use crate::verdict::check::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
     pub use crate::verdict::compare::RunsComparison;
     pub use crate::verdict::facts::{Facts, Stop};
     pub use crate::verdict::gate::{GATE_OPTIONS, METRICS, MetricEntry, Slice, check_unique};

@@ -18,7 +18,7 @@ use measured::show;
 use no_regression::BaselineComparison;
 
 pub(crate) use mean::KnownMeans;
-pub use no_regression::{ComparedVerdict, PairedFigures, SeenDrop};
+pub use no_regression::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
 pub(crate) use no_regression::{CountedPairs, OTHER_JUDGE, ServedJudges, show_p};
 pub(crate) use own::BOUNDS;
 pub(crate) use validate::Known;

@@ -13,9 +13,9 @@ use serde::Serialize;
 
 use crate::stats;
 use crate::verdict::baseline::{Baseline, Pair, flipped, right_of};
-use crate::verdict::check::{CountedPairs, PairedFigures, SeenDrop, ServedJudges};
+use crate::verdict::check::{CountedPairs, ErrorBounds, PairedFigures, SeenDrop, ServedJudges};
 use crate::verdict::summary::Summary;
-use side::{SideNames, SideSample};
+use side::{SideAnswer, SideNames, SideSample};
 
 /// Run B beside run A.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,6 +25,8 @@ pub struct RunsComparison {
     pub whole: PairedFigures,
     /// The smallest loss that it sees.
     pub seen: SeenDrop,
+    /// What errors of either run could change; `None` without one.
+    pub error_bounds: Option<ErrorBounds>,
     /// The same figures by dimension and value.
     pub slices: BTreeMap<String, BTreeMap<String, PairedFigures>>,
     /// The same figures by the name of the scorer, where there are several.
@@ -61,6 +63,8 @@ pub(crate) struct Comparing<'a> {
     /// How many samples are in both runs, whatever they ask.
     shared: u64,
     whole: CountedPairs,
+    /// With those that have no verdict in A.
+    with_errors: CountedPairs,
     slices: BTreeMap<u32, CountedPairs>,
     scorers: BTreeMap<u32, CountedPairs>,
 }
@@ -75,6 +79,7 @@ impl<'a> Comparing<'a> {
             is_grouped,
             shared: 0,
             whole: CountedPairs::new(is_grouped),
+            with_errors: CountedPairs::new(is_grouped),
             slices: BTreeMap::new(),
             scorers: BTreeMap::new(),
         }
@@ -93,6 +98,15 @@ impl<'a> Comparing<'a> {
             now: &now,
             cluster: b.cluster.as_deref(),
         };
+        if !now.is_empty() && a.answers.iter().any(|it| *it != SideAnswer::Unscored) {
+            // What has no verdict to get is no error.
+            let before = a.now();
+            let pair = Pair {
+                before: &before,
+                ..pair
+            };
+            self.with_errors.add(&pair);
+        }
         if now.is_empty() || right_of(&before).of == 0 {
             return SampleFate::WithoutVerdict;
         }
@@ -142,6 +156,7 @@ impl<'a> Comparing<'a> {
         RunsComparison {
             seen: SeenDrop::of(&self.whole, &whole),
             whole,
+            error_bounds: ErrorBounds::of(&self.with_errors),
             slices,
             scorers: scorers.collect(),
             judge: other_judge([a, b], called),

@@ -169,6 +169,49 @@ fn the_order_of_a_run_changes_no_figure() {
 }
 
 #[test]
+fn what_errors_could_change_is_told() {
+    let project = project("gates: [no_regression]\n");
+    run_with(&project, &[], "--run-id before");
+    project.run("accept before").exits(0);
+    asked::agent(
+        &project,
+        "case $EVALTEST_SAMPLE_ID in q000|q002|q004|q006) exit 3;; esac",
+    );
+    run_with(&project, &[], "--run-id after");
+    let found = compared(&project, "before after");
+    let bounds = &found["error_bounds"];
+    assert_eq!(
+        (&bounds["errors_a"], &bounds["errors_b"]),
+        (&json!(0), &json!(4))
+    );
+    assert_eq!(bounds["lowest"]["worse"], 4);
+    assert_eq!(bounds["highest"]["worse"], 0);
+    // As the gate says it.
+    let summary = fs::read(project.last_run().join("summary.json")).unwrap();
+    let summary: Value = serde_json::from_slice(&summary).unwrap();
+    let [wrong, right] = ["lowest", "highest"].map(|end| bounds[end]["p"].as_f64().unwrap());
+    let told = format!("p would be {wrong:.4} if they were wrong, {right:.4} if correct");
+    let message = summary["gates"][0]["message"].as_str().unwrap();
+    assert!(message.contains(&told), "{told}\n{message}");
+    project
+        .run("compare before after")
+        .exits(0)
+        .says("errors: 4 answers have no verdict (4 in B); with them the difference is from -33.3 points (")
+        .says("so they could change what is said: B worse");
+    let back = compared(&project, "after before");
+    assert_eq!(back["error_bounds"]["errors_a"], 4);
+    assert_eq!(back["error_bounds"]["highest"]["better"], 4);
+    // Nothing in common but errors.
+    asked::agent(&project, "exit 3");
+    run_with(&project, &[], "--run-id outage --ignore-baseline");
+    project
+        .run("compare before outage")
+        .exits(0)
+        .says("nothing to compare")
+        .says("12 in B");
+}
+
+#[test]
 fn people_are_told_what_the_interval_says_and_who_flipped() {
     let project = project("scorers: [gaia, exact]\n");
     run_with(&project, &[], "--run-id before");

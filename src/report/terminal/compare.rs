@@ -1,5 +1,6 @@
 //! Runs side by side: what became of the second, by how much and how sure that is, and where they differ.
 
+mod errors;
 mod pairs;
 
 use std::collections::BTreeMap;
@@ -146,10 +147,11 @@ fn sentences(
         ComparedVerdict::Better => format!("{name_b} is better than {name_a}{but}"),
         ComparedVerdict::NotToldApart => format!("{name_a} and {name_b} are not told apart"),
         ComparedVerdict::NothingToCompare => {
-            return writeln!(
+            writeln!(
                 out,
                 "nothing to compare: no sample is the same question with a verdict in both runs"
-            );
+            )?;
+            return errors::write([name_a, name_b], compared, out);
         }
     };
     let difference = spelled(&compared.whole).unwrap_or_default();
@@ -189,6 +191,7 @@ fn sentences(
             compared.seen.assumption
         )?;
     }
+    errors::write([name_a, name_b], compared, out)?;
     judged.map_or(Ok(()), |judge| writeln!(out, "  {judge}"))
 }
 

@@ -13,6 +13,7 @@
 
 mod alone;
 mod counted;
+mod errors;
 mod judges;
 mod message;
 mod paired;
@@ -26,6 +27,7 @@ use crate::verdict::result::{GateResult, Verdict};
 
 pub use alone::{ComparedVerdict, PairedFigures, SeenDrop};
 pub(crate) use counted::CountedPairs;
+pub use errors::ErrorBounds;
 pub(crate) use judges::{OTHER_JUDGE, ServedJudges};
 pub(crate) use message::show_p;
 use paired::{As, Paired};

@@ -130,6 +130,35 @@ fn the_figures_are_those_of_the_gate_with_the_run_as_its_baseline() {
 }
 
 #[test]
+fn errors_are_wrong_and_right_as_in_the_gate() {
+    let none = |_: usize, _: &mut Record| {};
+    let (a, b) = (run("C C C C C W", none), run("W W E E C C", none));
+    let (compared, _) = compare(&a, &b);
+    let bounds = compared.error_bounds.unwrap();
+    assert_eq!((bounds.errors_a, bounds.errors_b), (0, 2));
+    let baseline = baseline(&a);
+    let message = Gate::no_regression().check(&facts(&b, &baseline)).message;
+    let told = [bounds.lowest.p, bounds.highest.p].map(|p| format!("{:.4}", p.unwrap()));
+    let expect = format!(
+        "p would be {} if they were wrong, {} if correct",
+        told[0], told[1]
+    );
+    assert!(message.contains(&expect), "{message}");
+    assert_eq!(bounds.lowest.worse, 4);
+    assert_eq!(bounds.highest.worse, 2);
+    // Those of A count the other way round, and a sample that errored in A alone counts, too.
+    let (compared, _) = compare(&run("E W", none), &run("W E", none));
+    assert_eq!(compared.whole.verdict, ComparedVerdict::NothingToCompare);
+    let bounds = compared.error_bounds.unwrap();
+    assert_eq!((bounds.errors_a, bounds.errors_b), (1, 1));
+    assert_eq!(bounds.lowest.difference, Some(-0.5));
+    assert_eq!(bounds.highest.difference, Some(0.5));
+    // What has no verdict to get is no error.
+    let (compared, _) = compare(&run("U CU C", none), &run("C CC C", none));
+    assert_eq!(compared.error_bounds, None);
+}
+
+#[test]
 fn what_cannot_be_paired_is_told() {
     let a = run("C C C C - E", |_, _| {});
     let b = run("C - C E C C", |place, record| {
