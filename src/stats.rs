@@ -53,7 +53,7 @@ pub(crate) use early::{Decision, LOOKS, Look, allowing_for_looks, looks, places_
 pub(crate) use halves::win_rate95;
 pub(crate) use holm::holm;
 pub(crate) use kappa::Kappas;
-pub(crate) use mean::{MeanEstimate, grouped_mean95};
+pub(crate) use mean::{MeanEstimate, RunningMean, grouped_mean95};
 pub(crate) use pass::{pass_at, pass_hat};
 pub use plan::WantedDrop;
 pub(crate) use powered::{

@@ -174,7 +174,8 @@ pub fn compare(dirs: &[RunDir]) -> Result<ComparedRuns> {
             let called = [&*letters[a], &*letters[b]];
             let both = [&manifests[a], &manifests[b]];
             let all_scorers = both[0].scorers_hash == both[1].scorers_hash;
-            let comparing = Comparing::new(&names, all_scorers, sides[1].is_grouped);
+            let scorer = both[0].scorers.first().map(String::as_str);
+            let comparing = Comparing::new(&names, scorer, all_scorers, sides[1].is_grouped);
             let pair = RunPair::of([a, b], sides, called, comparing)?;
             pairs.push(pair.ok_or_else(|| nothing_in_common(both, called))?);
         }

@@ -29,6 +29,44 @@ impl MeanEstimate {
     }
 }
 
+/// A mean with its spread, of numbers of which none is kept.
+///
+/// Source: B. P. Welford, *Note on a method for calculating corrected sums of squares and products*, Technometrics 4
+/// (1962).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RunningMean {
+    sum: Sum,
+    mean: f64,
+    squares: f64,
+}
+
+impl RunningMean {
+    pub(crate) fn add(&mut self, value: f64) {
+        self.sum.add(value);
+        let off = value - self.mean;
+        self.mean += off / as_f64(self.sum.count());
+        self.squares += off * (value - self.mean);
+    }
+
+    /// `None` of nothing.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        self.sum.mean()
+    }
+
+    /// The 95 % interval by Student's quantile; `None` for fewer than two, and where all are the same: that says nothing
+    /// of how far others would be off.
+    pub(crate) fn ci95(&self) -> Option<[f64; 2]> {
+        let freedom = self.sum.count().checked_sub(1).filter(|it| *it > 0)?;
+        let mean = self.mean()?;
+        if self.squares <= 0.0 {
+            return None;
+        }
+        let error = (self.squares / as_f64(freedom) / as_f64(self.sum.count())).sqrt();
+        let half = student::percentile(0.975, freedom) * error;
+        Some([mean - half, mean + half])
+    }
+}
+
 /// The 95 % interval of the mean of numbers of which only groups are independent of one another: that of
 /// [`MeanEstimate`] where each group is one number, else by how far each group moves the mean, with Student's quantile.
 /// `None` with fewer than two groups.

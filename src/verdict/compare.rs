@@ -5,6 +5,7 @@
 //!
 //! Samples are added one by one ([`Comparing`]), and counted: of independent samples none stays in memory.
 
+pub(crate) mod means;
 pub(crate) mod side;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use crate::stats;
 use crate::verdict::baseline::{Baseline, Pair, flipped, right_of};
 use crate::verdict::check::{CountedPairs, ErrorBounds, PairedFigures, SeenDrop, ServedJudges};
 use crate::verdict::summary::Summary;
+use means::{PairedMean, PairedMeanTally};
 use side::{SideAnswer, SideNames, SideSample};
 
 /// Run B beside run A.
@@ -31,6 +33,8 @@ pub struct RunsComparison {
     pub slices: BTreeMap<String, BTreeMap<String, PairedFigures>>,
     /// The same figures by the name of the scorer, where there are several.
     pub scorers: BTreeMap<String, PairedFigures>,
+    /// Means of the numbers that scorers give, by the scorer and the name of the number.
+    pub means: BTreeMap<String, BTreeMap<String, PairedMean>>,
     /// Says of a judge that decides that another model serves it in B: what changed may be the judge.
     pub judge: Option<String>,
 }
@@ -57,7 +61,8 @@ pub(crate) enum SampleFate {
 /// A [`RunsComparison`] while samples are added, in the order of B.
 pub(crate) struct Comparing<'a> {
     names: &'a SideNames,
-    /// Whether the scorers beside the one that decides are the same in both runs.
+    /// The scorer that decides, and whether those beside it are the same in both runs.
+    scorer: Option<&'a str>,
     all_scorers: bool,
     is_grouped: bool,
     /// How many samples are in both runs, whatever they ask.
@@ -67,14 +72,21 @@ pub(crate) struct Comparing<'a> {
     with_errors: CountedPairs,
     slices: BTreeMap<u32, CountedPairs>,
     scorers: BTreeMap<u32, CountedPairs>,
+    means: BTreeMap<u32, PairedMeanTally>,
 }
 
 impl<'a> Comparing<'a> {
-    /// Of runs with these names. Scorers beside the one that decides are compared if `all_scorers` are the same in both.
-    /// `is_grouped` if samples of B come in groups.
-    pub(crate) fn new(names: &'a SideNames, all_scorers: bool, is_grouped: bool) -> Self {
+    /// Of runs with these names, which one scorer decided. Scorers beside it are compared if `all_scorers` are the same in
+    /// both. `is_grouped` if samples of B come in groups.
+    pub(crate) fn new(
+        names: &'a SideNames,
+        scorer: Option<&'a str>,
+        all_scorers: bool,
+        is_grouped: bool,
+    ) -> Self {
         Self {
             names,
+            scorer,
             all_scorers,
             is_grouped,
             shared: 0,
@@ -82,6 +94,7 @@ impl<'a> Comparing<'a> {
             with_errors: CountedPairs::new(is_grouped),
             slices: BTreeMap::new(),
             scorers: BTreeMap::new(),
+            means: BTreeMap::new(),
         }
     }
 
@@ -91,6 +104,7 @@ impl<'a> Comparing<'a> {
         if !a.is_asked_in(b) {
             return SampleFate::Changed;
         }
+        self.add_means(a, b);
         let (before, now) = (a.before(), b.now());
         let pair = Pair {
             id: &b.id,
@@ -135,6 +149,19 @@ impl<'a> Comparing<'a> {
         }
     }
 
+    fn add_means(&mut self, a: &SideSample, b: &SideSample) {
+        for value in &b.values {
+            let known = a.values.iter().find(|known| known.entry == value.entry);
+            let [scorer, _] = self.names.entries.name(value.entry);
+            let is_meant = self.all_scorers || self.scorer.is_none_or(|it| it == scorer);
+            if let Some(known) = known.filter(|_| is_meant) {
+                let new = || PairedMeanTally::new(self.is_grouped);
+                let tally = self.means.entry(value.entry).or_insert_with(new);
+                tally.add([known, value], &b.id, b.cluster.as_deref());
+            }
+        }
+    }
+
     /// Whether the runs have any sample in common.
     pub(crate) fn has_shared(&self) -> bool {
         self.shared > 0
@@ -153,12 +180,19 @@ impl<'a> Comparing<'a> {
             let [scorer, _] = self.names.scorers.name(*place);
             (scorer.to_owned(), PairedFigures::of(pairs))
         });
+        let mut means = BTreeMap::<String, BTreeMap<_, _>>::new();
+        for (place, tally) in &self.means {
+            let [scorer, name] = self.names.entries.name(*place);
+            let of_scorer = means.entry(scorer.to_owned()).or_default();
+            of_scorer.insert(name.to_owned(), tally.finish());
+        }
         RunsComparison {
             seen: SeenDrop::of(&self.whole, &whole),
             whole,
             error_bounds: ErrorBounds::of(&self.with_errors),
             slices,
             scorers: scorers.collect(),
+            means,
             judge: other_judge([a, b], called),
         }
     }

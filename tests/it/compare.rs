@@ -212,6 +212,32 @@ fn what_errors_could_change_is_told() {
 }
 
 #[test]
+fn means_of_scorers_are_compared() {
+    let project = project("scorers: [fuzzy, gaia]\n");
+    run_with(&project, &[], "--run-id before");
+    run_with(&project, &["wrong"], "--run-id after");
+    let found = compared(&project, "before after");
+    let value = &found["means"]["fuzzy"]["value"];
+    assert_eq!(value["n"], 12);
+    let close = |value: &Value, expect: f64| {
+        let found = value.as_f64().unwrap();
+        assert!((found - expect).abs() < 1e-9, "{value}");
+    };
+    close(&value["difference"], -4.0 / 12.0);
+    assert!(value["difference_ci95"][1].as_f64().unwrap() < 0.0);
+    let share = &found["means"]["gaia"]["value"];
+    assert_eq!(
+        share["difference_ci95"],
+        found["scorers"]["gaia"]["difference_ci95"]
+    );
+    project
+        .run("compare before after")
+        .exits(0)
+        .says("\n  mean of ")
+        .says("fuzzy similarity");
+}
+
+#[test]
 fn people_are_told_what_the_interval_says_and_who_flipped() {
     let project = project("scorers: [gaia, exact]\n");
     run_with(&project, &[], "--run-id before");

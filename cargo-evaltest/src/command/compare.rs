@@ -19,9 +19,9 @@ use crate::runs::compared_runs;
 /// Compare two runs or more: by how much they differ, how sure that is, and who flipped
 ///
 /// Of two runs: the paired difference of B less A with its 95 % interval and p, as the gate `no_regression` has them
-/// where A is the baseline; what errors could change; what flipped, with both answers; the same by slice and by scorer;
-/// errors, tokens, cost and latency of both. Whether B is worse or better is said by the interval, and never by the
-/// difference alone. Of more runs: a table of all pairs, with p's adjusted by Holm.
+/// where A is the baseline; what errors could change; what flipped, with both answers; the same by slice and by scorer,
+/// and the means of what scorers tell besides; errors, tokens, cost and latency of both. Whether B is worse or better is
+/// said by the interval, and never by the difference alone. Of more runs: a table of all pairs, with p's adjusted by Holm.
 ///
 /// Without a name the last run is compared with the one before of the same eval; with one name that run with the last one
 /// of its eval. Runs that were judged otherwise are refused; `rescore` has both judged alike. The exit code is 0 whatever
@@ -49,12 +49,13 @@ pub(crate) struct CompareArgs {
 /// Joined and wrapped by `--help`.
 const NOTES: &str = "\
 `--json` prints {\"n\", \"verdict\", \"difference\", \"difference_ci95\", \"p\", \"p_two_sided\", \"accuracy_a\",
-\"accuracy_b\", \"worse\", \"better\", \"groups\", \"smallest_drop\", \"assumption\", \"error_bounds\", \"flips\": {\"worse\": [ids], \"better\":
-[ids]}, \"texts\", \"slices\", \"scorers\", \"unpaired\", \"judge\", \"runs\", \"notices\"}: differences are fractions, B less
+\"accuracy_b\", \"worse\", \"better\", \"groups\", \"smallest_drop\", \"assumption\", \"error_bounds\",
+\"flips\": {\"worse\": [ids], \"better\": [ids]}, \"texts\", \"slices\", \"scorers\", \"means\", \"unpaired\", \"judge\", \"runs\", \"notices\"}: differences are fractions, B less
 A, over the samples that both runs have a verdict for. `p` is that of `no_regression`, on the side of a loss; `p_two_sided`
 is twice the smaller of the two sides. \"error_bounds\" has the same figures with the answers of A and B that errored as right
-and wrong (\"lowest\"), and as wrong and right (\"highest\"). Of more than two runs it prints {\"runs\", \"pairs\", \"notices\"}, where each pair has
-the same figures and \"a\", \"b\" and \"p_holm\".";
+and wrong (\"lowest\"), and as wrong and right (\"highest\"); \"means\" has {\"n\", \"mean_a\", \"mean_b\", \"difference\",
+\"difference_ci95\", \"is_share\"} by the scorer and the name of its number. Of more than two runs it
+prints {\"runs\", \"pairs\", \"notices\"}, where each pair has the same figures and \"a\", \"b\" and \"p_holm\".";
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit> {
     let dirs = compared_runs(&args.runs)?;

@@ -1,6 +1,7 @@
 //! Runs side by side: what became of the second, by how much and how sure that is, and where they differ.
 
 mod errors;
+mod means;
 mod pairs;
 
 use std::collections::BTreeMap;
@@ -79,6 +80,7 @@ fn two(
         by_name(dimension, values, out)?;
     }
     by_name("scorer", &compared.scorers, out)?;
+    means::write(&compared.means, out)?;
     let FlippedTold { shown, texts } = flips.told();
     for (title, ids, worse) in [
         ("became wrong", &pair.flips.worse, true),

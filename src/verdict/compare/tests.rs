@@ -1,8 +1,8 @@
-use serde_json::Map;
+use serde_json::{Map, json};
 
 use super::side::RunSideBuilder;
 use super::*;
-use crate::data::{Record, Status};
+use crate::data::{Record, Score, Status};
 use crate::verdict::baseline::{BaselineSample, CurrentSample};
 use crate::verdict::check::ComparedVerdict;
 use crate::verdict::facts::Facts;
@@ -48,7 +48,7 @@ fn compare(a: &[Record], b: &[Record]) -> (RunsComparison, Fates) {
         (samples, summary)
     });
     let is_grouped = now.iter().any(|sample| sample.cluster.is_some());
-    let mut comparing = Comparing::new(&names, true, is_grouped);
+    let mut comparing = Comparing::new(&names, None, true, is_grouped);
     let mut fates = Fates::new();
     for sample in &now {
         if let Some(known) = before.iter().find(|known| known.id == sample.id) {
@@ -176,6 +176,45 @@ fn what_cannot_be_paired_is_told() {
     ];
     let expect = expect.map(|(id, fate)| (id.to_owned(), fate));
     assert_eq!(fates, Fates::from(expect));
+}
+
+#[test]
+fn means_are_compared_over_the_samples_that_have_them_in_both() {
+    let with = |numbers: &'static [f64]| {
+        move |place: usize, record: &mut Record| {
+            let score = Score::binary(numbers[place] > 0.5).detail("f1", numbers[place]);
+            let scores = Map::from_iter([("other".to_owned(), json!(score.clone()))]);
+            record.result.score = Some(score);
+            // One sample is judged by another scorer.
+            if place == 3 {
+                record.result.scores = scores;
+            }
+        }
+    };
+    let (compared, _) = compare(
+        &run("C C C C", with(&[0.9, 0.8, 0.7, 0.1])),
+        &run("C C W C", with(&[0.7, 0.7, 0.2, 0.2])),
+    );
+    let f1 = &compared.means["scorer"]["f1"];
+    assert_eq!((f1.n, f1.is_share), (3, false));
+    let close = |found: Option<f64>, expect: f64| {
+        assert!((found.unwrap() - expect).abs() < 1e-9, "{found:?} {expect}");
+    };
+    close(f1.mean_a, 0.8);
+    close(f1.mean_b, 1.6 / 3.0);
+    close(f1.difference, -0.8 / 3.0);
+    // Student's quantile of 2 degrees of freedom, and the spread of -0.2, -0.1 and -0.5.
+    let half = 4.302_652_73 * (0.26_f64 / 3.0 / 6.0).sqrt();
+    close(f1.difference_ci95.map(|[low, _]| low), -0.8 / 3.0 - half);
+    assert_eq!(compared.means["other"]["f1"].n, 1);
+    assert_eq!(compared.means["other"]["f1"].difference_ci95, None);
+    // What is 0 or 1 has the interval of shares.
+    let value = &compared.means["scorer"]["value"];
+    assert!(value.is_share && value.n == 3);
+    let none = |_: usize, _: &mut Record| {};
+    let (plain, _) = compare(&run("C C C W", none), &run("W C C C", none));
+    let value = &plain.means["scorer"]["value"];
+    assert_eq!(value.difference_ci95, plain.whole.difference_ci95);
 }
 
 #[test]
