@@ -9,6 +9,7 @@ pub(crate) mod escape;
 mod noted;
 mod overview;
 pub(crate) mod page;
+mod problems;
 mod report;
 
 pub(crate) use report::HtmlReport;

@@ -171,32 +171,7 @@ fn latency(summary: &Summary, noted: &NotedSamples, out: &mut dyn Write) -> io::
         out,
         "<p>Median {:.3} s, p95 {:.3} s, p99 {:.3} s, the slowest {:.3} s.</p>",
         latency.p50, latency.p95, latency.p99, latency.max
-    )?;
-    let slowest = noted
-        .slowest
-        .iter()
-        .map(|(seconds, id)| (format!("{seconds:.3} s"), id));
-    ranked("The slowest", slowest, out)?;
-    let dearest = noted
-        .dearest
-        .iter()
-        .map(|(cost, id)| (format!("{cost:.6} USD"), id));
-    ranked("The dearest", dearest, out)
-}
-
-fn ranked<'a>(
-    title: &str,
-    samples: impl ExactSizeIterator<Item = (String, &'a String)>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    if samples.len() < 2 {
-        return Ok(());
-    }
-    write!(out, "<details><summary>{title}</summary><ol>")?;
-    for (figure, id) in samples {
-        write!(out, "<li>{figure} <code>{}</code></li>", text(id))?;
-    }
-    writeln!(out, "</ol></details>")
+    )
 }
 
 fn judges(judge: &JudgeSummary, out: &mut dyn Write) -> io::Result<()> {

@@ -3,7 +3,7 @@
 //! Where a text stands it is text: between tags and in attributes in double quotes alike. What is not seen (marks that turn
 //! the direction of a text, characters without width, control characters) is shown as an escape.
 
-use std::fmt::{self, Display, Write as _};
+use std::fmt::{self, Display};
 
 use crate::printable::is_unseen;
 
@@ -70,17 +70,21 @@ fn is_shown(c: char, before: char, keeps_lines: bool) -> bool {
 
 /// A text on one line, of so many characters at most.
 pub(crate) fn cut(whole: &str, most: usize) -> String {
-    let whole = whole.trim();
-    let mut short = String::new();
-    match whole.char_indices().nth(most) {
-        Some((end, _)) => {
-            let _ = write!(short, "{}…", text(whole[..end].trim_end()));
+    // Four bytes a character, and what is between words: no long text is split to its end.
+    let mut line = String::new();
+    for word in whole.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
         }
-        None => {
-            let _ = write!(short, "{}", text(whole));
+        line.push_str(word);
+        if line.len() > 4 * most {
+            break;
         }
     }
-    short
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text(line[..end].trim_end())),
+        None => text(&line).to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -105,5 +109,6 @@ mod tests {
         assert_eq!(lines("a\n\tb\r").to_string(), "a\n\tb\\r");
         assert_eq!(cut("  <b>\n  ", 9), "&lt;b&gt;");
         assert_eq!(cut("<bcd ef", 5), "&lt;bcd…");
+        assert_eq!(cut("one\n\ttwo", 20), "one two");
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! Of a run of any size a few hundred short texts are kept, and a number for each answer.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use serde_json::Value;
@@ -10,13 +9,12 @@ use serde_json::Value;
 use crate::data::{Record, Status};
 use crate::error::Result;
 use crate::report::reported::ReportedRun;
+use crate::verdict::groups::{FailureGroups, GroupedFailures};
 
 /// So many failing samples stand in the page where no script runs.
 pub(super) const MOST_FAILING: usize = 100;
 /// So many flipped ones, of each side.
 pub(super) const MOST_FLIPPED: usize = 50;
-/// So many of the slowest and the dearest.
-const MOST_RANKED: usize = 10;
 /// So many characters of a text.
 const CHARS: usize = 300;
 
@@ -117,19 +115,20 @@ pub(super) struct NotedSamples {
     flipped: HashMap<String, NotedSample>,
     /// Seconds of each answer that was asked for.
     pub(super) latencies: Vec<f64>,
-    /// The slowest and the dearest: figure and id.
-    pub(super) slowest: Vec<(f64, String)>,
-    pub(super) dearest: Vec<(f64, String)>,
 }
 
 impl NotedSamples {
-    pub(super) fn of(run: &ReportedRun) -> Result<Self> {
+    /// With what went wrong, by what it has in common.
+    pub(super) fn of(run: &ReportedRun) -> Result<(Self, GroupedFailures)> {
         let flips = shown_flips(run);
         let mut noted = Self::default();
+        let mut groups = FailureGroups::new(run.summary.scorer.as_deref());
         for record in run.records()? {
-            noted.add(&record?, &flips);
+            let record = record?;
+            noted.add(&record, &flips);
+            groups.add(&record);
         }
-        Ok(noted)
+        Ok((noted, groups.finish()))
     }
 
     fn add(&mut self, record: &Record, flips: &HashMap<&str, bool>) {
@@ -153,11 +152,6 @@ impl NotedSamples {
         let is_asked = outcome.attempts > 0 && !outcome.cached;
         if is_asked && outcome.error.is_none() {
             self.latencies.push(outcome.latency_s);
-            rank(&mut self.slowest, outcome.latency_s, record);
-        }
-        let cost = outcome.usage.and_then(|usage| usage.cost_usd);
-        if let Some(cost) = cost.filter(|cost| is_asked && *cost > 0.0) {
-            rank(&mut self.dearest, cost, record);
         }
     }
 
@@ -178,36 +172,10 @@ fn shown_flips(run: &ReportedRun) -> HashMap<&str, bool> {
     worse.chain(better.map(|id| (&**id, false))).collect()
 }
 
-/// Keeps the largest, the largest first.
-fn rank(ranked: &mut Vec<(f64, String)>, figure: f64, record: &Record) {
-    let place = ranked.partition_point(|(other, _)| other.total_cmp(&figure) != Ordering::Less);
-    if place < MOST_RANKED {
-        ranked.insert(place, (figure, record.sample_id.clone()));
-        ranked.truncate(MOST_RANKED);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::Score;
-
-    #[test]
-    fn the_largest_are_kept_in_order() {
-        let mut ranked = Vec::new();
-        for number in 0..30u32 {
-            let id = format!("q{number}");
-            let record = Record::scored(id, Score::binary(true));
-            rank(&mut ranked, f64::from(number % 20), &record);
-        }
-        let ids: Vec<_> = ranked.iter().map(|(_, id)| &**id).collect();
-        assert_eq!(
-            ids,
-            [
-                "q19", "q18", "q17", "q16", "q15", "q14", "q13", "q12", "q11", "q10"
-            ]
-        );
-    }
 
     #[test]
     fn failing_samples_are_counted_beyond_those_that_are_kept() {

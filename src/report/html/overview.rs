@@ -43,7 +43,10 @@ pub(super) fn verdict(run: &ReportedRun) -> (&'static str, &'static str) {
         Exit::Passed if !run.is_finished() => ("inconclusive", "Ended early"),
         Exit::Passed => ("passed", "Passed"),
         Exit::Failed => ("failed", "Failed"),
-        Exit::Infrastructure => ("inconclusive", "Not decided: nothing is known of the agent"),
+        Exit::Infrastructure => (
+            "inconclusive",
+            "Not decided: too little is known of the agent",
+        ),
         Exit::Usage => ("inconclusive", "Not decided: a mistake in the eval"),
         Exit::Interrupted => ("inconclusive", "Interrupted"),
     }

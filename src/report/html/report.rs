@@ -8,9 +8,11 @@ use super::escape::text;
 use super::noted::{MOST_FAILING, NotedSamples};
 use super::overview::{begin_table, overview, row, verdict};
 use super::page::HtmlPage;
+use super::problems::problems;
 use crate::error::Result;
 use crate::report::format::{ReportAudience, ReportFormat, unwritten};
 use crate::report::reported::ReportedRun;
+use crate::verdict::groups::GroupedFailures;
 
 /// Runs as one page.
 pub(crate) struct HtmlReport;
@@ -46,8 +48,8 @@ impl ReportFormat for HtmlReport {
         page.begin(out).map_err(io)?;
         head(runs, out).map_err(io)?;
         for (place, run) in runs.iter().enumerate() {
-            let noted = NotedSamples::of(run)?;
-            section(place, run, &noted, out).map_err(io)?;
+            let (noted, groups) = NotedSamples::of(run)?;
+            section(place, run, &noted, &groups, out).map_err(io)?;
         }
         page.end(out).map_err(io)
     }
@@ -115,6 +117,7 @@ fn section(
     place: usize,
     run: &ReportedRun,
     noted: &NotedSamples,
+    groups: &GroupedFailures,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(
@@ -125,6 +128,7 @@ fn section(
     )?;
     overview(run, noted, out)?;
     facts(run, out)?;
+    problems(groups, out)?;
     charts(&run.summary, noted, out)?;
     failing(noted, out)?;
     writeln!(out, "</section>")
@@ -188,19 +192,7 @@ fn facts(run: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
             text(&value)
         )?;
     }
-    writeln!(out, "</ul>")?;
-    if !summary.failures.is_empty() {
-        writeln!(out, "<h3>Errors by kind</h3>\n<ul class=\"facts\">")?;
-        for (kind, count) in &summary.failures {
-            writeln!(
-                out,
-                "<li><span class=\"warn\">{}</span> <b>{count}</b></li>",
-                text(&kind.replace('_', " "))
-            )?;
-        }
-        writeln!(out, "</ul>")?;
-    }
-    Ok(())
+    writeln!(out, "</ul>")
 }
 
 /// The samples that failed, for who reads without scripts.

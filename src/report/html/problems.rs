@@ -1,0 +1,119 @@
+//! What went wrong, by what it has in common: errors by kind, wrong answers by reason, scorers that contradict each other,
+//! samples that are right in some epochs and wrong in others, the slowest and the dearest.
+
+use std::io::{self, Write};
+
+use super::escape::{cut, text};
+use crate::verdict::groups::{GroupedFailures, SampleFigure};
+
+/// Reasons of wrong answers that are told.
+const MOST_REASONS: usize = 12;
+
+/// Writes what went wrong; nothing where nothing did.
+pub(super) fn problems(groups: &GroupedFailures, out: &mut dyn Write) -> io::Result<()> {
+    let has_wrong = groups.wrong.len() > 1;
+    let is_any = !groups.errors.is_empty() || !groups.disagreements.is_empty();
+    if is_any || has_wrong || groups.flaky.count > 0 {
+        writeln!(out, "<h3>What went wrong</h3>\n<ul>")?;
+        for group in &groups.errors {
+            let kind = group.kind.replace('_', " ");
+            item(
+                "warn",
+                group.count,
+                &format!("error: {kind}"),
+                &group.ids,
+                out,
+            )?;
+            if !group.example.is_empty() {
+                writeln!(
+                    out,
+                    "<br><span class=\"soft t\">{}</span>",
+                    cut(&group.example, 300)
+                )?;
+            }
+            writeln!(out, "</li>")?;
+        }
+        if has_wrong {
+            for group in groups.wrong.iter().take(MOST_REASONS) {
+                let reason = group.reason.as_deref().unwrap_or("other reasons");
+                let reason = format!("wrong: {}", reason.replace('_', " "));
+                item("bad", group.count, &reason, &group.ids, out)?;
+                writeln!(out, "</li>")?;
+            }
+        }
+        for group in &groups.disagreements {
+            let decides = group.scorer.as_deref().unwrap_or("the scorer that decides");
+            let (by, against) = if group.accepted {
+                ("accepts", "rejects")
+            } else {
+                ("rejects", "accepts")
+            };
+            let told = format!("{decides} {by} what {} {against}", group.other);
+            item("warn", group.count, &told, &group.ids, out)?;
+            writeln!(out, "</li>")?;
+        }
+        if groups.flaky.count > 0 {
+            let ids: Vec<_> = groups
+                .flaky
+                .samples
+                .iter()
+                .map(|it| it.id.clone())
+                .collect();
+            let told = "right in some epochs and wrong in others";
+            item("warn", groups.flaky.count, told, &ids, out)?;
+            writeln!(out, "</li>")?;
+        }
+        writeln!(out, "</ul>")?;
+    }
+    let seconds = |value: f64| format!("{value:.3} s");
+    ranked("The slowest", &groups.slowest, &seconds, out)?;
+    let dollars = |value: f64| format!("{value:.6} USD");
+    ranked("The dearest", &groups.dearest, &dollars, out)
+}
+
+fn item(
+    class: &str,
+    count: u64,
+    what: &str,
+    ids: &[String],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write!(
+        out,
+        "<li class=\"ids\"><b>{count}</b> <span class=\"{class}\">{}</span>:",
+        cut(what, 200)
+    )?;
+    for id in ids.iter().take(5) {
+        write!(out, " <code>{}</code>", text(id))?;
+    }
+    if count > 5 && ids.len() > 5 {
+        write!(out, " …")?;
+    }
+    Ok(())
+}
+
+fn ranked(
+    title: &str,
+    samples: &[SampleFigure],
+    shown: &dyn Fn(f64) -> String,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let samples: Vec<_> = samples.iter().filter(|it| it.value >= 1e-6).collect();
+    if samples.len() < 2 {
+        return Ok(());
+    }
+    write!(out, "<details class=\"ids\"><summary>{title}</summary><ol>")?;
+    for sample in samples {
+        let epoch = match sample.epoch {
+            0 => String::new(),
+            epoch => format!(", epoch {epoch}"),
+        };
+        write!(
+            out,
+            "<li>{} <code>{}</code>{epoch}</li>",
+            shown(sample.value),
+            text(&sample.id)
+        )?;
+    }
+    writeln!(out, "</ol></details>")
+}
