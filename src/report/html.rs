@@ -5,11 +5,13 @@
 
 pub(crate) mod chart;
 mod charts;
+mod embedded;
 pub(crate) mod escape;
 mod noted;
 mod overview;
 pub(crate) mod page;
 mod problems;
 mod report;
+mod script;
 
 pub(crate) use report::HtmlReport;

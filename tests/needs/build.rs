@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 /// A need, and the command that succeeds where it is met. What only looks at the program asks for its version.
 const PROBES: &[(&str, &[&str])] = &[
     ("bash", &["bash", "--version"]),
+    ("browser", &["chromium-headless-shell", "--version"]),
     ("git", &["git", "--version"]),
     ("node", &["node", "--version"]),
     ("pgrep", &["pgrep", "--version"]),

@@ -1,9 +1,12 @@
-//! Texts from outside as they stand in a page. The only place that escapes for HTML.
+//! Texts from outside as they stand in a page, and data that scripts read there. The only place that escapes for HTML.
 //!
 //! Where a text stands it is text: between tags and in attributes in double quotes alike. What is not seen (marks that turn
 //! the direction of a text, characters without width, control characters) is shown as an escape.
 
 use std::fmt::{self, Display};
+use std::io::{self, Write};
+
+use serde::Serialize;
 
 use crate::printable::is_unseen;
 
@@ -68,6 +71,41 @@ fn is_shown(c: char, before: char, keeps_lines: bool) -> bool {
     }
 }
 
+/// Writes data for scripts of the page: JSON in an element that nobody runs. No `<` is in it, so nothing that somebody said
+/// ends the element or begins another.
+pub(crate) fn data(id: &str, value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    write!(
+        out,
+        "<script type=\"application/json\" data-part=\"{}\">",
+        text(id)
+    )?;
+    serde_json::to_writer(NoTags { out }, value)?;
+    writeln!(out, "</script>")
+}
+
+/// What is written through it is JSON, where `<` stands in strings alone.
+struct NoTags<'a> {
+    out: &'a mut dyn Write,
+}
+
+impl Write for NoTags<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut pieces = bytes.split(|byte| *byte == b'<');
+        if let Some(first) = pieces.next() {
+            self.out.write_all(first)?;
+        }
+        for piece in pieces {
+            self.out.write_all(b"\\u003c")?;
+            self.out.write_all(piece)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
 /// A text on one line, of so many characters at most.
 pub(crate) fn cut(whole: &str, most: usize) -> String {
     // Four bytes a character, and what is between words: no long text is split to its end.
@@ -110,5 +148,18 @@ mod tests {
         assert_eq!(cut("  <b>\n  ", 9), "&lt;b&gt;");
         assert_eq!(cut("<bcd ef", 5), "&lt;bcd…");
         assert_eq!(cut("one\n\ttwo", 20), "one two");
+    }
+
+    #[test]
+    fn data_has_no_tags_and_is_the_same_when_read() {
+        let said = "</script><!--<script>\u{2028}\0\u{202e}\"\\ __proto__";
+        let mut out = Vec::new();
+        data("x", &vec![said], &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        let inner = out.strip_prefix("<script type=\"application/json\" data-part=\"x\">");
+        let inner = inner.unwrap().strip_suffix("</script>\n").unwrap();
+        assert!(!inner.contains('<'), "{inner}");
+        let read: Vec<String> = serde_json::from_str(inner).unwrap();
+        assert_eq!(read, [said]);
     }
 }

@@ -38,6 +38,11 @@ impl SampleStanding {
             Status::AgentFailed | Status::TimedOut | Status::ScorerFailed => Self::Error,
         }
     }
+
+    /// The place of the word in `WORDS` of the script.
+    pub(super) fn number(self) -> u8 {
+        self as u8
+    }
 }
 
 /// A sample in a few words.

@@ -4,11 +4,13 @@ use std::io::{self, Write};
 
 use super::chart::{IntervalScale, ScatterPoint, intervals, scatter};
 use super::charts::{accuracy_row, charts};
+use super::embedded::embedded;
 use super::escape::text;
 use super::noted::{MOST_FAILING, NotedSamples};
 use super::overview::{begin_table, overview, row, verdict};
 use super::page::HtmlPage;
 use super::problems::problems;
+use super::script::REPORT;
 use crate::error::Result;
 use crate::report::format::{ReportAudience, ReportFormat, unwritten};
 use crate::report::reported::ReportedRun;
@@ -43,13 +45,14 @@ impl ReportFormat for HtmlReport {
         };
         let page = HtmlPage {
             title: &title,
-            scripts: &[],
+            scripts: &[REPORT],
         };
         page.begin(out).map_err(io)?;
         head(runs, out).map_err(io)?;
         for (place, run) in runs.iter().enumerate() {
             let (noted, groups) = NotedSamples::of(run)?;
             section(place, run, &noted, &groups, out).map_err(io)?;
+            embedded(place, run, out)?;
         }
         page.end(out).map_err(io)
     }

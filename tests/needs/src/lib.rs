@@ -18,6 +18,7 @@ use proc_macro::{Delimiter, TokenStream, TokenTree};
 /// Needs by name, each with why it is not met, empty if it is.
 const NEEDS: &[(&str, &str)] = &[
     ("bash", env!("NEEDS_BASH")),
+    ("browser", env!("NEEDS_BROWSER")),
     ("bwrap", env!("NEEDS_BWRAP")),
     ("clone", env!("NEEDS_CLONE")),
     ("git", env!("NEEDS_GIT")),

@@ -1,0 +1,121 @@
+// The list of samples: filtered, searched, sorted, a hundred rows at a time.
+
+const ROWS = 100;
+const FILTERS = [
+  ["all", "All", () => true],
+  ["flipped", "Flipped", (row) => row[FLIP] > 0],
+  ["worse", "Became wrong", (row) => row[FLIP] === 1],
+  ["wrong", "Wrong", (row) => row[STANDING] === 1],
+  ["error", "Errors", (row) => row[STANDING] === 2],
+  ["correct", "Correct", (row) => row[STANDING] === 0],
+  ["other", "Not scored", (row) => row[STANDING] > 2],
+];
+const ORDERS = [
+  ["dataset", "as in the dataset", null],
+  ["failing", "failing first", (row) => [3, 1, 0, 4, 5][row[STANDING]] - (row[FLIP] === 1 ? 2 : 0)],
+  ["slow", "slowest first", (row) => -(row[SECONDS] || 0)],
+  ["dear", "dearest first", (row) => -(row[COST] || 0)],
+  ["tokens", "most tokens first", (row) => -(row[TOKENS] || 0)],
+  ["score", "lowest score first", (row) => (row[SCORE] === null ? 2 : row[SCORE])],
+  ["id", "by name", (row) => row[ID]],
+];
+
+class List {
+  constructor(samples, place, open) {
+    this.samples = samples;
+    this.place = place;
+    this.open = open;
+    this.state = { filter: "all", slice: "", search: "", order: "dataset", from: 0 };
+    this.found = [];
+    this.element = this.built();
+  }
+
+  built() {
+    const name = (what) => `${what}-${this.place}`;
+    this.buttons = new Map();
+    const buttons = FILTERS.filter(([key, , holds]) => key === "all" || this.samples.rows.some(holds)).map(([key, label, holds]) => {
+      const count = this.samples.rows.reduce((sum, row) => sum + (holds(row) ? 1 : 0), 0);
+      const button = make("button", { type: "button", "aria-pressed": String(key === "all"), on: { click: () => this.change({ filter: key }) } }, `${label} ${count}`);
+      this.buttons.set(key, button);
+      return button;
+    });
+    const options = (values) => values.map(([key, label]) => make("option", { value: key }, visible(label)));
+    const slices = this.samples.about.slices;
+    this.slice = make("select", { id: name("slice"), on: { change: () => this.change({ slice: this.slice.value }) } }, ...options([["", "all"], ...slices.map((slice, number) => [String(number), slice])]));
+    this.order = make("select", { id: name("order"), on: { change: () => this.change({ order: this.order.value }) } }, ...options(ORDERS));
+    let waits;
+    const searched = () => {
+      clearTimeout(waits);
+      waits = setTimeout(() => this.change({ search: this.search.value }), 150);
+    };
+    this.search = make("input", { id: name("search"), type: "search", autocomplete: "off", spellcheck: "false", on: { input: searched } });
+    this.count = make("p", { class: "soft", role: "status", "aria-live": "polite" });
+    this.body = make("tbody");
+    this.pager = make("p", { class: "pager" });
+    const field = (label, input) => make("span", { class: "field" }, make("label", { for: input.id }, `${label} `), input);
+    const heads = ["sample", "question", "answer", "verdict", "s", "USD"].map((head) => make("th", { scope: "col" }, head));
+    return make("div", { class: "list" }, make("div", { class: "tools", role: "group", "aria-label": "Which samples" }, ...buttons), make("div", { class: "tools" }, field("Search", this.search), slices.length ? field("Slice", this.slice) : null, field("Order", this.order)), this.count, make("div", { class: "wide" }, make("table", { class: "samples" }, make("thead", {}, make("tr", {}, ...heads)), this.body)), this.pager);
+  }
+
+  change(what) {
+    this.state = { ...this.state, from: 0, ...what };
+    this.draw();
+  }
+
+  // Every text of a sample, of which a search finds any.
+  has(number, wanted) {
+    const row = this.samples.rows[number];
+    const contains = (value) => {
+      if (typeof value === "string") return value.toLowerCase().includes(wanted);
+      if (Array.isArray(value)) return value.some(contains);
+      if (value && typeof value === "object") return Object.values(value).some(contains);
+      return typeof value === "number" && String(value) === wanted;
+    };
+    return contains(row[ID]) || contains(row[WHY]) || contains(this.samples.texts(number));
+  }
+
+  choose() {
+    const { filter, slice, search, order } = this.state;
+    const [, , holds] = FILTERS.find(([key]) => key === filter) || FILTERS[0];
+    const wanted = search.trim().toLowerCase();
+    const rows = this.samples.rows;
+    const found = [];
+    for (let number = 0; number < rows.length; number += 1) {
+      if (!holds(rows[number])) continue;
+      if (slice !== "" && !rows[number][SLICES].includes(Number(slice))) continue;
+      if (wanted !== "" && !this.has(number, wanted)) continue;
+      found.push(number);
+    }
+    const [, , by] = ORDERS.find(([key]) => key === order) || ORDERS[0];
+    if (by) {
+      const keys = new Map(found.map((number) => [number, by(rows[number])]));
+      found.sort((a, b) => (keys.get(a) < keys.get(b) ? -1 : keys.get(a) > keys.get(b) ? 1 : a - b));
+    }
+    this.found = found;
+  }
+
+  draw() {
+    this.choose();
+    for (const [key, button] of this.buttons) button.setAttribute("aria-pressed", String(key === this.state.filter));
+    const { from } = this.state;
+    const until = Math.min(from + ROWS, this.found.length);
+    this.count.textContent = this.found.length === 0 ? "No sample is so." : `${from + 1} to ${until} of ${this.found.length} samples`;
+    this.body.replaceChildren(...this.found.slice(from, until).map((number) => this.row(number)));
+    const turn = (label, to, can) => make("button", { type: "button", disabled: !can, on: { click: () => { this.state.from = to; this.draw(); this.element.scrollIntoView(); } } }, label);
+    const several = this.found.length > ROWS;
+    this.pager.replaceChildren(...(several ? [turn("Previous", from - ROWS, from > 0), " ", turn("Next", from + ROWS, until < this.found.length)] : []));
+  }
+
+  row(number) {
+    const row = this.samples.rows[number];
+    const texts = this.samples.texts(number);
+    const answer = texts.x && row[STANDING] === 2 ? texts.x.message : texts.p !== undefined ? texts.p : texts.a;
+    const name = row[EPOCH] > 0 ? `${row[ID]}, epoch ${row[EPOCH]}` : row[ID];
+    const link = make("a", { href: address(this.place, row) }, make("code", {}, visible(name)));
+    const flip = ["", "became wrong", "became right"][row[FLIP]];
+    return make("tr", {}, make("th", { scope: "row" }, link), make("td", { dir: "auto" }, cut(texts.q || "", 140)), make("td", { dir: "auto" }, cut(answer === undefined ? "" : shown(answer), 140)), make("td", {}, make("span", { class: CLASSES[row[STANDING]] }, WORDS[row[STANDING]]), flip ? " " : null, flip ? make("span", { class: "tag warn" }, flip) : null, row[WHY] ? make("span", { class: "soft" }, ` ${visible(row[WHY])}`) : null), make("td", { class: "n" }, row[SECONDS] === null ? "" : String(row[SECONDS])), make("td", { class: "n" }, row[COST] === null ? "" : amount(row[COST])));
+  }
+}
+
+// Where a sample is looked at: an address that can be sent.
+const address = (place, row) => `#sample/${place}/${row[EPOCH]}/${encodeURIComponent(row[ID])}`;

@@ -1,0 +1,57 @@
+// One sample: what was asked, what was answered and expected, the difference, and how the answer came about.
+
+const figures = (row, texts) => {
+  const facts = [];
+  const add = (name, value) => value !== null && value !== undefined && facts.push(make("li", {}, make("span", { class: "soft" }, `${name} `), make("b", {}, String(value))));
+  add("score", row[SCORE]);
+  add("seconds", row[SECONDS]);
+  add("USD", amount(row[COST]));
+  add("tokens read", texts.u && texts.u.input_tokens);
+  add("tokens written", texts.u && texts.u.output_tokens);
+  if (texts.t > 1) add("attempts", texts.t);
+  if (texts.k) add("from the cache", "yes");
+  if (texts.w) add("redacted places", texts.w);
+  return make("ul", { class: "facts" }, ...facts);
+};
+
+const failure = (error) => {
+  if (!error) return null;
+  const more = { ...error };
+  delete more.message;
+  delete more.stderr_tail;
+  for (const [name, value] of Object.entries(more)) if (value === null) delete more[name];
+  return make("div", { class: "box inconclusive" }, make("h4", {}, "Error"), pre(error.message), block("stderr, its end", error.stderr_tail), folded("more of it", more));
+};
+
+const judge = (calls) => {
+  if (!Array.isArray(calls) || calls.length === 0) return null;
+  const each = calls.map((asked) => make("li", {}, make("code", {}, visible(asked.scorer)), asked.repeat ? ` repeat ${asked.repeat}` : "", asked.again ? ", asked again" : "", asked.why ? pre(asked.why) : asked.said ? said(asked.said) : " (its words are not kept)"));
+  return make("div", {}, make("h4", {}, "Judges"), make("ul", {}, ...each));
+};
+
+const sample = (samples, number) => {
+  const row = samples.rows[number];
+  const texts = samples.texts(number);
+  const got = texts.p !== undefined ? texts.p : texts.a;
+  const nodes = [];
+  const flip = ["", "became wrong", "became right"][row[FLIP]];
+  const slices = row[SLICES].map((slice) => make("span", { class: "tag" }, visible(samples.about.slices[slice])));
+  nodes.push(make("p", {}, make("strong", { class: CLASSES[row[STANDING]] }, WORDS[row[STANDING]]), row[WHY] ? ` ${visible(row[WHY])} ` : " ", flip ? make("span", { class: "tag warn" }, flip) : null, " ", ...slices.flatMap((tag) => [tag, " "])));
+  nodes.push(figures(row, texts));
+  if (samples.about.masked) nodes.push(make("p", { class: "warn" }, "Its texts are not shown: the snapshots of this eval are masked."));
+  nodes.push(failure(texts.x));
+  nodes.push(block("Question", texts.q));
+  const expected = texts.e === undefined ? null : shown(texts.e);
+  if (got !== undefined || expected !== null) {
+    nodes.push(make("div", { class: "sides" }, block(texts.p !== undefined ? "Answer, as extracted" : "Answer", got), block("Expected", expected)));
+  }
+  if (typeof got === "string" && typeof expected === "string" && row[STANDING] === 1 && got !== expected) {
+    nodes.push(make("h4", {}, "Difference: ", make("del", {}, "expected"), " ", make("ins", {}, "answered")), diff(expected, got));
+  }
+  if (texts.n) nodes.push(make("div", { class: "sides" }, block("Answer, as compared", texts.n[0]), block("Expected, as compared", texts.n[1])));
+  if (texts.p !== undefined && texts.a !== undefined) nodes.push(make("h4", {}, "Whole answer"), said(texts.a));
+  nodes.push(trace(texts));
+  nodes.push(judge(texts.j));
+  nodes.push(folded("Details of the score", texts.d), folded("All scorers", texts.s), folded("What the agent told besides", texts.o), folded("What the dataset has besides", texts.i));
+  return nodes.filter((node) => node !== null);
+};

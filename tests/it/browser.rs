@@ -1,0 +1,169 @@
+//! `Browser`: a page as Debian's `chromium-headless-shell` shows it, driven by its protocol over two pipes.
+//!
+//! A page that complains (an exception, something that its policy forbids) fails the test that looks at it.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// How long a page may take to say what is asked of it, on a machine with much to do.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A tab of a browser; closed when dropped.
+pub(crate) struct Browser {
+    program: Child,
+    to: File,
+    from: BufReader<File>,
+    last: u64,
+    session: String,
+    complaints: Vec<String>,
+    _folder: TempDir,
+}
+
+impl Browser {
+    /// A tab of this width that shows the address, once it is loaded.
+    pub(crate) fn open(url: &str, width: u32) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let [to, from] = ["to", "from"].map(|name| folder.path().join(name));
+        let made = Command::new("mkfifo").args([&to, &from]).status().unwrap();
+        assert!(made.success());
+        let browser = Command::new("sh")
+            .args(["-c", "exec chromium-headless-shell --no-sandbox --disable-gpu --remote-debugging-pipe \"--user-data-dir=$1/profile\" about:blank 3<\"$1/to\" 4>\"$1/from\"", "sh"])
+            .arg(folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // In the order of the shell, each end waits for the other.
+        let to = OpenOptions::new().write(true).open(to).unwrap();
+        let from = BufReader::new(File::open(from).unwrap());
+        let mut tab = Self {
+            program: browser,
+            to,
+            from,
+            last: 0,
+            session: String::new(),
+            complaints: Vec::new(),
+            _folder: folder,
+        };
+        let target = tab.call("Target.createTarget", &json!({"url": "about:blank"}));
+        let target = json!({"targetId": target["targetId"], "flatten": true});
+        let session = tab.call("Target.attachToTarget", &target);
+        session["sessionId"]
+            .as_str()
+            .unwrap()
+            .clone_into(&mut tab.session);
+        for domain in ["Runtime", "Log", "Page"] {
+            tab.call(&format!("{domain}.enable"), &json!({}));
+        }
+        let screen =
+            json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        tab.call("Emulation.setDeviceMetricsOverride", &screen);
+        tab.call("Page.navigate", &json!({"url": url}));
+        tab.until("document.readyState === 'complete' && location.href !== 'about:blank'");
+        tab
+    }
+
+    /// What an expression comes to.
+    #[track_caller]
+    pub(crate) fn eval(&mut self, expression: &str) -> Value {
+        let asked = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        let said = self.call("Runtime.evaluate", &asked);
+        assert!(said["exceptionDetails"].is_null(), "{expression}: {said}");
+        said["result"]["value"].clone()
+    }
+
+    /// Waits until an expression holds.
+    #[track_caller]
+    pub(crate) fn until(&mut self, expression: &str) {
+        let began = Instant::now();
+        while self.eval(&format!("Boolean({expression})")) != true {
+            assert!(
+                began.elapsed() < PATIENCE,
+                "`{expression}` does not come to hold: {}\n{:?}",
+                self.eval("document.documentElement.innerText"),
+                self.complaints
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Clicks the first of these elements that has the text.
+    #[track_caller]
+    pub(crate) fn click(&mut self, elements: &str, text: &str) {
+        let found = self.eval(&format!(
+            "(() => {{ const found = [...document.querySelectorAll({elements:?})].find((it) => it.textContent.includes({text:?})); if (found) found.click(); return Boolean(found); }})()"
+        ));
+        assert_eq!(found, true, "no `{elements}` has `{text}`");
+    }
+
+    /// Writes into a field, as somebody who types.
+    #[track_caller]
+    pub(crate) fn fill(&mut self, field: &str, text: &str) {
+        let found = self.eval(&format!(
+            "(() => {{ const field = document.querySelector({field:?}); if (!field) return false; field.value = {text:?}; for (const event of ['input', 'change']) field.dispatchEvent(new Event(event, {{bubbles: true}})); return true; }})()"
+        ));
+        assert_eq!(found, true, "there is no `{field}`");
+    }
+
+    /// The visible text of the first such element.
+    #[track_caller]
+    pub(crate) fn text(&mut self, element: &str) -> String {
+        let text = self.eval(&format!("document.querySelector({element:?})?.innerText"));
+        text.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// What the page complained of so far.
+    pub(crate) fn complaints(&mut self) -> &[String] {
+        // What was said before this answer has arrived.
+        self.eval("0");
+        &self.complaints
+    }
+
+    /// Has it look as this medium has it: `print`, or the screen with features such as `prefers-color-scheme`.
+    pub(crate) fn medium(&mut self, medium: &str, scheme: &str) {
+        let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
+        let wanted = json!({"media": medium, "features": features});
+        self.call("Emulation.setEmulatedMedia", &wanted);
+    }
+
+    #[track_caller]
+    fn call(&mut self, method: &str, parameters: &Value) -> Value {
+        self.last += 1;
+        let mut asked = json!({"id": self.last, "method": method, "params": parameters});
+        if !self.session.is_empty() {
+            asked["sessionId"] = self.session.clone().into();
+        }
+        let mut line = asked.to_string().into_bytes();
+        line.push(0);
+        self.to.write_all(&line).unwrap();
+        loop {
+            let mut said = Vec::new();
+            self.from.read_until(0, &mut said).unwrap();
+            assert_eq!(said.pop(), Some(0), "the browser ended at {method}");
+            let said: Value = serde_json::from_slice(&said).unwrap();
+            if said["id"] == self.last {
+                assert!(said["error"].is_null(), "{method}: {said}");
+                return said["result"].clone();
+            }
+            let is_error = said["params"]["entry"]["level"] == "error";
+            match said["method"].as_str() {
+                Some("Runtime.exceptionThrown") => self.complaints.push(said.to_string()),
+                Some("Log.entryAdded") if is_error => self.complaints.push(said.to_string()),
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
