@@ -118,6 +118,7 @@
 //! | `http` | the agents `openai` and `http`, the scorer `semantic`, datasets of the Hub |
 //! | `parquet` | datasets in `.parquet` files, the format of GAIA |
 //! | `bfcl` | the Berkeley Function Calling Leaderboard and the scorers `ast_match` and `trajectory` |
+//! | `inspect` | logs of Inspect, for the command |
 //! | `demo` | the agent `demo`, for examples and tests |
 //! | `schema` | the JSON schema of specs, for the command |
 

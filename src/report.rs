@@ -11,6 +11,7 @@ mod accuracy;
 pub mod compare;
 pub mod document;
 pub(crate) mod event;
+pub mod export;
 pub mod format;
 pub mod gaia;
 pub mod glance;

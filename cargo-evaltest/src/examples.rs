@@ -193,6 +193,18 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
         &[
             ("export --format gaia RUN_DIR", "a file to submit"),
             (
+                "export --format csv RUN_DIR --output answers.csv",
+                "a row for each answer",
+            ),
+            (
+                "export --format otel RUN_DIR --output -",
+                "events for a collector",
+            ),
+            (
+                "export --format inspect RUN_DIR --output logs/",
+                "a log for `inspect view`",
+            ),
+            (
                 "export --format gaia --check answers.jsonl --dataset evals/gaia.yaml",
                 "whether a file has an answer to each question",
             ),

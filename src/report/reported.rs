@@ -103,7 +103,7 @@ impl ReportedRun {
 }
 
 /// What stands in place of a text that is not shown where one must stand.
-const HIDDEN: &str = "(not shown: `snapshot.answers` is `masked`)";
+pub(super) const HIDDEN: &str = "(not shown: `snapshot.answers` is `masked`)";
 
 /// Takes what was asked, what was said and what is true out of a record. Its id, its slices, its verdict and its figures
 /// stay.
@@ -120,7 +120,9 @@ pub(crate) fn hide_texts(record: &mut Record) {
     if let Some(score) = &mut result.score {
         score.normalized_prediction = Normalized::None;
         score.normalized_ground_truth = Normalized::None;
-        score.details.retain(|_, value| is_figure(value));
+        score
+            .details
+            .retain(|name, value| is_name(name) && is_figure(value));
         if !is_word(&score.reason) {
             score.reason = HIDDEN.into();
         }
@@ -135,9 +137,14 @@ pub(crate) fn hide_texts(record: &mut Record) {
                 *value = HIDDEN.into();
                 true
             }
-            ("reason", value) => value.as_str().is_some_and(is_word),
+            ("reason", value) => {
+                if !value.as_str().is_some_and(is_word) {
+                    *value = HIDDEN.into();
+                }
+                true
+            }
             ("details", Value::Object(details)) => {
-                details.retain(|_, value| is_figure(value));
+                details.retain(|name, value| is_name(name) && is_figure(value));
                 true
             }
             (_, value) => is_figure(value),
@@ -152,6 +159,12 @@ pub(crate) fn hide_texts(record: &mut Record) {
 
 fn is_figure(value: &Value) -> bool {
     value.is_number() || value.is_boolean()
+}
+
+/// A name in a program; a scorer of one's own may have texts for names.
+fn is_name(name: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_-.:@".contains(c);
+    name.len() <= 64 && name.chars().all(is_of_name)
 }
 
 /// A word that a scorer has for its verdict, such as `exact_match`, and no text of its own.

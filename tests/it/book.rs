@@ -83,6 +83,7 @@ pages! {
     guides_red_run => "docs/src/guides/red-run.md",
     guides_comparing => "docs/src/guides/comparing.md",
     guides_ci => "docs/src/guides/ci.md",
+    guides_exchanging => "docs/src/guides/exchanging.md",
     guides_questions => "docs/src/guides/questions.md",
     guides_scorers => "docs/src/guides/scorers.md",
     guides_judges => "docs/src/guides/judges.md",

@@ -196,7 +196,7 @@ fn run_and_export_in_one_go() {
         .says("run `e` is not exported");
     assert_eq!(exported(&project).len(), 2);
     project
-        .run("run eval.yaml --export csv")
+        .run("run eval.yaml --export xml")
         .exits(2)
         .says("gaia");
 }

@@ -32,6 +32,7 @@ mod epochs;
 mod errors;
 mod explained;
 mod exported;
+mod exports;
 mod faults;
 mod fixtures;
 mod flips;

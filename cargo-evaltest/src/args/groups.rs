@@ -16,7 +16,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
         &["score", "scorers", "rescore", "winrate", "judge"],
     ),
     ("Gates and the baseline", &["gate", "accept", "plan"]),
-    ("Leaderboards", &["export", "import", "bfcl"]),
+    ("Other programs", &["export", "import", "bfcl"]),
     ("Set up", &["init", "schema", "completions", "man"]),
 ];
 
@@ -59,7 +59,10 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
     (
         "export",
         &[
-            ("What is written", &["format", "output", "epoch"]),
+            (
+                "What is written",
+                &["format", "output", "epoch", "show_texts"],
+            ),
             ("GAIA", &["no_trace", "check", "dataset", "split", "json"]),
             (MODEL, &["model_name", "model_field", "underscore_to_dot"]),
         ],

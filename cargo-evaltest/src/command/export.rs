@@ -8,39 +8,45 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use evaltest::engine::eval::spec;
 use evaltest::engine::report::gaia::{self, Checked, GaiaExport, Traces};
+use evaltest::engine::report::reported::MaskedTexts;
 use evaltest::engine::store::{Manifest, RunDir, files, read_records, stamp};
 use evaltest::engine::system::project::shown;
 use evaltest::engine::text::clean;
 use evaltest::{Benchmark, Error, Exit, Gaia, Registry, Result};
 
 use crate::console;
-use crate::runs::read_run;
+use crate::runs::{named_or_last, read_run};
 
 pub(crate) mod bfcl;
+mod data;
 
 use bfcl::ModelArgs;
 
-/// Write the answers of a run in the format of a leaderboard, with a guide to submitting them; or check such
-/// a file
+/// Write a run as data for other programs, or its answers in the format of a leaderboard, with a guide to submitting
+/// them; or check such a file
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// The run directory
-    #[arg(required_unless_present = "dataset")]
+    /// The run directory; the last run when left out
     run_dir: Option<PathBuf>,
 
     /// The format
     #[arg(long, value_enum)]
     format: ExportFormat,
 
-    /// `gaia`: the file to write, or the folder for a file `gaia_level<N|all>_result_<time>.jsonl`; the current
-    /// folder when left out; `-` is standard output. `bfcl`: the folder; a new one in the current folder when
-    /// left out
+    /// The file to write, or the folder for a file with a name of its own, `gaia_level<N|all>_result_<time>.jsonl` or
+    /// `<run directory>.<extension>`; the current folder when left out; `-` is standard output for formats that
+    /// are text. `bfcl`: the folder; a new one in the current folder when left out
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "check")]
     output: Option<PathBuf>,
 
     /// Which of several epochs, from 0
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "check")]
     epoch: u32,
+
+    /// Export questions, answers and ground truths of an eval whose snapshots are masked, too. The formats of leaderboards
+    /// have the answers in any case
+    #[arg(long, conflicts_with = "check")]
+    show_texts: bool,
 
     #[command(flatten)]
     model: ModelArgs,
@@ -67,29 +73,51 @@ pub(crate) struct ExportArgs {
     json: bool,
 }
 
-/// Formats of leaderboards.
+/// Formats of leaderboards, and those that have the whole run.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum ExportFormat {
     /// JSONL with `task_id`, `model_answer`, `reasoning_trace`
     Gaia,
     /// Result files, score files and tables of the Berkeley Function Calling Leaderboard; needs `--model-name`
     Bfcl,
+    /// An event `gen_ai.evaluation.result` of OpenTelemetry for each verdict, as lines of OTLP/JSON
+    Otel,
+    /// A row for each answer; texts that a spreadsheet would take for a formula begin with an apostrophe
+    Csv,
+    /// The same rows in columns with types, and with texts as they are
+    Parquet,
+    /// A log of Inspect (`.eval`), which `inspect view` opens
+    Inspect,
 }
 
 impl ExportFormat {
+    /// The name of a format that has the whole run.
+    fn data(self) -> Option<&'static str> {
+        match self {
+            Self::Gaia | Self::Bfcl => None,
+            Self::Otel => Some("otel"),
+            Self::Csv => Some("csv"),
+            Self::Parquet => Some("parquet"),
+            Self::Inspect => Some("inspect"),
+        }
+    }
+
     /// Whether a run can be exported so when it is over, before anything is asked.
     pub(crate) fn check(self, model: &ModelArgs) -> Result<()> {
         match self {
-            Self::Gaia => Ok(()),
             Self::Bfcl => model.model().map(drop),
+            _ => Ok(()),
         }
     }
 
     /// Exports a run that was just made into the current folder; tells where it is.
     pub(crate) fn export(self, dir: &RunDir, model: &ModelArgs) -> Result<PathBuf> {
+        if let Some(name) = self.data() {
+            return data::to_file(dir, data::named(name)?, MaskedTexts::Hidden, None);
+        }
         Ok(match self {
-            Self::Gaia => to_file(dir, 0, Traces::Written, None)?.0,
             Self::Bfcl => bfcl::to_folder(dir, &model.options(dir)?, None)?.0,
+            _ => to_file(dir, 0, Traces::Written, None)?.0,
         })
     }
 }
@@ -99,59 +127,74 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Exit> {
     if let Some(file) = &args.check {
         return check(args, file);
     }
-    let Some(path) = &args.run_dir else {
-        return Err(Error::usage("no run is named").hint("name a run directory"));
-    };
-    let dir = read_run(path)?;
+    let dir = named_or_last(args.run_dir.as_deref())?;
     let output = args.output.as_deref();
-    match args.format {
-        ExportFormat::Gaia => {
-            let traces = if args.no_trace {
-                Traces::LeftOut
-            } else {
-                Traces::Written
-            };
-            if output == Some(Path::new("-")) {
-                return to_stdout(&dir, args.epoch, traces);
-            }
-            let (file, guide) = to_file(&dir, args.epoch, traces, output)?;
-            console::print(|out| {
-                writeln!(out, "{}", shown(&file))?;
-                writeln!(out, "{}", shown(&guide))
-            })?;
+    if let Some(name) = args.format.data() {
+        let (format, texts) = (data::named(name)?, args.texts());
+        if output == Some(Path::new("-")) {
+            data::to_stdout(&dir, format, texts)?;
+        } else {
+            let file = data::to_file(&dir, format, texts, output)?;
+            console::print(|out| writeln!(out, "{}", shown(&file)))?;
         }
-        ExportFormat::Bfcl => {
-            let options = args.model.options(&dir)?;
-            let (folder, _) = bfcl::to_folder(&dir, &options, output)?;
-            console::print(|out| writeln!(out, "{}", shown(&folder)))?;
+        return Ok(Exit::Passed);
+    }
+    if matches!(args.format, ExportFormat::Bfcl) {
+        let options = args.model.options(&dir)?;
+        let (folder, _) = bfcl::to_folder(&dir, &options, output)?;
+        console::print(|out| writeln!(out, "{}", shown(&folder)))?;
+        return Ok(Exit::Passed);
+    }
+    let traces = if args.no_trace {
+        Traces::LeftOut
+    } else {
+        Traces::Written
+    };
+    if output == Some(Path::new("-")) {
+        return to_stdout(&dir, args.epoch, traces);
+    }
+    let (file, guide) = to_file(&dir, args.epoch, traces, output)?;
+    console::print(|out| {
+        writeln!(out, "{}", shown(&file))?;
+        writeln!(out, "{}", shown(&guide))
+    })?;
+    Ok(Exit::Passed)
+}
+
+impl ExportArgs {
+    fn texts(&self) -> MaskedTexts {
+        if self.show_texts {
+            MaskedTexts::Shown
+        } else {
+            MaskedTexts::Hidden
         }
     }
-    Ok(Exit::Passed)
 }
 
 /// Each format has options of its own.
 fn check_format(args: &ExportArgs) -> Result<()> {
-    let strange: Vec<&str> = match args.format {
-        ExportFormat::Gaia => {
-            let model = &args.model;
-            let given = [
-                (model.model_name.is_some(), "--model-name"),
-                (model.underscore_to_dot.is_some(), "--underscore-to-dot"),
-            ];
-            let given = given.into_iter().filter(|(is_given, _)| *is_given);
-            given.map(|(_, name)| name).collect()
-        }
-        ExportFormat::Bfcl => {
-            let given = [
-                (args.check.is_some(), "--check"),
-                (args.no_trace, "--no-trace"),
-                (args.epoch > 0, "--epoch"),
-                (args.output.as_deref() == Some(Path::new("-")), "--output -"),
-            ];
-            let given = given.into_iter().filter(|(is_given, _)| *is_given);
-            given.map(|(_, name)| name).collect()
-        }
-    };
+    use ExportFormat::{Bfcl, Gaia};
+    let (is_gaia, is_bfcl) = (matches!(args.format, Gaia), matches!(args.format, Bfcl));
+    let is_data = args.format.data().is_some();
+    let model = &args.model;
+    let to_stdout = args.output.as_deref() == Some(Path::new("-"));
+    let given = [
+        (is_bfcl, model.model_name.is_some(), "--model-name"),
+        (
+            is_bfcl,
+            model.underscore_to_dot.is_some(),
+            "--underscore-to-dot",
+        ),
+        (is_gaia, args.check.is_some(), "--check"),
+        (is_gaia, args.no_trace, "--no-trace"),
+        (is_gaia, args.epoch > 0, "--epoch"),
+        (!is_bfcl, to_stdout, "--output -"),
+        (is_data, args.show_texts, "--show-texts"),
+    ];
+    let strange = given
+        .iter()
+        .filter(|(fits, is_given, _)| *is_given && !fits);
+    let strange: Vec<&str> = strange.map(|(.., name)| *name).collect();
     match &strange[..] {
         [] => Ok(()),
         names => Err(
@@ -266,7 +309,11 @@ fn check(args: &ExportArgs, file: &Path) -> Result<Exit> {
     let ids = match (&args.dataset, &args.run_dir) {
         (Some(dataset), _) => ids_of(dataset, args.split.as_deref())?,
         (None, Some(run)) => ids_of_run(&read_run(run)?)?,
-        (None, None) => return Err(Error::usage("no dataset is named")),
+        // The last run may be one of a part.
+        (None, None) => {
+            return Err(Error::usage("no dataset is named")
+                .hint("name the run, or the dataset: `--dataset PATH`"));
+        }
     };
     let checked = gaia::check(file, ids.iter().map(String::as_str))?;
     if args.json {

@@ -174,9 +174,9 @@ fn to_stdout(
 }
 
 /// A writer that remembers why it failed.
-struct WatchedWriter<'a> {
-    out: &'a mut dyn Write,
-    failed: Option<std::io::ErrorKind>,
+pub(crate) struct WatchedWriter<'a> {
+    pub(crate) out: &'a mut dyn Write,
+    pub(crate) failed: Option<std::io::ErrorKind>,
 }
 
 impl Write for WatchedWriter<'_> {

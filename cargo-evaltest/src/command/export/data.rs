@@ -1,0 +1,88 @@
+//! `cargo evaltest export` in the formats that are no leaderboard's: a run as data for other programs.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use evaltest::engine::report::export::{DataFormat, file_name, format, names_folder};
+use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
+use evaltest::engine::store::RunDir;
+use evaltest::{Error, Result};
+
+use crate::command::report::WatchedWriter;
+use crate::console;
+
+/// The format of this name.
+pub(crate) fn named(name: &str) -> Result<&'static dyn DataFormat> {
+    format(name).ok_or_else(|| Error::usage(format!("there is no format `{name}`")))
+}
+
+/// Writes a run to a file, one of its own in a folder; tells where it is.
+pub(crate) fn to_file(
+    dir: &RunDir,
+    format: &dyn DataFormat,
+    texts: MaskedTexts,
+    output: Option<&Path>,
+) -> Result<PathBuf> {
+    let run = opened(dir, texts)?;
+    let output = output.unwrap_or(Path::new("."));
+    let file = if names_folder(output) {
+        output.join(file_name(&run, format))
+    } else {
+        output.to_owned()
+    };
+    let file = std::path::absolute(&file).unwrap_or(file);
+    let folder = file.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
+    // Another program may look at the file at any time: it is there whole or not at all.
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
+    let written = write(&run, format, &temporary);
+    written
+        .and_then(|()| {
+            fs::rename(&temporary, &file).map_err(|error| Error::io("write", &file, &error))
+        })
+        .inspect_err(|_| drop(fs::remove_file(&temporary)))?;
+    Ok(file)
+}
+
+/// Writes a run to standard output.
+pub(crate) fn to_stdout(dir: &RunDir, format: &dyn DataFormat, texts: MaskedTexts) -> Result<()> {
+    if !format.is_text() {
+        let message = format!("`{}` is no text for standard output", format.name());
+        return Err(Error::usage(message).hint("name a file or a folder: `--output FILE`"));
+    }
+    let run = opened(dir, texts)?;
+    let mut unreadable = None;
+    console::print_data(|out| {
+        let mut out = WatchedWriter { out, failed: None };
+        if let Err(error) = format.write(&run, &mut out) {
+            match out.failed {
+                // Such as that nobody reads on.
+                Some(kind) => return Err(kind.into()),
+                None => unreadable = Some(error),
+            }
+        }
+        Ok(())
+    })?;
+    unreadable.map_or(Ok(()), Err)
+}
+
+fn opened(dir: &RunDir, texts: MaskedTexts) -> Result<ReportedRun> {
+    let run = ReportedRun::read(dir.clone(), texts)?;
+    if run.hides_texts {
+        console::note(
+            "the eval masks its snapshots, so questions, answers and ground truths are not exported; \
+             `--show-texts` exports them",
+        );
+    }
+    Ok(run)
+}
+
+fn write(run: &ReportedRun, format: &dyn DataFormat, path: &Path) -> Result<()> {
+    let file = File::create(path).map_err(|error| Error::io("create", path, &error))?;
+    let mut file = BufWriter::new(file);
+    format.write(run, &mut file)?;
+    file.flush()
+        .map_err(|error| Error::io("write", path, &error))
+}
