@@ -12,7 +12,7 @@ const COMMAND: &str = "{ type: command, command: [./agent.sh] }";
 
 /// Of twelve questions the agent knows the six even ones; while `wrong` exists it gets four of them wrong, and with
 /// `right` it knows q001 as well.
-fn project(more: &str) -> Project {
+pub(crate) fn project(more: &str) -> Project {
     let then = "case $EVALTEST_SAMPLE_ID in q000|q002|q004|q006) test ! -f wrong || { echo 99; exit; };; \
                 q001) test ! -f right || { echo something else; exit; };; esac";
     let project = asked::project(12, then, "");
@@ -21,7 +21,7 @@ fn project(more: &str) -> Project {
 }
 
 /// Runs the eval while these files exist.
-fn run_with(project: &Project, files: &[&str], flags: &str) -> PathBuf {
+pub(crate) fn run_with(project: &Project, files: &[&str], flags: &str) -> PathBuf {
     for file in files {
         project.write(file, "");
     }
@@ -32,14 +32,14 @@ fn run_with(project: &Project, files: &[&str], flags: &str) -> PathBuf {
     project.last_run()
 }
 
-fn compared(project: &Project, arguments: &str) -> Value {
+pub(crate) fn compared(project: &Project, arguments: &str) -> Value {
     project
         .run(&format!("compare {arguments} --json"))
         .exits(0)
         .json()
 }
 
-fn regression(project: &Project) -> Value {
+pub(crate) fn regression(project: &Project) -> Value {
     let summary = project.last_run().join("summary.json");
     let summary: Value = serde_json::from_slice(&fs::read(summary).unwrap()).unwrap();
     summary["gates"][0]["regression"].clone()
@@ -47,7 +47,7 @@ fn regression(project: &Project) -> Value {
 
 /// The figures of a comparison are those of the gate whose baseline is the first run.
 #[track_caller]
-fn is_the_gates(found: &Value, gate: &Value) {
+pub(crate) fn is_the_gates(found: &Value, gate: &Value) {
     for (ours, theirs) in [
         ("n", "pairs"),
         ("p", "p"),
@@ -135,106 +135,6 @@ fn the_summary_has_the_change_since_the_baseline_whatever_gates_ask() {
         .run("run eval.yaml --scorer exact --set snapshot.assert=off")
         .exits(0);
     assert!(summary().get("change").is_none(), "{}", summary());
-}
-
-#[test]
-fn the_order_of_a_run_changes_no_figure() {
-    for cluster in ["", " --set benchmark.cluster=Level"] {
-        let project = project("gates: [no_regression(min_pairs=0.5)]\nepochs: 2\n");
-        let data = project.read("data.jsonl");
-        run_with(&project, &[], &format!("--run-id before{cluster}"));
-        project.run("accept before").exits(0);
-        let turned: Vec<_> = data.lines().rev().collect();
-        project.write("data.jsonl", turned.join("\n"));
-        let flags = format!("--run-id after{cluster}");
-        run_with(&project, &["wrong", "right"], &flags);
-        let gate = regression(&project);
-        let found = compared(&project, "before after");
-        is_the_gates(&found, &gate);
-        let lines = json_lines(&project.last_run().join("samples.jsonl"));
-        assert_eq!(lines[0]["sample_id"], "q011");
-        assert_eq!(found["flips"]["worse"].as_array().unwrap().len(), 4);
-        // Some of them alone.
-        let flags = format!("--limit 8 --run-id some{cluster}");
-        run_with(&project, &["wrong", "right"], &flags);
-        let found = compared(&project, "before some");
-        assert_eq!(found["n"], 8);
-        let missing = found["unpaired"]["only_in_a"].as_array().unwrap();
-        assert_eq!(missing.len(), 4);
-        assert!(missing.is_sorted_by_key(Value::to_string), "{missing:?}");
-        let back = compared(&project, "some before");
-        assert_eq!(back["unpaired"]["only_in_b"].as_array().unwrap().len(), 4);
-        assert_eq!(back["p_two_sided"], found["p_two_sided"]);
-    }
-}
-
-#[test]
-fn what_errors_could_change_is_told() {
-    let project = project("gates: [no_regression]\n");
-    run_with(&project, &[], "--run-id before");
-    project.run("accept before").exits(0);
-    asked::agent(
-        &project,
-        "case $EVALTEST_SAMPLE_ID in q000|q002|q004|q006) exit 3;; esac",
-    );
-    run_with(&project, &[], "--run-id after");
-    let found = compared(&project, "before after");
-    let bounds = &found["error_bounds"];
-    assert_eq!(
-        (&bounds["errors_a"], &bounds["errors_b"]),
-        (&json!(0), &json!(4))
-    );
-    assert_eq!(bounds["lowest"]["worse"], 4);
-    assert_eq!(bounds["highest"]["worse"], 0);
-    // As the gate says it.
-    let summary = fs::read(project.last_run().join("summary.json")).unwrap();
-    let summary: Value = serde_json::from_slice(&summary).unwrap();
-    let [wrong, right] = ["lowest", "highest"].map(|end| bounds[end]["p"].as_f64().unwrap());
-    let told = format!("p would be {wrong:.4} if they were wrong, {right:.4} if correct");
-    let message = summary["gates"][0]["message"].as_str().unwrap();
-    assert!(message.contains(&told), "{told}\n{message}");
-    project
-        .run("compare before after")
-        .exits(0)
-        .says("errors: 4 answers have no verdict (4 in B); with them the difference is from -33.3 points (")
-        .says("so they could change what is said: B worse");
-    let back = compared(&project, "after before");
-    assert_eq!(back["error_bounds"]["errors_a"], 4);
-    assert_eq!(back["error_bounds"]["highest"]["better"], 4);
-    // Nothing in common but errors.
-    asked::agent(&project, "exit 3");
-    run_with(&project, &[], "--run-id outage --ignore-baseline");
-    project
-        .run("compare before outage")
-        .exits(0)
-        .says("nothing to compare")
-        .says("12 in B");
-}
-
-#[test]
-fn means_of_scorers_are_compared() {
-    let project = project("scorers: [fuzzy, gaia]\n");
-    run_with(&project, &[], "--run-id before");
-    run_with(&project, &["wrong"], "--run-id after");
-    let found = compared(&project, "before after");
-    let value = &found["means"]["fuzzy"]["value"];
-    assert_eq!(value["n"], 12);
-    let close = |value: &Value, expect: f64| {
-        let found = value.as_f64().unwrap();
-        assert!((found - expect).abs() < 1e-9, "{value}");
-    };
-    close(&value["difference"], -4.0 / 12.0);
-    assert!(value["difference_ci95"][1].as_f64().unwrap() < 0.0);
-    let share = &found["means"]["gaia"]["value"];
-    assert_eq!(
-        share["difference_ci95"],
-        found["scorers"]["gaia"]["difference_ci95"]
-    );
-    project
-        .run("compare before after")
-        .exits(0)
-        .says("\n  mean of ")
-        .says("fuzzy similarity");
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod calibrated_run;
 mod called;
 mod changed;
 mod compare;
+mod compared;
 mod completions;
 mod custom;
 mod damaged;
