@@ -1,22 +1,25 @@
 //! Reports: what runs say, in forms that people or other tools read, one format in each file.
 //!
 //! What `cargo evaltest report` writes stands behind one trait, [`ReportFormat`](format::ReportFormat), with one list,
-//! [`FORMATS`](format::FORMATS). A new format is a file here with a type that implements the trait, and its line in the list:
+//! [`FORMATS`](formats::FORMATS). A new format is a file here with a type that implements the trait, and its line in the list:
 //! the command, its help and the reference take it from there. It reads a run as a
 //! [`ReportedRun`](reported::ReportedRun), whose records come one by one and without the texts that are not to be shown,
 //! and writes as it reads: a report of any number of samples fits into little memory. What comes from datasets and agents is
 //! hostile: each format escapes it in one place.
 
 mod accuracy;
+pub mod ci;
 pub mod compare;
 pub mod document;
 pub(crate) mod event;
 pub mod export;
 pub mod format;
+pub mod formats;
 pub mod gaia;
 pub mod glance;
 mod html;
 mod judge;
+pub mod junit;
 pub mod markdown;
 mod md;
 mod metrics;

@@ -248,25 +248,12 @@ impl Plan {
             })
     }
 
-    /// The test name of a sample: `gaia::level1::<id>`. Categories have names that need no word before them:
-    /// `bfcl::simple_python::<id>`.
+    /// The test name of a sample: `gaia::level1::<id>`, `bfcl::simple_python::<id>`.
     pub(crate) fn trial_name(&self, item: &Packed) -> String {
-        let id = name::readable(&item.id);
-        match item.slices.first() {
-            Some((dimension, value)) => {
-                let dimension = match dimension.as_str() {
-                    "category" => String::new(),
-                    other => name::readable(other),
-                };
-                format!(
-                    "{}::{}{}::{id}",
-                    self.eval.name,
-                    dimension,
-                    name::readable(value)
-                )
-            }
-            None => format!("{}::{id}", self.eval.name),
-        }
+        let slice = item.slices.first();
+        let slice = slice.map(|(dimension, value)| (&**dimension, &**value));
+        let group = name::trial_group(&self.eval.name, slice);
+        format!("{group}::{}", name::readable(&item.id))
     }
 
     /// The test names of the gates: `gaia::gate::accuracy[level=1]`.

@@ -1,15 +1,12 @@
-//! `ReportFormat`: a form in which runs are reported, and the list of all of them.
+//! `ReportFormat`: a form in which runs are reported.
 //!
-//! A new one is a file in this folder with a type that implements [`ReportFormat`], and a line in [`FORMATS`]: the command
-//! line, its help and the page of commands take it from there.
+//! A new one is a file in this folder with a type that implements [`ReportFormat`], and a line in
+//! [`FORMATS`](super::formats::FORMATS): the command line, its help and the page of commands take it from there.
 
 use std::io::Write;
 
-use super::html::HtmlReport;
-use super::md::MarkdownReport;
 use super::reported::ReportedRun;
-use crate::error::{Error, Result, nearest};
-use crate::text::clean;
+use crate::error::{Error, Result};
 
 /// Who reads a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +37,7 @@ impl ReportAudience {
 /// A form in which runs are reported.
 ///
 /// ```
-/// use evaltest::engine::report::format::{FORMATS, format_named};
+/// use evaltest::engine::report::formats::{FORMATS, format_named};
 ///
 /// let markdown = format_named("md").unwrap();
 /// assert_eq!(markdown.extension(), "md");
@@ -71,32 +68,6 @@ pub trait ReportFormat: Sync {
         audience: ReportAudience,
         out: &mut dyn Write,
     ) -> Result<()>;
-}
-
-/// All formats, in the order in which help lists them.
-pub const FORMATS: &[&dyn ReportFormat] = &[&MarkdownReport, &HtmlReport];
-
-/// The format of a name.
-///
-/// # Errors
-/// When there is none; the message has the nearest.
-pub fn format_named(name: &str) -> Result<&'static dyn ReportFormat> {
-    let found = FORMATS.iter().find(|format| format.name() == name);
-    found.copied().ok_or_else(|| {
-        let names: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
-        let message = format!("there is no report format `{}`", clean(name));
-        let hint = match nearest(name, names.iter().copied()) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("one of {}", names.join(", ")),
-        };
-        Error::usage(message).hint(hint)
-    })
-}
-
-/// The format whose files end so.
-pub fn format_of_file(extension: &str) -> Option<&'static dyn ReportFormat> {
-    let of_file = |format: &&&dyn ReportFormat| format.extension() == extension;
-    FORMATS.iter().find(of_file).copied()
 }
 
 /// What went wrong where a report is written to.

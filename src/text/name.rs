@@ -40,6 +40,16 @@ pub(crate) fn readable(text: &str) -> String {
     }
 }
 
+/// The group of a sample's test: `gaia::level1`, or the eval where there are no slices. Categories have names that need no
+/// word before them: `bfcl::simple_python`.
+pub(crate) fn trial_group(eval: &str, slice: Option<(&str, &str)>) -> String {
+    match slice {
+        Some(("category", value)) => format!("{eval}::{}", readable(value)),
+        Some((dimension, value)) => format!("{eval}::{}{}", readable(dimension), readable(value)),
+        None => eval.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -48,6 +48,7 @@ mod judge_kin;
 mod judge_read;
 mod judge_specs;
 mod judged;
+mod junit;
 mod jury;
 mod killed;
 mod limits;

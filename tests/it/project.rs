@@ -90,8 +90,14 @@ fn target() -> PathBuf {
 
 /// The tests run under cargo, perhaps under nextest, perhaps in CI; what they start must not notice.
 pub(crate) fn without_surroundings(command: &mut Command) {
-    let starts = ["CARGO_PKG", "INSTA_", "NEXTEST", "EVALTEST_"];
-    let names = ["CI", "TF_BUILD", "RUST_TEST_THREADS", "CARGO_MANIFEST_DIR"];
+    let starts = ["CARGO_PKG", "INSTA_", "NEXTEST", "EVALTEST_", "GITHUB_"];
+    let names = [
+        "CI",
+        "CI_PROJECT_DIR",
+        "TF_BUILD",
+        "RUST_TEST_THREADS",
+        "CARGO_MANIFEST_DIR",
+    ];
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if starts.iter().any(|start| text.starts_with(start)) || names.contains(&&*text) {

@@ -131,11 +131,13 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
             "json",
             "stream",
             "export",
+            "report",
             "output_root",
             "run_id",
             "redact_pattern",
         ],
     ),
+    ("CI", &["junit"]),
     (
         MODEL,
         &[

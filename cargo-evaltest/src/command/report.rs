@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use evaltest::engine::report::format::{
-    FORMATS, ReportAudience, ReportFormat, format_named, format_of_file,
-};
+use evaltest::engine::report::format::{ReportAudience, ReportFormat};
+use evaltest::engine::report::formats::{FORMATS, format_named, format_of_file};
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
 use evaltest::engine::store::stamp;
 use evaltest::engine::system::project::shown;

@@ -22,6 +22,7 @@ use crate::command::export::bfcl::ModelArgs;
 use crate::console;
 use crate::progress::{Ahead, Progress};
 
+mod after;
 mod flags;
 mod options;
 mod sources;
@@ -31,6 +32,7 @@ mod watched;
 mod work;
 
 use crate::target::run_test;
+use after::{After, AfterArgs};
 use told::ToldRuns;
 use work::Work;
 
@@ -139,7 +141,7 @@ pub(crate) struct RunArgs {
     /// Run again whatever changes, with the cache on, until Ctrl-C: when the spec, the dataset, the agent's program or a
     /// module beside it is saved; shown is which samples flipped since the run before
     #[arg(long, conflicts_with_all = ["json", "dry_run", "resume", "failed", "run_id", "no_cache", "refresh",
-        "export", "official"])]
+        "export", "official", "report", "junit"])]
     watch: bool,
 
     /// Show what agents print, redacted, while they run
@@ -194,6 +196,9 @@ pub(crate) struct RunArgs {
     official: bool,
 
     #[command(flatten)]
+    after: AfterArgs,
+
+    #[command(flatten)]
     model: ModelArgs,
 
     #[command(flatten)]
@@ -220,6 +225,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
 }
 
 fn once(args: &RunArgs) -> Result<Exit> {
+    let mut after = After::new(&args.after, args.dry_run)?;
+    let ended = run_evals(args, &mut after);
+    after.end(ended)
+}
+
+fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
     let mut drive = args.drive()?;
     let work = args.work(&mut drive)?;
     let evals = work.evals.len() + drive.evals.only.len();
@@ -238,7 +249,8 @@ fn once(args: &RunArgs) -> Result<Exit> {
             "{}: still fetching or reading the dataset",
             clean(eval.name())
         );
-        let eval = console::waiting(&what, || drive.prepare(eval))?;
+        let prepare = console::waiting(&what, || drive.prepare(eval));
+        let eval = prepare.inspect_err(|error| after.left_no_run(eval.name(), error))?;
         if args.filter.is_none() || evals == 1 || eval.count().samples > 0 {
             prepared.push(eval);
         }
@@ -272,14 +284,14 @@ fn once(args: &RunArgs) -> Result<Exit> {
             Ok(run) => {
                 exit = exit.max(run.summary.exit_code);
                 told.run(&run)?;
-                let (result, worst) = args.after(&run, &cancel)?;
+                let (result, worst) = args.result(&run, after, &cancel)?;
                 told.ends_at_least(worst);
                 exit = exit.max(worst);
                 runs.push(result);
             }
             // What fails here is this eval's own, such as its run directory.
-            Err(error) if !several => return Err(error),
             Err(error) => {
+                after.left_no_run(&name, &error);
                 told.failed(&name, &error);
                 exit = exit.max(error.exit());
             }
@@ -290,7 +302,7 @@ fn once(args: &RunArgs) -> Result<Exit> {
             exit = exit.max(run_test(test, &drive, args.json, &interrupt)?);
             for run in results_of(&drive, &runs)? {
                 told.row(&run);
-                let (result, worst) = args.after(&run, &cancel)?;
+                let (result, worst) = args.result(&run, after, &cancel)?;
                 told.ends_at_least(worst);
                 exit = exit.max(worst);
                 runs.push(result);
@@ -301,6 +313,7 @@ fn once(args: &RunArgs) -> Result<Exit> {
         // Those of a test binary that ended before it came to them.
         let names = drive.evals.only.iter();
         names.for_each(|name| told.not_run(name, Exit::Usage));
+        after.left_out(&drive.evals.only);
     }
     if args.filter.is_some() && runs.is_empty() && work.tests.is_empty() && !interrupt.is_set() {
         let filter = args.filter.as_deref().unwrap_or_default();
@@ -336,9 +349,10 @@ impl RunArgs {
         }
     }
 
-    /// What comes after a run, if that is asked for, with the result of the run and how this ends.
-    fn after(&self, run: &Run, cancel: &Cancel) -> Result<(Value, Exit)> {
+    /// The result of a run, after what comes behind it, if that is asked for, and how this ends.
+    fn result(&self, run: &Run, after: &mut After<'_>, cancel: &Cancel) -> Result<(Value, Exit)> {
         let mut result = result(run);
+        after.ran(&mut result, self.json)?;
         self.export(&mut result)?;
         let exit = self.official(&mut result, cancel)?;
         Ok((result, exit))

@@ -1,0 +1,168 @@
+//! What comes after runs: reports, and what services of CI show of them.
+//!
+//! A report is written behind each run; the file for CI when the whole command is over, of all of its runs, also
+//! when gates failed, when it was interrupted, and when an eval could not start, which is an error there. What is written
+//! hides texts of masked evals, for artifacts and comments are public.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use evaltest::engine::report::ci::UnstartedEval;
+use evaltest::engine::report::format::ReportAudience;
+use evaltest::engine::report::formats::format_named;
+use evaltest::engine::report::junit;
+use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
+use evaltest::engine::store::RunDir;
+use evaltest::engine::system::project::shown;
+use evaltest::{Error, Exit, Result};
+use serde_json::{Value, json};
+
+use crate::command::report::to_file;
+use crate::console;
+
+/// The folder of reports.
+const REPORTS: &str = "evaluation_reports/";
+
+/// What is to be written when runs are over.
+#[derive(Debug, Args)]
+pub(crate) struct AfterArgs {
+    /// Write a report of each run into `evaluation_reports/`, as `report` does; also when gates fail or the run stopped
+    /// early
+    #[arg(long)]
+    report: bool,
+
+    /// Write the samples and gates of all evals as XML of `JUnit`: a wrong answer is a failure, no answer an error; also when
+    /// gates fail, when the run was interrupted or an eval could not start
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+}
+
+impl AfterArgs {
+    /// The files that are written at the end.
+    fn files(&self) -> impl Iterator<Item = &Path> {
+        let files = self.junit.iter();
+        files.map(PathBuf::as_path)
+    }
+}
+
+/// What became of the evals of a command, until it is over.
+pub(super) struct After<'a> {
+    args: &'a AfterArgs,
+    /// Nothing is asked, so nothing came of it.
+    is_dry: bool,
+    runs: Vec<PathBuf>,
+    /// The evals of these runs.
+    names: Vec<String>,
+    unstarted: Vec<UnstartedEval>,
+}
+
+impl<'a> After<'a> {
+    /// Whether what comes after the runs can be written, before anything is asked.
+    pub(super) fn new(args: &'a AfterArgs, is_dry: bool) -> Result<Self> {
+        for file in args.files() {
+            if file.is_dir() || file.file_name().is_none() {
+                let message = format!("`{}` is a folder, where a file is needed", shown(file));
+                return Err(Error::usage(message).hint("name the file that is to be written"));
+            }
+        }
+        Ok(Self {
+            args,
+            is_dry,
+            runs: Vec::new(),
+            names: Vec::new(),
+            unstarted: Vec::new(),
+        })
+    }
+
+    /// A run is over: its report is written, if that is asked for, and named in its result.
+    pub(super) fn ran(&mut self, result: &mut Value, is_json: bool) -> Result<()> {
+        let dir = PathBuf::from(result["run_dir"].as_str().unwrap_or_default());
+        self.names
+            .push(result["eval"].as_str().unwrap_or_default().to_owned());
+        self.runs.push(dir.clone());
+        if !self.args.report {
+            return Ok(());
+        }
+        let run = read(&dir)?;
+        let markdown = format_named("md")?;
+        let audience = ReportAudience::Developer;
+        let file = to_file(&[run], markdown, audience, Path::new(REPORTS))?;
+        if !is_json {
+            console::print(|out| writeln!(out, "  report: {}", shown(&file)))?;
+        }
+        result["report"] = json!(file);
+        Ok(())
+    }
+
+    /// An eval could not start, or not end.
+    pub(super) fn left_no_run(&mut self, eval: &str, error: &Error) {
+        self.unstarted.push(UnstartedEval {
+            eval: eval.to_owned(),
+            error: console::for_people(&error.to_string()),
+        });
+    }
+
+    /// These evals were to run. What of them did not was in a test target that ended before.
+    pub(super) fn left_out(&mut self, evals: &[String]) {
+        for eval in evals {
+            let mut told = self.unstarted.iter().map(|other| &other.eval);
+            if !self.names.contains(eval) && !told.any(|other| other == eval) {
+                let error = Error::usage("its test target ended before it had run");
+                self.left_no_run(eval, &error);
+            }
+        }
+    }
+
+    /// The command is over: writes what CI is to see of it. How it ends is at least as bad as it was.
+    pub(super) fn end(mut self, ended: Result<Exit>) -> Result<Exit> {
+        let writes = self.args.files().next().is_some();
+        if self.is_dry || !writes {
+            return ended;
+        }
+        if let (Err(error), true) = (&ended, self.unstarted.is_empty()) {
+            self.left_no_run("evaltest", error);
+        }
+        let mut runs = Vec::new();
+        for dir in std::mem::take(&mut self.runs) {
+            match read(&dir) {
+                Ok(run) => runs.push(run),
+                Err(error) => self.left_no_run(&shown(&dir), &error),
+            }
+        }
+        let written = self.args.junit.as_deref().map_or(Ok(()), |file| {
+            into(file, |out| junit::write(&runs, &self.unstarted, out))
+        });
+        let mut worst = Exit::Passed;
+        if let Err(error) = written {
+            console::complain(&error);
+            worst = error.exit();
+        }
+        // What the runs say comes first, and is not lost for a file.
+        ended.map(|exit| exit.max(worst))
+    }
+}
+
+fn read(dir: &Path) -> Result<ReportedRun> {
+    ReportedRun::read(RunDir::open(dir)?, MaskedTexts::Hidden)
+}
+
+/// Writes a file, all of it or none.
+fn into(file: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
+    let written = || {
+        let io = |error: std::io::Error| Error::io("write", &temporary, &error);
+        let mut out = BufWriter::new(File::create(&temporary).map_err(io)?);
+        write(&mut out)?;
+        out.flush().map_err(io)?;
+        fs::rename(&temporary, file).map_err(|error| Error::io("write", file, &error))
+    };
+    written().inspect_err(|_| drop(fs::remove_file(&temporary)))
+}

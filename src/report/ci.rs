@@ -1,0 +1,276 @@
+//! Samples as services of CI know them: passed, failed, in error, skipped.
+//!
+//! A sample is one case, however often it was asked: its epochs make one verdict together, as they do for `cargo test`. A
+//! wrong answer is a failure; whoever gave no answer, and a judge who could not be read, is an error, which says nothing
+//! about the agent; what has no ground truth or was never asked is skipped.
+
+use crate::data::record::slices_of;
+use crate::data::{Normalized, Record, shown_prediction};
+use crate::error::Result;
+use crate::report::reported::{ReportedRun, hide_texts};
+use crate::store::files::RECORDS;
+use crate::store::{RunStatus, read_lean_records, read_records};
+use crate::text::hash::Hasher;
+use crate::text::name;
+use crate::verdict::poll::{self, Poll};
+
+/// An eval of a command that left no run, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnstartedEval {
+    /// Its name; of what is no eval's own, such as a command line, that of the program.
+    pub eval: String,
+    /// What went wrong.
+    pub error: String,
+}
+
+/// How a sample ended, as CI knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CaseEnd {
+    Passed,
+    Failed,
+    Errored,
+    Skipped,
+}
+
+impl CaseEnd {
+    /// That of a sample, by all of its epochs. Errors leave it open where they could turn it.
+    pub(super) fn of(records: &[Record]) -> Self {
+        let poll = Poll::of(records);
+        if poll.scored() + poll.unknown() == 0 {
+            return Self::Skipped;
+        }
+        match poll.extremes() {
+            (true, _) => Self::Passed,
+            (_, false) => Self::Failed,
+            _ if records.iter().any(|it| it.result.status.is_error()) => Self::Errored,
+            _ => Self::Skipped,
+        }
+    }
+}
+
+/// Samples by how they ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct CaseCounts {
+    pub(super) all: u64,
+    pub(super) failed: u64,
+    pub(super) errored: u64,
+    pub(super) skipped: u64,
+}
+
+impl CaseCounts {
+    pub(super) fn add(&mut self, end: CaseEnd) {
+        self.all += 1;
+        match end {
+            CaseEnd::Passed => {}
+            CaseEnd::Failed => self.failed += 1,
+            CaseEnd::Errored => self.errored += 1,
+            CaseEnd::Skipped => self.skipped += 1,
+        }
+    }
+}
+
+/// How the samples of a run ended, without their texts.
+pub(super) fn ends(run: &ReportedRun) -> Result<impl Iterator<Item = Result<(String, CaseEnd)>>> {
+    let records = read_lean_records(&run.dir.file(RECORDS))?;
+    let samples = poll::samples(records);
+    Ok(samples.map(|sample| {
+        let sample = sample?;
+        let end = CaseEnd::of(&sample);
+        let first = sample.into_iter().next();
+        Ok((first.map(|it| it.sample_id).unwrap_or_default(), end))
+    }))
+}
+
+/// A sample with the records of its epochs, whose texts are cut, and taken out where they are not to be shown.
+#[derive(Clone, Debug)]
+pub(super) struct CiSample {
+    pub(super) id: String,
+    pub(super) end: CaseEnd,
+    pub(super) records: Vec<Record>,
+}
+
+impl CiSample {
+    /// The epochs' verdict needs what they said, so it is found before that is taken out.
+    fn of(mut records: Vec<Record>, hides_texts: bool) -> Self {
+        let end = CaseEnd::of(&records);
+        if hides_texts {
+            records.iter_mut().for_each(hide_texts);
+        }
+        let id = records.first().map(|it| it.sample_id.clone());
+        Self {
+            id: id.unwrap_or_default(),
+            end,
+            records,
+        }
+    }
+
+    /// The record that tells why it ended so: the first that ended so itself.
+    pub(super) fn teller(&self) -> &Record {
+        let is_one = |record: &&Record| CaseEnd::of(std::slice::from_ref(*record)) == self.end;
+        let found = self.records.iter().find(is_one);
+        found.unwrap_or(&self.records[0])
+    }
+}
+
+/// The samples of a run: of any number of long answers a few are in memory.
+pub(super) fn samples(run: &ReportedRun) -> Result<impl Iterator<Item = Result<CiSample>>> {
+    let hides_texts = run.hides_texts;
+    let records = read_records(&run.dir.file(RECORDS))?;
+    let samples = poll::samples(records.map(|record| record.map(shortened)));
+    Ok(samples.map(move |sample| Ok(CiSample::of(sample?, hides_texts))))
+}
+
+/// What is kept of a text, in bytes. No service shows more.
+const KEPT: usize = 4096;
+
+/// The record with what is shown of it: the question stands for the prompt.
+fn shortened(mut record: Record) -> Record {
+    let asked = record.question.as_deref().unwrap_or(&record.prompt);
+    let asked = beginning(asked, KEPT).into();
+    record.abridge();
+    record.prompt = asked;
+    let truth = match record.ground_truth {
+        serde_json::Value::String(text) => text,
+        other if other.is_null() => String::new(),
+        other => other.to_string(),
+    };
+    record.ground_truth = beginning(&truth, KEPT).into();
+    record
+}
+
+/// So many bytes of a text, up to a character's end.
+pub(super) fn beginning(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
+
+/// The group of a sample's test, and its name there.
+pub(super) fn test_name(run: &ReportedRun, record: &Record) -> (String, String) {
+    /// Services slow down at longer ones.
+    const MOST: usize = 500;
+    let slice = slices_of(record).next();
+    let slice = slice.as_ref().map(|(name, value)| (*name, &**value));
+    let short = |text: String| {
+        if text.len() <= MOST {
+            return text;
+        }
+        let hash = Hasher::default().part(&*text).short();
+        format!("{}…~{hash}", beginning(&text, MOST))
+    };
+    let group = name::trial_group(&run.manifest.eval, slice);
+    (short(group), short(name::readable(&record.sample_id)))
+}
+
+/// Why a sample has the verdict that it has, in a line: of an answer that is wrong, or of none.
+pub(super) fn why(record: &Record) -> String {
+    let result = &record.result;
+    if let Some(error) = &result.error {
+        let tail = error.stderr_tail.as_deref().unwrap_or_default();
+        let said = tail.lines().rfind(|line| !line.trim().is_empty());
+        let said = said.map(|line| format!("; stderr: {}", beginning(line, 500)));
+        return error.message.clone() + &said.unwrap_or_default();
+    }
+    match &result.score {
+        Some(score) => {
+            let said = said(record).map(|said| format!(": said `{}`", beginning(&said, 200)));
+            let truth =
+                truth(record).map(|truth| format!(", expected `{}`", beginning(truth, 200)));
+            let more = [said, truth].into_iter().flatten();
+            std::iter::once(score.reason.to_string())
+                .chain(more)
+                .collect()
+        }
+        None => "there is no ground truth".to_owned(),
+    }
+}
+
+/// What was said, as it was compared where it was.
+pub(super) fn said(record: &Record) -> Option<String> {
+    if let Some(prediction) = &record.result.prediction {
+        return Some(prediction.clone());
+    }
+    match shown_prediction(record.result.score.as_ref()?) {
+        Normalized::Text(text) => Some(text),
+        Normalized::List(items) => Some(items.join(", ")),
+        Normalized::None => None,
+    }
+}
+
+/// What is true, where it may be shown.
+pub(super) fn truth(record: &Record) -> Option<&str> {
+    let truth = record.ground_truth.as_str();
+    truth.filter(|truth| !truth.is_empty())
+}
+
+/// Why a run did not ask all that it should have asked.
+pub(super) fn cut_short(run: &ReportedRun) -> Option<String> {
+    if run.is_finished() {
+        return None;
+    }
+    if run.hides_texts && run.manifest.stop_reason.is_some() {
+        // It may have what an agent said.
+        return Some("why is in what the command printed".to_owned());
+    }
+    let told = run.manifest.stop_reason.clone();
+    Some(told.unwrap_or_else(|| match run.manifest.status {
+        RunStatus::Interrupted => "the run was interrupted".to_owned(),
+        _ => "the run did not come to its end".to_owned(),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Score, Status};
+
+    /// Epochs of a sample: `+` right, `-` wrong, `e` an error, `.` never asked, `?` without a ground truth.
+    fn sample(epochs: &str) -> Vec<Record> {
+        let record = |mark: char| {
+            let mut record = Record::scored("a", Score::binary(mark == '+'));
+            record.result.prediction = Some(mark.to_string());
+            record.result.status = match mark {
+                'e' => Status::TimedOut,
+                '.' => Status::Skipped,
+                '?' => Status::Unscored,
+                _ => Status::Scored,
+            };
+            record
+        };
+        epochs.chars().map(record).collect()
+    }
+
+    #[test]
+    fn a_sample_is_one_case() {
+        fn check(epochs: &str, expect: CaseEnd) {
+            assert_eq!(CaseEnd::of(&sample(epochs)), expect, "{epochs}");
+        }
+        check("+", CaseEnd::Passed);
+        check("-", CaseEnd::Failed);
+        check("e", CaseEnd::Errored);
+        check(".", CaseEnd::Skipped);
+        check("?", CaseEnd::Skipped);
+        check("++-", CaseEnd::Passed);
+        check("-+-", CaseEnd::Failed);
+        // Two of two are right whatever the third would be.
+        check("++e", CaseEnd::Passed);
+        check("--.", CaseEnd::Failed);
+        check("+e.", CaseEnd::Errored);
+        check("+-.", CaseEnd::Skipped);
+    }
+
+    #[test]
+    fn what_is_kept_of_a_record_is_short() {
+        let mut record = sample("-").remove(0);
+        record.prompt = "é".repeat(1 << 20).into();
+        record.ground_truth = vec![1; 1 << 16].into();
+        record.result.prediction = Some("x".repeat(1 << 20));
+        let record = shortened(record);
+        let truth = truth(&record).map_or(0, str::len);
+        let said = said(&record).map_or(0, |said| said.len());
+        assert!(record.prompt.len() <= KEPT && truth <= KEPT && said <= KEPT + 3);
+        assert!(
+            why(&record).starts_with("mismatch: said `xxx"),
+            "{}",
+            why(&record)
+        );
+    }
+}

@@ -1,0 +1,34 @@
+//! The list of all formats in which runs are reported. It stands apart from their trait, which each of them uses.
+
+use super::format::ReportFormat;
+use super::html::HtmlReport;
+use super::junit::JunitReport;
+use super::md::MarkdownReport;
+use crate::error::{Error, Result, nearest};
+use crate::text::clean;
+
+/// All formats, in the order in which help lists them.
+pub const FORMATS: &[&dyn ReportFormat] = &[&MarkdownReport, &HtmlReport, &JunitReport];
+
+/// The format of a name.
+///
+/// # Errors
+/// When there is none; the message has the nearest.
+pub fn format_named(name: &str) -> Result<&'static dyn ReportFormat> {
+    let found = FORMATS.iter().find(|format| format.name() == name);
+    found.copied().ok_or_else(|| {
+        let names: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
+        let message = format!("there is no report format `{}`", clean(name));
+        let hint = match nearest(name, names.iter().copied()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("one of {}", names.join(", ")),
+        };
+        Error::usage(message).hint(hint)
+    })
+}
+
+/// The format whose files end so.
+pub fn format_of_file(extension: &str) -> Option<&'static dyn ReportFormat> {
+    let of_file = |format: &&&dyn ReportFormat| format.extension() == extension;
+    FORMATS.iter().find(of_file).copied()
+}
