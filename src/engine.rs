@@ -6,6 +6,7 @@
 pub mod doctor;
 #[cfg(feature = "bfcl")]
 pub mod leaderboard;
+pub mod view;
 
 /// Texts as people are shown them, and the readers that answers are read with.
 pub mod text {
@@ -59,6 +60,13 @@ pub mod system {
     pub mod terminal {
         pub use crate::system::terminal::columns;
     }
+}
+
+/// What is looked at in a browser on this machine.
+pub mod serve {
+    pub use crate::serve::{
+        LocalServer, Served, ServedAnswer, ServedPage, ServedRequest, TOKEN_HEADER,
+    };
 }
 
 /// JSON as Python writes it.
@@ -166,7 +174,7 @@ pub mod run {
     pub use crate::run::{drive, listing};
     /// Whether the files of a run can be believed, and making them again from its journal.
     pub mod restored {
-        pub use crate::run::readable::{Readable, readable};
+        pub use crate::run::readable::{Readable, readable, readable_so_far};
         pub use crate::run::repaired::{Repaired, repair};
     }
     /// Scoring stored answers anew.

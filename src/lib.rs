@@ -136,6 +136,8 @@ mod stats;
 
 mod system;
 
+mod serve;
+
 mod data;
 
 mod store;

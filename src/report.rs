@@ -17,7 +17,7 @@ pub mod format;
 pub mod formats;
 pub mod gaia;
 pub mod glance;
-mod html;
+pub(crate) mod html;
 mod judge;
 pub mod junit;
 pub mod markdown;

@@ -27,6 +27,9 @@ pub(crate) mod sandbox;
 
 pub(crate) mod orphans;
 
+pub(crate) mod loopback;
+pub(crate) mod random;
+
 pub(crate) mod signal;
 pub(crate) mod terminal;
 

@@ -35,6 +35,7 @@ use crate::command::{
     scorers::ScorersArgs,
     show::ShowArgs,
     summarize::SummarizeArgs,
+    view::ViewArgs,
     winrate::RunsWinrateArgs,
 };
 use crate::examples;
@@ -78,6 +79,7 @@ pub(crate) enum CliCommand {
     Judge(JudgeArgs),
     Summarize(SummarizeArgs),
     Report(ReportArgs),
+    View(ViewArgs),
     Rescore(RescoreArgs),
     Winrate(RunsWinrateArgs),
     Repair(RepairArgs),

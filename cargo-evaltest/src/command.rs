@@ -26,4 +26,5 @@ pub(crate) mod score;
 pub(crate) mod scorers;
 pub(crate) mod show;
 pub(crate) mod summarize;
+pub(crate) mod view;
 pub(crate) mod winrate;

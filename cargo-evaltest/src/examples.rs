@@ -55,6 +55,14 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
         &[
             ("report", "the last run as Markdown"),
             ("report RUN_DIR -o report.md", "into a file"),
+            ("report RUN_DIR -o report.html", "one page for a browser"),
+        ],
+    ),
+    (
+        "view",
+        &[
+            ("view", "the last run, also one that is going on"),
+            ("view A B", "two runs on one page"),
         ],
     ),
     (

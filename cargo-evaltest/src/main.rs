@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Some(CliCommand::Judge(args)) => command::judge::run(&args),
         Some(CliCommand::Summarize(args)) => command::summarize::run(&args),
         Some(CliCommand::Report(args)) => command::report::run(&args),
+        Some(CliCommand::View(args)) => command::view::run(&args),
         Some(CliCommand::Rescore(args)) => command::rescore::run(&args),
         Some(CliCommand::Winrate(args)) => command::winrate::run(&args),
         Some(CliCommand::Repair(args)) => command::repair::run(&args),

@@ -24,6 +24,20 @@ pub(crate) fn named_or_last(named: Option<&Path>) -> Result<RunDir> {
     })
 }
 
+/// The runs that are named, whatever their files say; where none is, those that are going on, else the last one.
+pub(crate) fn watched_runs(named: &[PathBuf]) -> Result<Vec<RunDir>> {
+    if !named.is_empty() {
+        return named.iter().map(|path| open_run(path)).collect();
+    }
+    let roots = roots(None)?;
+    let going_on = roots.iter().flat_map(|root| runs_in(root));
+    let going_on: Vec<_> = going_on.filter(RunDir::is_going_on).collect();
+    match &*going_on {
+        [] => Ok(vec![last_run()?]),
+        _ => Ok(going_on),
+    }
+}
+
 /// As [`open_run`]; its files are those that it wrote, or were made again from its journal where it was killed.
 pub(crate) fn read_run(named: &Path) -> Result<RunDir> {
     believed(open_run(named)?)

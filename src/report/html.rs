@@ -14,4 +14,5 @@ mod problems;
 mod report;
 mod script;
 
-pub(crate) use report::HtmlReport;
+pub(crate) use report::{HtmlReport, content};
+pub(crate) use script::VIEW;

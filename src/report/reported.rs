@@ -37,6 +37,8 @@ pub struct ReportedRun {
     pub summary: Summary,
     /// Whether its questions, answers and truths are not to be shown.
     pub hides_texts: bool,
+    /// Whether it is going on: these are its figures so far.
+    pub going_on: bool,
 }
 
 impl ReportedRun {
@@ -52,6 +54,7 @@ impl ReportedRun {
         })?;
         Ok(Self {
             hides_texts: manifest.masked && texts == MaskedTexts::Hidden,
+            going_on: false,
             dir,
             manifest,
             summary,

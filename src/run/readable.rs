@@ -6,7 +6,7 @@ use std::io;
 use super::repaired::make_again;
 use crate::error::{Error, Result};
 use crate::store::files::{JOURNAL, MANIFEST};
-use crate::store::{RestoredFolder, RunDir, RunStatus, going_on};
+use crate::store::{Manifest, RestoredFolder, RunDir, RunStatus, going_on};
 use crate::system::file::refuse_other;
 use crate::system::project::shown;
 use crate::text::shell_word;
@@ -30,18 +30,37 @@ pub fn readable(dir: RunDir) -> Result<Readable> {
         let notices = dir.check()?;
         return Ok(Readable { dir, notices });
     }
-    let name = shown(dir.path());
     if dir.is_going_on() {
-        return Err(going_on(&name));
+        return Err(going_on(&shown(dir.path())));
     }
+    from_journal(&dir, &manifest)
+}
+
+/// As [`readable`], also of a run that is going on: as far as it came. Whether it is, stands beside it.
+///
+/// # Errors
+/// As [`readable`].
+pub fn readable_so_far(dir: RunDir) -> Result<(Readable, bool)> {
+    let manifest = dir.manifest()?;
+    let is_open = manifest.status == RunStatus::Running && manifest.parent.is_none();
+    if is_open && dir.is_going_on() {
+        return Ok((from_journal(&dir, &manifest)?, true));
+    }
+    // It may have ended since.
+    Ok((readable(dir)?, false))
+}
+
+/// A run that has no files of its own yet but its journal.
+fn from_journal(dir: &RunDir, manifest: &Manifest) -> Result<Readable> {
+    let name = shown(dir.path());
     let resume = format!("cargo evaltest run --resume {}", shell_word(&name));
     let failed = |error: &dyn std::fmt::Display| {
         let message =
             format!("run `{name}` was killed, and cannot be read from its journal: {error}");
         Error::usage(message).hint(format!("go on with it: {resume}"))
     };
-    let folder = copied(&dir).map_err(|error| failed(&error))?;
-    let made = make_again(folder.path(), &manifest);
+    let folder = copied(dir).map_err(|error| failed(&error))?;
+    let made = make_again(folder.path(), manifest);
     let made = made.map_err(|error| failed(&error.message()))?;
     let mut notices: Vec<_> = dir.changed_manifest().into_iter().collect();
     notices.push(format!(

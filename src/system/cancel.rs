@@ -89,7 +89,6 @@ impl Cancel {
 
     /// Does something once at the moment of cancelling, on the thread that cancels; at once when that was before.
     /// For waits that no descriptor wakes. Kept as long as the flag is.
-    #[cfg(feature = "http")]
     pub(crate) fn on_cancel(&self, hook: impl FnOnce() + Send + 'static) {
         let mut hooks = lock(&self.0.hooks);
         // Whoever sets the flag does so before taking the hooks.

@@ -93,6 +93,7 @@ mod tidy;
 mod trials;
 mod unknown_members;
 mod verdicts;
+mod view;
 mod watch;
 mod whole_runs;
 mod worker;

@@ -9,7 +9,15 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Run", &["run", "list", "doctor", "cache"]),
     (
         "Look at a run",
-        &["runs", "show", "compare", "summarize", "report", "repair"],
+        &[
+            "runs",
+            "show",
+            "compare",
+            "summarize",
+            "report",
+            "view",
+            "repair",
+        ],
     ),
     (
         "Score",

@@ -39,6 +39,9 @@ pub(super) fn overview(
 
 /// The class and the word of how it ended.
 pub(super) fn verdict(run: &ReportedRun) -> (&'static str, &'static str) {
+    if run.going_on {
+        return ("inconclusive", "Running");
+    }
     match run.summary.exit_code {
         Exit::Passed if !run.is_finished() => ("inconclusive", "Ended early"),
         Exit::Passed => ("passed", "Passed"),
@@ -108,7 +111,13 @@ fn notices(run: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
             look.number, look.of, summary.skipped
         ));
     }
-    if !run.is_finished() {
+    if run.going_on {
+        let all = summary.samples;
+        let answered = all.saturating_sub(summary.skipped);
+        told.push(format!(
+            "It is going on: figures and verdicts are those of the {answered} of {all} that are answered."
+        ));
+    } else if !run.is_finished() {
         let reason = run.manifest.stop_reason.as_deref();
         // What stands behind it may be what the agent said.
         let reason = match (reason, run.hides_texts) {
@@ -301,7 +310,7 @@ fn to_type(run: &ReportedRun, noted: &NotedSamples, out: &mut dyn Write) -> io::
             "ask those with errors again",
         ));
     }
-    if run.manifest.parent.is_none() && !run.is_finished() {
+    if run.manifest.parent.is_none() && !run.is_finished() && !run.going_on {
         commands.push((format!("cargo evaltest run --resume {id}"), "go on with it"));
     }
     if change.is_some() && run.summary.exit_code == Exit::Failed {

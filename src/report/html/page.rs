@@ -24,6 +24,11 @@ pub(crate) struct HtmlPage<'a> {
 impl HtmlPage<'_> {
     /// Writes all that stands before the content.
     pub(crate) fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.begin_under(&policy(self.scripts), out)
+    }
+
+    /// As [`HtmlPage::begin`], with another policy.
+    pub(crate) fn begin_under(&self, policy: &str, out: &mut dyn Write) -> io::Result<()> {
         write!(
             out,
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -34,7 +39,7 @@ impl HtmlPage<'_> {
              <meta name=\"generator\" content=\"evaltest {}\">\n\
              <title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
              <a class=\"skip\" href=\"#content\">Skip to the content</a>\n<main id=\"content\">\n",
-            text(&policy(self.scripts)),
+            text(policy),
             env!("CARGO_PKG_VERSION"),
             text(self.title),
         )
@@ -61,6 +66,11 @@ pub(crate) fn policy(scripts: &[&str]) -> String {
         "default-src 'none'; style-src {}; script-src {scripts}; img-src data:; base-uri 'none'; form-action 'none'",
         hash(STYLE)
     )
+}
+
+/// The same for a page whose scripts ask the server that it came from.
+pub(crate) fn asking_policy(scripts: &[&str]) -> String {
+    format!("{}; connect-src 'self'", policy(scripts))
 }
 
 /// How a policy names the text of an element.

@@ -48,14 +48,21 @@ impl ReportFormat for HtmlReport {
             scripts: &[REPORT],
         };
         page.begin(out).map_err(io)?;
-        head(runs, out).map_err(io)?;
-        for (place, run) in runs.iter().enumerate() {
-            let (noted, groups) = NotedSamples::of(run)?;
-            section(place, run, &noted, &groups, out).map_err(io)?;
-            embedded(place, run, out)?;
-        }
+        content(runs, out)?;
         page.end(out).map_err(io)
     }
+}
+
+/// What stands in the page, with the samples that its script reads.
+pub(crate) fn content(runs: &[ReportedRun], out: &mut dyn Write) -> Result<()> {
+    let io = |error: io::Error| unwritten(&error);
+    head(runs, out).map_err(io)?;
+    for (place, run) in runs.iter().enumerate() {
+        let (noted, groups) = NotedSamples::of(run)?;
+        section(place, run, &noted, &groups, out).map_err(io)?;
+        embedded(place, run, out)?;
+    }
+    Ok(())
 }
 
 /// What stands over several runs: all of them side by side.

@@ -2,7 +2,7 @@
 
 /// Lists samples, and shows one. Nobody calls it but what stands behind it.
 macro_rules! pieces {
-    ($last:literal) => {
+    ($($last:tt)*) => {
         concat!(
             "\"use strict\";\n(() => {\n",
             include_str!("script/dom.js"),
@@ -12,11 +12,14 @@ macro_rules! pieces {
             include_str!("script/sample.js"),
             include_str!("script/list.js"),
             include_str!("script/start.js"),
-            $last,
+            $($last)*,
             "})();\n"
         )
     };
 }
 
 /// Of a page that has its samples with it.
-pub(super) const REPORT: &str = pieces!("enliven(document);\n");
+pub(super) const REPORT: &str = pieces!("enliven();\n");
+
+/// Of a page that asks a server of this machine for what it shows.
+pub(crate) const VIEW: &str = pieces!(include_str!("script/view.js"));

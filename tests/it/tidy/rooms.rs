@@ -13,6 +13,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("text", "pure: texts, names, hashes, redaction"),
     ("stats", "pure: intervals, exact tests, clusters, power"),
     ("system", "the only room that knows the machine"),
+    ("serve", "what is looked at in a browser on this machine"),
     ("data", "what flows, as plain data, and where it comes from"),
     ("store", "what lies on disk: run directories, the cache"),
     ("agent", "the trait, and what answers"),

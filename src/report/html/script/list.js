@@ -21,10 +21,9 @@ const ORDERS = [
 ];
 
 class List {
-  constructor(samples, place, open) {
+  constructor(samples, place) {
     this.samples = samples;
     this.place = place;
-    this.open = open;
     this.state = { filter: "all", slice: "", search: "", order: "dataset", from: 0 };
     this.found = [];
     this.element = this.built();
@@ -55,6 +54,12 @@ class List {
     const field = (label, input) => make("span", { class: "field" }, make("label", { for: input.id }, `${label} `), input);
     const heads = ["sample", "question", "answer", "verdict", "s", "USD"].map((head) => make("th", { scope: "col" }, head));
     return make("div", { class: "list" }, make("div", { class: "tools", role: "group", "aria-label": "Which samples" }, ...buttons), make("div", { class: "tools" }, field("Search", this.search), slices.length ? field("Slice", this.slice) : null, field("Order", this.order)), this.count, make("div", { class: "wide" }, make("table", { class: "samples" }, make("thead", {}, make("tr", {}, ...heads)), this.body)), this.pager);
+  }
+
+  restore(state) {
+    if (state) this.state = state;
+    if (!this.buttons.has(this.state.filter)) this.state.filter = "all";
+    [this.order.value, this.search.value, this.slice.value] = [this.state.order, this.state.search, this.state.slice];
   }
 
   change(what) {
@@ -97,6 +102,7 @@ class List {
   draw() {
     this.choose();
     for (const [key, button] of this.buttons) button.setAttribute("aria-pressed", String(key === this.state.filter));
+    if (this.state.from >= this.found.length) this.state.from = 0;
     const { from } = this.state;
     const until = Math.min(from + ROWS, this.found.length);
     this.count.textContent = this.found.length === 0 ? "No sample is so." : `${from + 1} to ${until} of ${this.found.length} samples`;

@@ -2,10 +2,12 @@
 
 const lists = new Map();
 
-const enliven = (root) => {
+// Lists of a page that was there before keep what was chosen in them.
+const enliven = () => {
+  const before = new Map([...lists].map(([place, list]) => [place, list.state]));
   lists.clear();
-  for (const [place, samples] of read(root)) {
-    const section = root.querySelector(`#run-${CSS.escape(place)}`);
+  for (const [place, samples] of read(document)) {
+    const section = document.querySelector(`#run-${CSS.escape(place)}`);
     if (!section || samples.rows.length === 0) continue;
     for (const element of section.querySelectorAll(".without")) element.classList.add("on-paper");
     const list = new List(samples, place);
@@ -15,7 +17,7 @@ const enliven = (root) => {
     section.append(list.home);
     if (samples.rows.some((row) => row[FLIP] === 1)) list.state.filter = "worse";
     else if (samples.rows.some((row) => row[STANDING] === 1 || row[STANDING] === 2)) list.state.order = "failing";
-    list.order.value = list.state.order;
+    list.restore(before.get(place));
     list.draw();
     linked(section, list);
   }

@@ -1,0 +1,55 @@
+//! `cargo evaltest view`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use evaltest::engine::report::reported::MaskedTexts;
+use evaltest::engine::serve::LocalServer;
+use evaltest::engine::system::signal;
+use evaltest::engine::view::RunsView;
+use evaltest::{Cancel, Error, Exit, Result};
+
+use crate::console;
+use crate::run_ids::typed_folder;
+use crate::runs::watched_runs;
+
+/// Show runs in a browser, live while one goes on
+///
+/// The page of `report --format html`, from a server on 127.0.0.1 until Ctrl-C. Whoever knows the printed address sees the
+/// runs; what stands in it behind the `#` is random and another one each time.
+#[derive(Debug, Args)]
+pub(crate) struct ViewArgs {
+    /// Run directories, parts of their names, or names of evals, whose last runs are meant; when left out what is going
+    /// on, else the last run
+    #[arg(value_name = "RUN_DIR", value_parser = typed_folder())]
+    runs: Vec<PathBuf>,
+
+    /// The port; one that is free when left out
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    port: u16,
+
+    /// Show questions and answers of an eval whose snapshots are masked, too
+    #[arg(long)]
+    show_texts: bool,
+}
+
+pub(crate) fn run(args: &ViewArgs) -> Result<Exit> {
+    let texts = if args.show_texts {
+        MaskedTexts::Shown
+    } else {
+        MaskedTexts::Hidden
+    };
+    let view = RunsView::new(watched_runs(&args.runs)?, texts)?;
+    let cancel = Cancel::new();
+    signal::cancel_on_signals(&cancel).map_err(|error| Error::refused("handle signals", &error))?;
+    let server = LocalServer::bind(args.port)?;
+    console::print(|out| writeln!(out, "{}", server.url()))?;
+    console::note("open this address in a browser on this machine; Ctrl-C ends it");
+    server.serve(view, &cancel)?;
+    Ok(Exit::Passed)
+}

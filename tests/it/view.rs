@@ -1,0 +1,216 @@
+//! `view`: runs in a browser on this machine, for whoever has the address.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use needs::needs;
+
+use crate::asked;
+use crate::browser::Browser;
+use crate::patience::until;
+use crate::project::{Project, Ran};
+use crate::signals::send;
+
+/// A server that is ended when dropped.
+struct View {
+    program: Child,
+    url: String,
+}
+
+impl View {
+    fn open(project: &Project, arguments: &str) -> Self {
+        let mut program = project
+            .command(&format!("view {arguments}"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut url = String::new();
+        BufReader::new(program.stdout.take().unwrap())
+            .read_line(&mut url)
+            .unwrap();
+        let url = url.trim().to_owned();
+        Self { program, url }
+    }
+
+    /// `127.0.0.1:PORT`.
+    fn host(&self) -> &str {
+        let rest = self.url.strip_prefix("http://").unwrap_or_default();
+        rest.split('/').next().unwrap()
+    }
+
+    fn token(&self) -> &str {
+        self.url.split("#token=").nth(1).unwrap()
+    }
+
+    /// What comes back for these lines of a head.
+    fn ask(&self, head: &[&str]) -> String {
+        let mut stream = TcpStream::connect(self.host()).unwrap();
+        let head = head.join("\r\n") + "\r\n\r\n";
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut said = String::new();
+        stream.read_to_string(&mut said).unwrap();
+        said
+    }
+
+    /// What the page's own script is answered.
+    fn get(&self, path: &str) -> String {
+        let (host, token) = (self.host(), self.token());
+        self.ask(&[
+            &format!("GET {path} HTTP/1.1"),
+            &format!("Host: {host}"),
+            &format!("evaltest-token: {token}"),
+            "Sec-Fetch-Site: same-origin",
+        ])
+    }
+
+    fn ends(mut self) -> Ran {
+        send("INT", &self.program);
+        let status = self.program.wait().unwrap();
+        let mut err = String::new();
+        let mut stderr = self.program.stderr.take().unwrap();
+        stderr.read_to_string(&mut err).unwrap();
+        Ran {
+            code: status.code(),
+            out: String::new(),
+            err,
+        }
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
+
+#[test]
+fn only_who_has_the_address_is_answered() {
+    let project = asked::project(3, "", "");
+    project.run("run eval.yaml --run-id one");
+    let view = View::open(&project, "one");
+    let host = format!("Host: {}", view.host());
+    let token = format!("evaltest-token: {}", view.token());
+    assert_eq!(view.token().len(), 32, "{}", view.url);
+    let page = view.ask(&["GET / HTTP/1.1", &host]);
+    assert!(page.starts_with("HTTP/1.1 200 "), "{page}");
+    for expect in [
+        "Content-Security-Policy: default-src 'none'; style-src 'sha256-",
+        "connect-src 'self'; frame-ancestors 'none'",
+        "Cache-Control: no-store",
+    ] {
+        assert!(page.contains(expect), "`{expect}` is not in\n{page}");
+    }
+    assert!(
+        !page.contains("q00") && !page.contains(view.token()),
+        "{page}"
+    );
+    let runs = view.get("/runs");
+    assert!(
+        runs.starts_with("HTTP/1.1 200 ") && runs.contains("q001"),
+        "{runs}"
+    );
+    let wrong = format!("{token}0");
+    for (head, expect) in [
+        (vec!["GET /runs HTTP/1.1", &host], "403"),
+        (vec!["GET /runs HTTP/1.1", &host, &wrong], "403"),
+        (
+            vec![
+                "GET /runs HTTP/1.1",
+                &host,
+                &token,
+                "Origin: http://evil.example",
+            ],
+            "403",
+        ),
+        (
+            vec!["GET /runs HTTP/1.1", "Host: evil.example", &token],
+            "421",
+        ),
+        (vec!["POST /runs HTTP/1.1", &host, &token], "403"),
+        (vec!["GET /etc/passwd HTTP/1.1", &host, &token], "404"),
+        (vec!["GET /../../etc/passwd HTTP/1.1", &host, &token], "404"),
+        (vec!["nonsense"], "400"),
+    ] {
+        let said = view.ask(&head);
+        assert!(
+            said.starts_with(&format!("HTTP/1.1 {expect} ")),
+            "{head:?}: {said}"
+        );
+        assert!(!said.contains("q00"), "{head:?}: {said}");
+    }
+    // Another address of the same machine is not listened on.
+    let port = view.host().split(':').nth(1).unwrap();
+    assert!(TcpStream::connect(format!("127.0.0.2:{port}")).is_err());
+    view.ends().exits(0).says("Ctrl-C");
+}
+
+#[test]
+fn of_a_masked_benchmark_no_text_is_served_unless_asked() {
+    let project = asked::project(3, "", "");
+    let spec = project
+        .read("eval.yaml")
+        .replace("answers: plain", "answers: masked");
+    project.write("eval.yaml", spec);
+    project.run("run eval.yaml --run-id one");
+    let hidden = View::open(&project, "one").get("/runs");
+    assert!(
+        hidden.contains("q001") && !hidden.contains("What is 1?"),
+        "{hidden}"
+    );
+    let shown = View::open(&project, "one --show-texts").get("/runs");
+    assert!(shown.contains("What is 1?"), "{shown}");
+}
+
+#[test]
+fn what_cannot_be_shown_is_said_before_anybody_listens() {
+    let project = asked::project(3, "", "");
+    project.run("view").exits(2).says("there is no run");
+    project.run("run eval.yaml --run-id one");
+    let records = project.last_run().join("samples.jsonl");
+    let text = std::fs::read_to_string(&records).unwrap();
+    std::fs::write(records, text.replacen("true", "false", 1)).unwrap();
+    project.run("view one").exits(2).says("repair");
+}
+
+#[needs(browser)]
+#[test]
+fn a_run_is_watched_while_it_goes_on() {
+    // The last question waits.
+    let wait = "while test \"$EVALTEST_SAMPLE_ID\" = q005 && ! test -e \"$(dirname \"$0\")/go\"; do sleep 0.05; done";
+    let project = asked::project(6, wait, "");
+    let mut run = project
+        .command("run eval.yaml --run-id live")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    until("all but one are asked", || {
+        asked::asked(&project).len() == 6
+    });
+    let view = View::open(&project, "");
+    let mut tab = Browser::open(&view.url, 1000);
+    tab.until("document.querySelector('.by-script tbody tr')");
+    tab.until("document.querySelector('.box strong').textContent === 'Running'");
+    // The token is in no address that the browser keeps.
+    assert_eq!(tab.eval("location.href.includes('token')"), false);
+    tab.fill("#search-0", "What is 5");
+    tab.eval("document.querySelector('#search-0').focus()");
+    project.write("go", "");
+    run.wait().unwrap();
+    tab.until("document.querySelector('.box strong').textContent !== 'Running'");
+    tab.until("[...document.querySelectorAll('.by-script tbody th')].map((it) => it.textContent).join() === 'q005'");
+    assert_eq!(tab.eval("document.activeElement.id"), "search-0");
+    assert_eq!(tab.text(".told"), "");
+    let none: &[String] = &[];
+    assert_eq!(tab.complaints(), none);
+    // What was opened again in the same tab is still let in; another tab is not.
+    tab.eval("location.reload()");
+    tab.until("document.querySelector('.by-script tbody tr')");
+    let bare = format!("http://{}/", view.host());
+    let mut other = Browser::open(&bare, 1000);
+    other.until("document.querySelector('.told').textContent.includes('the whole address')");
+    view.ends().exits(0);
+}
