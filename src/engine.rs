@@ -4,6 +4,8 @@
 //! need is at the root of the crate.
 
 pub mod doctor;
+#[cfg(feature = "inspect")]
+pub mod inspect;
 #[cfg(feature = "bfcl")]
 pub mod leaderboard;
 pub mod view;

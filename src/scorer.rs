@@ -47,6 +47,7 @@ pub(crate) mod per_sample;
 pub(crate) mod qa;
 pub(crate) mod qa_f1;
 pub(crate) mod quasi_exact;
+pub(crate) mod recorded;
 pub(crate) mod regex;
 pub(crate) mod substring;
 pub(crate) mod token_f1;

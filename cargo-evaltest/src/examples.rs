@@ -220,10 +220,20 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
     ),
     (
         "import",
-        &[(
-            "import --format bfcl result/my-model",
-            "files of the official program",
-        )],
+        &[
+            (
+                "import --format inspect logs/2026-05-04_gaia.eval",
+                "a log, with its verdicts",
+            ),
+            (
+                "import --format inspect log.json --scorer match --spec evals/gaia.yaml",
+                "the gates and the baseline of a spec",
+            ),
+            (
+                "import --format bfcl result/my-model",
+                "files of the official program",
+            ),
+        ],
     ),
     (
         "bfcl",

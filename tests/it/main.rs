@@ -42,6 +42,7 @@ mod harness;
 mod hostile;
 mod html;
 mod hub;
+mod imports;
 mod init;
 mod judge_figures;
 mod judge_kin;

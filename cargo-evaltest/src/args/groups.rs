@@ -79,8 +79,11 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
         "import",
         &[
             ("What is read", &["format", "data", "model", "scores"]),
-            ("How it is judged", &["mode", "underscore_to_dot"]),
-            ("The eval", &["spec", "name", "partial_eval"]),
+            (
+                "How it is judged",
+                &["scorer", "correct_at", "mode", "underscore_to_dot"],
+            ),
+            ("The eval", &["spec", "name", "slice", "partial_eval"]),
             ("What is written", &["output_root", "run_id", "json"]),
         ],
     ),

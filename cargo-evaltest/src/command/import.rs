@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use evaltest::engine::eval::spec;
+use evaltest::engine::inspect::InspectLog;
 use evaltest::engine::leaderboard::bfcl::export;
-use evaltest::engine::leaderboard::{Import, Mode};
+use evaltest::engine::leaderboard::{Import as BfclImport, Mode};
 use evaltest::engine::report::terminal;
 use evaltest::engine::run::drive::{Destination, Drive, SampleChoice};
 use evaltest::engine::system::signal;
 use evaltest::engine::text::clean;
-use evaltest::{Cancel, Error, Exit, Registry, Result};
+use evaltest::{Cancel, Error, Eval, Exit, Registry, Result};
+use serde_json::{Value, json};
 
 use crate::{console, discover};
 
@@ -19,8 +21,10 @@ use crate::{console, discover};
 /// scored again and exported like any other. No agent is asked
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// The folder with the files: `bfcl` finds `BFCL_v4_<category>_result.json` in it and below it
-    folder: PathBuf,
+    /// `inspect`: the log, `.eval` or `.json`. `bfcl`: the folder with the files, which finds
+    /// `BFCL_v4_<category>_result.json` in it and below it
+    #[arg(value_name = "PATH")]
+    path: PathBuf,
 
     /// The format
     #[arg(long, value_enum)]
@@ -40,17 +44,31 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "DIR")]
     scores: Option<PathBuf>,
 
-    /// How answers are read: as native calls, as texts, or as native calls if any answer of the model is a list
-    /// of them
-    #[arg(long, value_enum, default_value = "auto")]
-    mode: ModeArg,
+    /// How answers are read: as native calls, as texts, or (`auto`, when left out) as native calls if any answer of the
+    /// model is a list of them
+    #[arg(long, value_enum)]
+    mode: Option<ModeArg>,
 
     /// Whether `a_b` is right for a function `a.b`, as the official registry says of the model
     /// (`underscore_to_dot`); by default for native calls
     #[arg(long, value_name = "true|false")]
     underscore_to_dot: Option<bool>,
 
-    /// A spec with the name, gates and snapshots of the eval; by default its name is `bfcl`, and it has no gates
+    /// `inspect`: the scorer whose verdict decides; the first when left out. Of a value that is a map or a list each
+    /// entry is one: `NAME.KEY`
+    #[arg(long, value_name = "NAME")]
+    scorer: Option<String>,
+
+    /// `inspect`: from which number on a verdict of that scorer counts as correct; 1 when left out
+    #[arg(long, value_name = "NUMBER")]
+    correct_at: Option<f64>,
+
+    /// `inspect`: an entry of the samples' metadata that becomes a slice; may be repeated
+    #[arg(long, value_name = "KEY")]
+    slice: Vec<String>,
+
+    /// A spec with the name, gates and snapshots of the eval; by default its name is that of the task, or `bfcl`, and it
+    /// has no gates
     #[arg(long, value_name = "SPEC")]
     spec: Option<PathBuf>,
 
@@ -58,7 +76,7 @@ pub(crate) struct ImportArgs {
     #[arg(long, conflicts_with = "spec")]
     name: Option<String>,
 
-    /// Take what is there for the whole: gates then count although entries of a category are missing
+    /// Take what is there for the whole: gates then count although samples, or entries of a category, are missing
     #[arg(long)]
     partial_eval: bool,
 
@@ -80,6 +98,8 @@ pub(crate) struct ImportArgs {
 enum ImportFormat {
     /// Result and score files of the Berkeley Function Calling Leaderboard
     Bfcl,
+    /// A log of Inspect, with the verdicts that stand in it
+    Inspect,
 }
 
 /// How answers are read.
@@ -90,28 +110,32 @@ enum ModeArg {
     Prompt,
 }
 
+/// What is imported, ready to run.
+struct Imports {
+    eval: Eval,
+    whole: bool,
+    model: Value,
+    notices: Vec<String>,
+    /// What is missing where it is not whole.
+    missing: &'static str,
+}
+
 pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
-    let ImportFormat::Bfcl = args.format;
-    let import = Import {
-        files: export::find(&args.folder, args.model.as_deref(), args.scores.as_deref())?,
-        data: args.data.clone(),
-        mode: match args.mode {
-            ModeArg::Auto => Mode::Auto,
-            ModeArg::Fc => Mode::Fc,
-            ModeArg::Prompt => Mode::Prompt,
-        },
-        underscore_to_dot: args.underscore_to_dot,
-    };
+    check_format(args)?;
     let spec = args.spec.as_ref().map(discover::one_spec).transpose()?;
     let base = spec.map(|path| spec::load(&path, &Registry::new(), &[]));
-    let imported = import.load(base.transpose()?)?;
-    let mut eval = imported.eval;
+    let base = base.transpose()?;
+    let import = match args.format {
+        ImportFormat::Bfcl => of_bfcl(args, base)?,
+        ImportFormat::Inspect => of_inspect(args, base)?,
+    };
+    let mut eval = import.eval;
     if let Some(name) = &args.name {
         eval = eval.named(name);
     }
     let drive = Drive {
         samples: SampleChoice {
-            partial: !imported.whole && !args.partial_eval,
+            partial: !import.whole && !args.partial_eval,
             ..SampleChoice::default()
         },
         destination: Destination {
@@ -124,13 +148,13 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
         },
         ..Drive::default()
     };
-    let mut notices = imported.notices;
+    let mut notices = import.notices;
     if drive.samples.partial {
-        notices.push(
-            "entries of these categories are missing, so the run is a part of its eval: it cannot become a baseline, \
-             unless `--partial-eval` takes it for the whole"
-                .to_owned(),
-        );
+        notices.push(format!(
+            "{}, so the run is a part of its eval: it cannot become a baseline, unless `--partial-eval` takes it for the \
+             whole",
+            import.missing
+        ));
     }
     for notice in &notices {
         console::note(&clean(notice));
@@ -141,9 +165,9 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
     let prepared = drive.prepare(&drive.adapt(eval)?)?;
     let run = drive.run(prepared, &cancel, Arc::new(|_: &_| {}))?;
     if args.json {
-        console::print_json(&serde_json::json!({
+        console::print_json(&json!({
             "run_dir": run.dir,
-            "model": import.files.model,
+            "model": import.model,
             "summary": run.summary,
             "notices": notices,
         }))?;
@@ -155,4 +179,77 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit> {
     } else {
         run.summary.exit_code
     })
+}
+
+fn of_bfcl(args: &ImportArgs, base: Option<Eval>) -> Result<Imports> {
+    let files = export::find(&args.path, args.model.as_deref(), args.scores.as_deref())?;
+    let model = json!(files.model);
+    let import = BfclImport {
+        files,
+        data: args.data.clone(),
+        mode: match args.mode {
+            None | Some(ModeArg::Auto) => Mode::Auto,
+            Some(ModeArg::Fc) => Mode::Fc,
+            Some(ModeArg::Prompt) => Mode::Prompt,
+        },
+        underscore_to_dot: args.underscore_to_dot,
+    };
+    let imported = import.load(base)?;
+    Ok(Imports {
+        eval: imported.eval,
+        whole: imported.whole,
+        model,
+        notices: imported.notices,
+        missing: "entries of these categories are missing",
+    })
+}
+
+fn of_inspect(args: &ImportArgs, base: Option<Eval>) -> Result<Imports> {
+    let log = InspectLog {
+        path: args.path.clone(),
+        scorer: args.scorer.clone(),
+        correct_at: args.correct_at,
+        slices: args.slice.clone(),
+        name: args.name.clone(),
+    };
+    let imported = log.load(base)?;
+    Ok(Imports {
+        eval: imported.eval,
+        whole: imported.whole,
+        model: json!(imported.model),
+        notices: imported.notices,
+        missing: "the log is not of the whole dataset, or was not finished",
+    })
+}
+
+/// Each format has options of its own.
+fn check_format(args: &ImportArgs) -> Result<()> {
+    let is_bfcl = matches!(args.format, ImportFormat::Bfcl);
+    let given = [
+        (is_bfcl, args.data.is_some(), "--data"),
+        (is_bfcl, args.model.is_some(), "--model"),
+        (is_bfcl, args.scores.is_some(), "--scores"),
+        (is_bfcl, args.mode.is_some(), "--mode"),
+        (
+            is_bfcl,
+            args.underscore_to_dot.is_some(),
+            "--underscore-to-dot",
+        ),
+        (!is_bfcl, args.scorer.is_some(), "--scorer"),
+        (!is_bfcl, args.correct_at.is_some(), "--correct-at"),
+        (!is_bfcl, !args.slice.is_empty(), "--slice"),
+    ];
+    let strange = given
+        .iter()
+        .filter(|(fits, is_given, _)| *is_given && !fits);
+    let strange: Vec<&str> = strange.map(|(.., name)| *name).collect();
+    if !strange.is_empty() {
+        let message = format!("`{}` is not for this format", strange.join("`, `"));
+        return Err(Error::usage(message).hint("cargo evaltest import --help"));
+    }
+    let finite = args.correct_at.is_none_or(f64::is_finite);
+    if finite {
+        return Ok(());
+    }
+    Err(Error::usage("`--correct-at` is a finite number").hint("such as `--correct-at 0.5`"))
 }

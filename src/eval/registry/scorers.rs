@@ -46,6 +46,7 @@ const ENTRIES: &[Entry] = &[
     scorer::qa_f1::ENTRY,
     scorer::qa_f1::FORMAT_ENTRY,
     scorer::quasi_exact::ENTRY,
+    scorer::recorded::ENTRY,
     scorer::regex::ENTRY,
     scorer::ask::semantic::ENTRY,
     scorer::substring::ENTRY,

@@ -137,6 +137,8 @@ fn form(scorer: &str, option: &str) -> Value {
         ("ast_match", "types") => {
             json!({ "type": "string", "enum": ["strict", "numeric", "lenient"] })
         }
+        ("recorded", "of") => json!({ "type": "string" }),
+        ("recorded", "correct_at") => json!({ "type": "number" }),
         ("ast_match", "found") => json!({ "type": "string", "enum": ["exact", "all"] }),
         (_, "pattern" | "key" | "choices" | "base_url" | "model" | "api_key_env" | "cache") => {
             json!({ "type": "string" })

@@ -1,0 +1,200 @@
+//! Logs of Inspect as runs: their answers are given again, with the verdicts that came with them.
+//!
+//! A log is read once, sample by sample, into a file without a name; memory has the ids. The agent of the eval finds the
+//! answers there, by sample and epoch, and the scorer `recorded` the verdicts beside them. So what comes of it is a run as
+//! any other: gates, `show`, `accept`, `compare`, and `rescore`, also by scorers of ours.
+//!
+//! A log comes from elsewhere and is hostile input: sizes of what is unpacked are limited, names in a zip are no paths.
+
+mod answers;
+mod archive;
+mod header;
+mod message;
+mod python;
+mod sample;
+mod spool;
+mod verdicts;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use self::answers::{LogAnswers, LogBenchmark};
+use self::header::LogHeader;
+use self::sample::InspectSample;
+use self::spool::SpoolWriter;
+use self::verdicts::ScorerNames;
+use crate::benchmark::prompt::Prompt;
+use crate::error::{Error, Result};
+use crate::eval::registry::scorers::{self, Context};
+use crate::eval::{Eval, Limits};
+use crate::scorer::extract::Extract;
+use crate::scorer::recorded;
+use crate::system::file;
+
+/// So often a sample is answered at most.
+const MOST_EPOCHS: u32 = 1_000;
+
+/// A log of Inspect, and how it is taken.
+#[derive(Clone, Debug)]
+pub struct InspectLog {
+    /// The file: `.eval`, or `.json`.
+    pub path: PathBuf,
+    /// The scorer that decides; the first when `None`.
+    pub scorer: Option<String>,
+    /// From which number on a verdict of it counts as correct; 1 when `None`.
+    pub correct_at: Option<f64>,
+    /// Entries of the samples' metadata that become slices.
+    pub slices: Vec<String>,
+    /// The name of the eval; that of the task, or of the spec, when `None`.
+    pub name: Option<String>,
+}
+
+/// A log that is ready to run.
+#[derive(Debug)]
+pub struct ImportedLog {
+    /// The eval, whose agent gives the answers of the log.
+    pub eval: Eval,
+    /// Whether the log has all that was to be asked.
+    pub whole: bool,
+    /// Who answered.
+    pub model: String,
+    /// Things worth knowing.
+    pub notices: Vec<String>,
+}
+
+impl InspectLog {
+    /// Reads the log. Name, gates and snapshots are those of `eval`, if there is one.
+    ///
+    /// # Errors
+    /// With the sample where the log is broken, and where it is too large to be one.
+    pub fn load(&self, eval: Option<Eval>) -> Result<ImportedLog> {
+        let path = &self.path;
+        let mut names = ScorerNames::default();
+        let mut spool = SpoolWriter::create(path)?;
+        let header = archive::read(path, &mut |header, text| {
+            let sample = InspectSample::parse(text)?;
+            let taken = sample.take(header, &self.slices, &mut names)?;
+            spool.add(&taken)
+        })?;
+        let spool = spool.finish(header.ids())?;
+        if spool.answers() == 0 {
+            return Err(Error::usage("the log has no samples").at(path.display()));
+        }
+        let epochs = header.epochs().max(spool.epochs());
+        if epochs > MOST_EPOCHS {
+            let message =
+                format!("the log has {epochs} epochs, and at most {MOST_EPOCHS} are read");
+            return Err(Error::usage(message).at(path.display()));
+        }
+        let (names, range) = names.ordered(&header, self.scorer.as_deref())?;
+        let specs: Vec<Value> = names
+            .iter()
+            .map(|name| self.spec_of(name, &names))
+            .collect();
+        let mut notices = header.notices();
+        notices.extend(range.filter(|_| self.correct_at.is_none()));
+        let missing = header.missing(&spool);
+        if let Some(notice) = missing.notice() {
+            notices.push(notice);
+        }
+        let holes = u64::from(epochs) * spool.samples() as u64 - spool.answers() as u64;
+        if holes > 0 {
+            notices.push(format!(
+                "{holes} answers are missing in some epochs of samples that are there: they are errors here"
+            ));
+        }
+        let whole = missing.is_nothing() && header.is_finished();
+        let source = self.source(&header)?;
+        let (spool, model) = (Arc::new(spool), header.model());
+        let benchmark = Arc::new(LogBenchmark::new(&spool));
+        let agent = Arc::new(LogAnswers::new(&spool, &model, &header));
+        let mut eval = match eval {
+            Some(mut eval) => {
+                eval.benchmark = benchmark;
+                eval.agent = agent;
+                eval
+            }
+            None => Eval::from_parts(benchmark, agent).named(header.task()),
+        };
+        if let Some(name) = &self.name {
+            eval = eval.named(name);
+        }
+        eval.prompt = Prompt::None;
+        eval.extract = Some(Extract::none());
+        eval.epochs = epochs;
+        eval.scorers = scorers_of(&specs)?;
+        eval.limits = Limits {
+            // What was answered is here already, however long it is.
+            max_output_bytes: u64::MAX,
+            ..Limits::default()
+        };
+        eval.config = config(&eval, source, specs);
+        Ok(ImportedLog {
+            eval,
+            whole,
+            model,
+            notices,
+        })
+    }
+
+    /// The scorer of this name, as a spec writes it.
+    fn spec_of(&self, name: &str, names: &[String]) -> Value {
+        let mut spec = json!({ "type": recorded::NAME, "name": name, "of": name });
+        let decides = names.first().is_some_and(|first| first == name);
+        if let Some(correct_at) = self.correct_at.filter(|_| decides) {
+            spec["correct_at"] = correct_at.into();
+        }
+        spec
+    }
+
+    /// Where the answers come from, for the manifest.
+    fn source(&self, header: &LogHeader) -> Result<Map<String, Value>> {
+        let path = &self.path;
+        let hash = file::hash(path).map_err(|error| Error::io("read", path, &error))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let mut source = Map::new();
+        source.insert("type".to_owned(), "imported".into());
+        source.insert("model".to_owned(), header.model().into());
+        source.insert("format".to_owned(), "inspect".into());
+        source.insert("log".to_owned(), name.into());
+        source.insert("sha256".to_owned(), hash.into());
+        source.extend(header.identity());
+        Ok(source)
+    }
+}
+
+fn scorers_of(specs: &[Value]) -> Result<Vec<Arc<dyn crate::scorer::Scorer>>> {
+    let context = Context {
+        folder: Path::new("."),
+        registry: None,
+    };
+    let made = specs.iter().map(|spec| scorers::from_value(spec, &context));
+    made.collect()
+}
+
+/// The eval as a spec would have it, as far as there is one.
+fn config(eval: &Eval, source: Map<String, Value>, specs: Vec<Value>) -> Value {
+    let mut config = match &eval.config {
+        Value::Object(config) => config.clone(),
+        _ => Map::new(),
+    };
+    let own = [
+        ("name", json!(eval.name)),
+        (
+            "benchmark",
+            json!({ "type": "inspect", "task": source.get("task") }),
+        ),
+        ("prompt", json!("none")),
+        ("agent", Value::Object(source)),
+        ("scorers", Value::Array(specs)),
+        ("epochs", json!(eval.epochs)),
+    ];
+    config.shift_remove("scorer");
+    for (key, value) in own {
+        config.insert(key.to_owned(), value);
+    }
+    config.entry("gates").or_insert_with(|| json!([]));
+    Value::Object(config)
+}

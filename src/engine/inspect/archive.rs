@@ -1,0 +1,325 @@
+//! The file of a log: a zip of JSON files (`.eval`), or one JSON file.
+//!
+//! Inspect packs with zstandard, older versions and other programs with deflate. What is unpacked is limited, each file
+//! and all of them, whatever the zip says of their sizes.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use flate2::bufread::DeflateDecoder;
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use zip::{CompressionMethod, ZipArchive};
+
+use super::header::LogHeader;
+use super::python::PythonNumbers;
+use crate::error::{Error, Result};
+use crate::system::file::open_plain;
+
+/// The most that a sample may be, unpacked.
+const MOST_OF_SAMPLE: u64 = 256 << 20;
+
+/// The most that all files of a zip may be, unpacked: so much, and so many times the zip.
+const MOST_IN_ALL: u64 = 1 << 30;
+const MOST_TIMES: u64 = 200;
+
+/// The most files of a zip.
+const MOST_FILES: usize = 2_000_000;
+
+/// Takes a sample with what the log says before it.
+pub(super) type TakeSample<'a> = dyn FnMut(&LogHeader, &str) -> Result<()> + 'a;
+
+/// Reads a log, sample by sample.
+pub(super) fn read(path: &Path, take: &mut TakeSample<'_>) -> Result<LogHeader> {
+    let failed = |error: &std::io::Error| Error::io("read", path, error);
+    let mut file = open_plain(path).map_err(|error| match error.kind() {
+        // Such as a folder.
+        std::io::ErrorKind::Other => no_log(&error).at(path.display()),
+        _ => failed(&error),
+    })?;
+    let mut begin = [0; 4];
+    let read = file.read(&mut begin).map_err(|error| failed(&error))?;
+    file.seek(SeekFrom::Start(0))
+        .map_err(|error| failed(&error))?;
+    let read = if begin[..read].starts_with(b"PK") {
+        read_zip(file, take)
+    } else {
+        read_json(file, take)
+    };
+    read.map_err(|error| error.at(path.display()))
+}
+
+fn read_json(file: File, take: &mut TakeSample<'_>) -> Result<LogHeader> {
+    let mut failed = None;
+    let from = PythonNumbers::new(BufReader::with_capacity(1 << 16, file));
+    let mut json = serde_json::Deserializer::from_reader(from);
+    let whole = WholeLog {
+        take,
+        failed: &mut failed,
+    };
+    let header = whole.deserialize(&mut json);
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    header.map_err(|error| no_log(&error))
+}
+
+fn no_log(why: &dyn std::fmt::Display) -> Error {
+    Error::usage(format!("it is no log of Inspect: {why}"))
+        .hint("name a file that `inspect view` opens: `logs/….eval`, or `.json`")
+}
+
+/// A log in one object, whose samples are taken as they come.
+struct WholeLog<'a, 'b> {
+    take: &'a mut TakeSample<'b>,
+    /// Why a sample was not taken.
+    failed: &'a mut Option<Error>,
+}
+
+impl<'de> DeserializeSeed<'de> for WholeLog<'_, '_> {
+    type Value = LogHeader;
+
+    fn deserialize<D: serde::Deserializer<'de>>(
+        self,
+        json: D,
+    ) -> std::result::Result<LogHeader, D::Error> {
+        json.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for WholeLog<'_, '_> {
+    type Value = LogHeader;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object with `eval` and `samples`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<LogHeader, A::Error> {
+        let mut members = Map::new();
+        let mut header = None;
+        while let Some(key) = map.next_key::<String>()? {
+            match &*key {
+                "samples" => {
+                    // What stands behind the samples says nothing that they need.
+                    let header = header.get_or_insert_with(|| LogHeader::of(&members));
+                    let header = header
+                        .as_ref()
+                        .map_err(|error| A::Error::custom(error.message()))?;
+                    map.next_value_seed(SamplesOfLog {
+                        header,
+                        take: &mut *self.take,
+                        failed: &mut *self.failed,
+                    })?;
+                }
+                "version" | "status" | "eval" | "error" | "invalidated" => {
+                    members.insert(key, map.next_value::<Value>()?);
+                }
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        LogHeader::of(&members).map_err(|error| A::Error::custom(error.message()))
+    }
+}
+
+/// The samples of a log in one object.
+struct SamplesOfLog<'a, 'b> {
+    header: &'a LogHeader,
+    take: &'a mut TakeSample<'b>,
+    failed: &'a mut Option<Error>,
+}
+
+impl<'de> DeserializeSeed<'de> for SamplesOfLog<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: serde::Deserializer<'de>>(
+        self,
+        json: D,
+    ) -> std::result::Result<(), D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for SamplesOfLog<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list of samples")
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut samples: A) -> std::result::Result<(), A::Error> {
+        while let Some(sample) = samples.next_element::<Box<RawValue>>()? {
+            if let Err(error) = (self.take)(self.header, sample.get()) {
+                *self.failed = Some(error);
+                return Err(A::Error::custom("a sample cannot be read"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read_zip(file: File, take: &mut TakeSample<'_>) -> Result<LogHeader> {
+    let size = file.metadata().map(|about| about.len()).unwrap_or_default();
+    let zip = ZipArchive::new(BufReader::new(file)).map_err(|error| no_log(&error))?;
+    if zip.len() > MOST_FILES {
+        return Err(no_log(&format!("it has {} files", zip.len())));
+    }
+    let mut zip = LogZip {
+        zip,
+        left: MOST_IN_ALL.saturating_add(size.saturating_mul(MOST_TIMES)),
+    };
+    let names: Vec<String> = zip
+        .zip
+        .file_names()
+        .flatten()
+        .map(std::borrow::Cow::into_owned)
+        .collect();
+    if names.iter().any(|name| name.ends_with("/skeleton.json")) {
+        return Err(
+            Error::usage("it is a log in chunks, which this version does not read").hint(
+                "have Inspect write it anew: inspect log convert --to eval --output-dir DIR LOG",
+            ),
+        );
+    }
+    // A log that was not finished has what it began with.
+    let header = ["header.json", "_journal/start.json"];
+    let header = header
+        .into_iter()
+        .find(|name| names.iter().any(|other| other == name));
+    let header = header.ok_or_else(|| no_log(&"there is no `header.json` in it"))?;
+    let header = zip.text(header)?;
+    let members: Map<String, Value> =
+        serde_json::from_str(&header).map_err(|error| no_log(&error))?;
+    let header = LogHeader::of(&members)?;
+    for name in &names {
+        if is_sample(name) {
+            let text = zip.text(name)?;
+            take(&header, &text)
+                .map_err(|error| error.at(format_args!("`{}`", name.escape_debug())))?;
+        }
+    }
+    Ok(header)
+}
+
+/// Whether a file of the zip has a sample: its name is never a path here.
+fn is_sample(name: &str) -> bool {
+    let name = name.strip_prefix("samples/").unwrap_or_default();
+    let name = name.strip_suffix(".json").unwrap_or_default();
+    let epoch = name.rsplit_once("_epoch_").map(|(_, epoch)| epoch);
+    epoch.is_some_and(|epoch| !epoch.is_empty() && epoch.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// A zip that is no bomb.
+struct LogZip {
+    zip: ZipArchive<BufReader<File>>,
+    /// What may still be unpacked.
+    left: u64,
+}
+
+impl LogZip {
+    /// A file as text.
+    fn text(&mut self, name: &str) -> Result<String> {
+        let most = MOST_OF_SAMPLE.min(self.left);
+        let broken = |why: &dyn std::fmt::Display| {
+            Error::usage(format!(
+                "`{}` cannot be unpacked: {why}",
+                name.escape_debug()
+            ))
+        };
+        let index = self.zip.index_for_name(name);
+        let index = index.ok_or_else(|| broken(&"it is not there"))?;
+        let packed = self
+            .zip
+            .by_index_raw(index)
+            .map_err(|error| broken(&error))?;
+        let method = packed.compression();
+        let packed = BufReader::new(packed);
+        let mut text = String::new();
+        let mut read = |from: &mut dyn Read| {
+            let from = PythonNumbers::new(BufReader::new(from.take(most + 1)));
+            let mut from = from.take(most + 1);
+            from.read_to_string(&mut text)
+        };
+        let done = match method {
+            CompressionMethod::Stored => read(&mut { packed }),
+            CompressionMethod::Deflated => read(&mut DeflateDecoder::new(packed)),
+            #[expect(
+                deprecated,
+                reason = "the number of zstandard, which the crate need not unpack"
+            )]
+            CompressionMethod::Unsupported(93) => {
+                zstd::Decoder::with_buffer(packed).and_then(|mut from| read(&mut from))
+            }
+            other => return Err(broken(&format!("it is packed by {other}"))),
+        };
+        done.map_err(|error| broken(&error))?;
+        if text.len() as u64 > most {
+            let error = if most < MOST_OF_SAMPLE {
+                let times = format!("all of it is more than {MOST_TIMES} times its size");
+                broken(&format!("{times} and {} MiB", MOST_IN_ALL >> 20))
+            } else {
+                broken(&format!("it is more than {} MiB", most >> 20))
+            };
+            return Err(error.hint("is it a log at all? None of its samples should be that large"));
+        }
+        self.left -= text.len() as u64;
+        Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use zip::write::{SimpleFileOptions, ZipWriter};
+
+    use super::*;
+
+    fn zip_of(files: &[(&str, &[u8])]) -> File {
+        let mut zip = ZipWriter::new(tempfile::tempfile().unwrap());
+        let packed = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        for (name, content) in files {
+            zip.start_file(*name, packed).unwrap();
+            zip.write_all(content).unwrap();
+        }
+        zip.finish().unwrap()
+    }
+
+    #[test]
+    fn no_more_is_unpacked_than_is_allowed() {
+        let text = format!("{{\"id\": \"{}\"}}", "a".repeat(10_000));
+        let file = zip_of(&[("one.json", text.as_bytes()), ("two.json", text.as_bytes())]);
+        let zip = ZipArchive::new(BufReader::new(file)).unwrap();
+        let mut zip = LogZip { zip, left: 15_000 };
+        assert_eq!(zip.text("one.json").unwrap(), text);
+        let error = zip.text("two.json").unwrap_err();
+        assert!(
+            error
+                .message()
+                .contains("cannot be unpacked: all of it is more than"),
+            "{error}"
+        );
+        assert!(
+            zip.text("three.json")
+                .unwrap_err()
+                .message()
+                .contains("not there")
+        );
+    }
+
+    #[test]
+    fn names_say_only_what_is_a_sample() {
+        let check = |name: &str, expect: bool| assert_eq!(is_sample(name), expect, "{name}");
+        check("samples/a_epoch_1.json", true);
+        check("samples/../../etc/a_epoch_12.json", true);
+        check("samples/a_epoch_.json", false);
+        check("samples/a_epoch_1/sample.json", false);
+        check("summaries.json", false);
+        check("_journal/summaries/1.json", false);
+    }
+}

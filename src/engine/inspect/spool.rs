@@ -1,0 +1,211 @@
+//! Samples and answers of a log in a file without a name: memory has where they stand.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::data::{AgentError, Output, Sample};
+use crate::error::{Error, Result};
+use crate::system::lock::lock;
+
+/// A sample of a log, once for each epoch.
+pub(super) struct TakenSample {
+    pub(super) id: String,
+    /// From 0.
+    pub(super) epoch: u32,
+    pub(super) question: LogQuestion,
+    pub(super) answer: LogAnswer,
+}
+
+/// What was asked.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct LogQuestion {
+    pub(super) prompt: String,
+    pub(super) target: Value,
+    pub(super) metadata: Map<String, Value>,
+    pub(super) slices: Vec<(String, String)>,
+}
+
+/// What was answered.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct LogAnswer {
+    pub(super) output: Option<Output>,
+    pub(super) error: Option<AgentError>,
+    pub(super) latency_s: f64,
+}
+
+/// Where something stands in the file, and how long it is.
+#[derive(Clone, Copy, Debug)]
+struct Span(u64, usize);
+
+/// The file while it is written.
+pub(super) struct SpoolWriter {
+    log: PathBuf,
+    file: BufWriter<File>,
+    length: u64,
+    places: HashMap<String, usize>,
+    ids: Vec<(String, Span)>,
+    answers: HashMap<(usize, u32), Span>,
+}
+
+/// The file, to be read at any place.
+#[derive(Debug)]
+pub(super) struct LogSpool {
+    file: Mutex<File>,
+    places: HashMap<String, usize>,
+    /// In the order of the dataset.
+    ids: Vec<(String, Span)>,
+    answers: HashMap<(usize, u32), Span>,
+    epochs: u32,
+}
+
+impl SpoolWriter {
+    pub(super) fn create(log: &Path) -> Result<Self> {
+        let file = tempfile::tempfile();
+        let file = file.map_err(|error| Error::refused("make a temporary file", &error))?;
+        Ok(Self {
+            log: log.to_owned(),
+            file: BufWriter::with_capacity(1 << 16, file),
+            length: 0,
+            places: HashMap::new(),
+            ids: Vec::new(),
+            answers: HashMap::new(),
+        })
+    }
+
+    pub(super) fn add(&mut self, taken: &TakenSample) -> Result<()> {
+        let place = if let Some(place) = self.places.get(&taken.id) {
+            *place
+        } else {
+            let span = self.write(&taken.question)?;
+            self.ids.push((taken.id.clone(), span));
+            self.places.insert(taken.id.clone(), self.ids.len() - 1);
+            self.ids.len() - 1
+        };
+        let span = self.write(&taken.answer)?;
+        if self.answers.insert((place, taken.epoch), span).is_some() {
+            return Err(Error::usage(format!(
+                "sample `{}` has two answers in epoch {}",
+                taken.id.escape_debug(),
+                taken.epoch + 1
+            ))
+            .hint("ids of samples are to differ, also as texts: `1` and `\"1\"` are the same"));
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, value: &impl Serialize) -> Result<Span> {
+        let failed = |error: std::io::Error| {
+            let message = format!("the answers of the log cannot be kept for a while: {error}");
+            let failed = Error::infrastructure(message);
+            match crate::error::remedy(&error) {
+                Some(remedy) => failed.hint(remedy),
+                None => failed,
+            }
+        };
+        let json = serde_json::to_vec(value).map_err(|error| failed(error.into()))?;
+        self.file.write_all(&json).map_err(failed)?;
+        let span = Span(self.length, json.len());
+        self.length += json.len() as u64;
+        Ok(span)
+    }
+
+    /// The file, with samples in the order of these ids, and those that are not among them behind.
+    pub(super) fn finish(self, order: Vec<String>) -> Result<LogSpool> {
+        let file = self.file.into_inner();
+        let file = file.map_err(|error| Error::io("read", &self.log, error.error()))?;
+        let order: HashMap<String, usize> = order
+            .into_iter()
+            .enumerate()
+            .map(|(n, id)| (id, n))
+            .collect();
+        let mut sorted: Vec<usize> = (0..self.ids.len()).collect();
+        sorted.sort_by_key(|place| {
+            let known = order.get(&self.ids[*place].0);
+            (known.is_none(), known.copied(), *place)
+        });
+        let epochs = self
+            .answers
+            .keys()
+            .map(|(_, epoch)| epoch.saturating_add(1))
+            .max();
+        let mut ids: Vec<_> = self.ids.into_iter().map(Some).collect();
+        let ids = sorted
+            .iter()
+            .filter_map(|place| ids[*place].take())
+            .collect();
+        Ok(LogSpool {
+            file: Mutex::new(file),
+            places: self.places,
+            ids,
+            answers: self.answers,
+            epochs: epochs.unwrap_or_default(),
+        })
+    }
+}
+
+impl LogSpool {
+    pub(super) fn samples(&self) -> usize {
+        self.ids.len()
+    }
+
+    pub(super) fn answers(&self) -> usize {
+        self.answers.len()
+    }
+
+    pub(super) fn epochs(&self) -> u32 {
+        self.epochs
+    }
+
+    pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
+        self.ids.iter().map(|(id, _)| id.as_str())
+    }
+
+    /// Every sample, in order.
+    pub(super) fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        for (id, span) in &self.ids {
+            let question: LogQuestion = self.read(*span).map_err(|why| {
+                Error::infrastructure(format!("sample `{}`: {why}", id.escape_debug()))
+            })?;
+            let mut sample = Sample::new(id, question.prompt);
+            if !question.target.is_null() {
+                sample = sample.target(question.target);
+            }
+            sample.metadata = question.metadata;
+            sample.slices = question.slices;
+            take(sample)?;
+        }
+        Ok(())
+    }
+
+    /// The answer to a sample in an epoch, if the log has it.
+    pub(super) fn answer(
+        &self,
+        id: &str,
+        epoch: u32,
+    ) -> std::result::Result<Option<LogAnswer>, String> {
+        let span = self.places.get(id);
+        let span = span.and_then(|place| self.answers.get(&(*place, epoch)));
+        span.map(|span| self.read(*span)).transpose()
+    }
+
+    fn read<T: DeserializeOwned>(
+        &self,
+        Span(offset, length): Span,
+    ) -> std::result::Result<T, String> {
+        let mut text = vec![0; length];
+        let mut file = lock(&self.file);
+        let read = file
+            .seek(SeekFrom::Start(offset))
+            .and_then(|_| file.read_exact(&mut text));
+        drop(file);
+        read.map_err(|error| error.to_string())?;
+        serde_json::from_slice(&text).map_err(|error| error.to_string())
+    }
+}

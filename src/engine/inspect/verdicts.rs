@@ -1,0 +1,156 @@
+//! The names of the scorers of a log, as its samples have them.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::header::LogHeader;
+use crate::error::{Error, Result, nearest};
+
+/// A value that is a list or a map is so many verdicts at most.
+const MOST: usize = 100;
+
+/// The longest name.
+const LONGEST: usize = 200;
+
+/// Names in the order in which they were seen, each with the lowest and the highest number that it gave.
+#[derive(Default)]
+pub(super) struct ScorerNames {
+    names: Vec<String>,
+    ranges: HashMap<String, [f64; 2]>,
+}
+
+impl ScorerNames {
+    /// The verdicts of a sample by name. Of a value that is a map each entry is a verdict: `scorer.key`.
+    pub(super) fn take(
+        &mut self,
+        scores: Map<String, Value>,
+        is_ours: bool,
+    ) -> Result<Map<String, Value>> {
+        let mut verdicts = Map::new();
+        for (name, score) in scores {
+            let value = score.get("value").cloned().unwrap_or_default();
+            match value {
+                Value::Object(values) => {
+                    for (key, value) in values {
+                        self.add(
+                            &mut verdicts,
+                            format!("{name}.{key}"),
+                            told(value, &score, is_ours),
+                        )?;
+                    }
+                }
+                Value::Array(values) => {
+                    for (place, value) in values.into_iter().enumerate() {
+                        self.add(
+                            &mut verdicts,
+                            format!("{name}.{place}"),
+                            told(value, &score, is_ours),
+                        )?;
+                    }
+                }
+                value => self.add(&mut verdicts, name, told(value, &score, is_ours))?,
+            }
+        }
+        Ok(verdicts)
+    }
+
+    fn add(
+        &mut self,
+        verdicts: &mut Map<String, Value>,
+        name: String,
+        verdict: Value,
+    ) -> Result<()> {
+        if let Some(number) = verdict.get("value").and_then(Value::as_f64) {
+            let range = self.ranges.entry(name.clone()).or_insert([number; 2]);
+            *range = [range[0].min(number), range[1].max(number)];
+        }
+        if !self.names.contains(&name) {
+            if self.names.len() >= MOST || name.len() > LONGEST {
+                let message =
+                    format!("there are more than {MOST} verdicts by name, or a name is too long");
+                return Err(Error::usage(message));
+            }
+            self.names.push(name.clone());
+        }
+        verdicts.insert(name, verdict);
+        Ok(())
+    }
+
+    /// All names, that of the scorer that decides before the others, which are in the order of the task; and what people
+    /// should know of the numbers of that one.
+    pub(super) fn ordered(
+        self,
+        header: &LogHeader,
+        decides: Option<&str>,
+    ) -> Result<(Vec<String>, Option<String>)> {
+        let mut names = self.names;
+        if names.is_empty() {
+            // Of a log without any score; its answers are unscored.
+            names.extend(header.scorers().next().map(str::to_owned));
+        }
+        if names.is_empty() {
+            names.push("none".to_owned());
+        }
+        let of_task: Vec<&str> = header.scorers().collect();
+        let place = |name: &String| {
+            let mut task = of_task.iter();
+            task.position(|scorer| {
+                let rest = name.strip_prefix(scorer);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+        };
+        names.sort_by_key(|name| {
+            let known = place(name);
+            (known.is_none(), known)
+        });
+        if let Some(decides) = decides {
+            let Some(at) = names.iter().position(|name| name == decides) else {
+                let hint = nearest(decides, names.iter().map(String::as_str));
+                let all = names.join("`, `");
+                let error =
+                    Error::usage(format!("the log has no scorer `{decides}`: it has `{all}`"));
+                return Err(match hint {
+                    Some(name) => error.hint(format!("did you mean `--scorer {name}`?")),
+                    None => error.hint(format!("`--scorer '{}'`", names[0])),
+                });
+            };
+            let first = names.remove(at);
+            names.insert(0, first);
+        }
+        let range = self.ranges.get(&names[0]);
+        let range = range.filter(|[low, high]| *low < 0.0 || *high > 1.0);
+        let notice = range.map(|[low, high]| {
+            format!(
+                "`{}` gives numbers from {low} to {high}: to a value they count as the nearer of 0 and 1, and as correct \
+                 from 1 on, or from `--correct-at N`; a gate on them as they are is `mean(recorded) >= N`",
+                names[0]
+            )
+        });
+        Ok((names, notice))
+    }
+}
+
+/// A verdict as the scorer `recorded` reads it.
+fn told(value: Value, score: &Value, is_ours: bool) -> Value {
+    let mut told = Map::new();
+    told.insert("value".to_owned(), value);
+    let mut keep = |key: &str, value: Option<&Value>| {
+        if let Some(value) = value.filter(|value| !value.is_null()) {
+            told.insert(key.to_owned(), value.clone());
+        }
+    };
+    keep("answer", score.get("answer"));
+    let metadata = score.get("metadata");
+    let own = |key: &str| metadata.and_then(|metadata| metadata.get(key));
+    if is_ours {
+        // What this program exported, it takes back.
+        for key in ["correct", "reason", "details"] {
+            keep(key, own(key));
+        }
+    } else {
+        keep("explanation", score.get("explanation"));
+        keep("reason", score.get("reason"));
+    }
+    Value::Object(told)
+}
