@@ -68,6 +68,7 @@ mod plan;
 mod progress;
 mod project;
 mod quiet;
+mod readers;
 mod redaction;
 mod reference;
 mod report;

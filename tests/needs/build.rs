@@ -12,7 +12,31 @@ const PROBES: &[(&str, &[&str])] = &[
     ("bash", &["bash", "--version"]),
     ("browser", &["chromium-headless-shell", "--version"]),
     ("git", &["git", "--version"]),
+    (
+        "inspect_ai",
+        &[
+            "python3",
+            "-c",
+            "import importlib.metadata as m; m.version('inspect_ai')",
+        ],
+    ),
     ("node", &["node", "--version"]),
+    (
+        "opentelemetry_proto",
+        &[
+            "python3",
+            "-c",
+            "import importlib.metadata as m; m.version('opentelemetry-proto')",
+        ],
+    ),
+    (
+        "pyarrow",
+        &[
+            "python3",
+            "-c",
+            "import importlib.metadata as m; m.version('pyarrow')",
+        ],
+    ),
     ("pgrep", &["pgrep", "--version"]),
     ("python3", &["python3", "--version"]),
     ("setsid", &["setsid", "true"]),
@@ -84,6 +108,9 @@ fn reason(need: &str, command: &[&str]) -> String {
                 "landlock" => "Landlock is off here, or older than Linux 6.12",
                 "bwrap" => "`bwrap` cannot make a sandbox here",
                 "small_disk" => "a small disk cannot be mounted here",
+                "inspect_ai" | "opentelemetry_proto" | "pyarrow" => {
+                    &format!("`python3` has no `{need}`")
+                }
                 "clone" => "git does not know this folder",
                 _ => &format!("`{program}` does not work here"),
             };
