@@ -17,6 +17,9 @@ pub(crate) const NAME: &str = "recorded";
 /// The member of an output's metadata that has the verdicts by name.
 pub(crate) const VERDICTS: &str = "recorded_scores";
 
+/// The detail that has a number that is no value between 0 and 1.
+pub(crate) const NUMBER: &str = "recorded";
+
 pub(crate) const ENTRY: Entry = Entry {
     name: NAME,
     summary: "the verdict that was imported with the answer",
@@ -94,7 +97,7 @@ impl Recorded {
         if (0.0..=1.0).contains(&value) {
             return score;
         }
-        score.detail("recorded", value)
+        score.detail(NUMBER, value)
     }
 }
 

@@ -239,6 +239,22 @@ fn what_was_exported_comes_back_with_its_figures() {
 }
 
 #[test]
+fn grades_and_points_of_inspect_come_back_as_they_were() {
+    let project = Project::new();
+    theirs(&project);
+    let told = |command: &str| {
+        project.run(command).exits(3);
+        let scorers = project.last_json("summary.json")["scorers"].clone();
+        (figures(&project), scorers)
+    };
+    let before = told("import --format inspect capitals.eval");
+    project
+        .run("export --format inspect --output log.eval")
+        .exits(0);
+    assert_eq!(told("import --format inspect log.eval"), before);
+}
+
+#[test]
 fn a_part_of_a_log_is_no_baseline() {
     let project = Project::new();
     let eval = json!({ "dataset": { "sample_ids": ["a", "b", 3] }, "config": { "epochs": 2 } });

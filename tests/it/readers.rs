@@ -59,7 +59,7 @@ fn inspect_reads_what_is_exported() {
     let expect = json!([
         "success", "capitals", "mockllm/model",
         {
-            "includes": [4, 0, 0.25, 0.25], "grades": [4, 0, 0.25, 0.375], "length": [3, 1, 1.0, 1.0],
+            "includes": [4, 0, 0.25, 0.25], "grades": [4, 0, 0.25, 0.375], "length": [3, 1, 1.0, 11.0],
             "manners.kind": [4, 0, 1.0, 1.0], "manners.brief": [4, 0, 0.0, 0.5],
         },
         10, 2, "C", ["user", "assistant"], "It is Paris",

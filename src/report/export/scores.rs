@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::data::{Record, Score};
+#[cfg(feature = "inspect")]
+use crate::scorer::recorded;
 
 /// What a scorer said of an answer.
 pub(super) struct NamedVerdict<'a> {
@@ -13,6 +15,13 @@ pub(super) struct NamedVerdict<'a> {
     pub(super) score: Option<Cow<'a, Score>>,
     /// Why it could not.
     pub(super) error: Option<&'a str>,
+}
+
+/// The value of a verdict, as it was where it was imported: there it may be points on a scale of their own.
+#[cfg(feature = "inspect")]
+pub(super) fn number_of(score: &Score) -> f64 {
+    let recorded = score.details.get(recorded::NUMBER);
+    recorded.and_then(Value::as_f64).unwrap_or(score.value)
 }
 
 /// The verdicts on a record in the order of the scorers, without those that had nothing to judge.

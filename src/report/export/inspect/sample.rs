@@ -8,7 +8,7 @@ use super::message::{self, answer, message};
 use super::tally::LogUsage;
 use crate::data::{Normalized, Record, Score, Status};
 use crate::report::export::error_kind;
-use crate::report::export::scores::verdicts;
+use crate::report::export::scores::{number_of, verdicts};
 use crate::report::reported::{HIDDEN, ReportedRun};
 
 /// So much of a text stands in the list of the viewer, in bytes.
@@ -193,7 +193,7 @@ fn scores(record: &Record, run: &ReportedRun) -> Map<String, Value> {
 }
 
 fn logged(score: &Score, record: &Record) -> Value {
-    let value = match (score.value, score.correct) {
+    let value = match (number_of(score), score.correct) {
         (1.0, true) => "C".into(),
         (0.0, false) => "I".into(),
         (number, _) => Value::from(number),

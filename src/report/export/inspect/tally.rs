@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::data::{Record, Usage};
-use crate::report::export::scores::verdicts;
+use crate::report::export::scores::{number_of, verdicts};
 use crate::store::Manifest;
 
 /// The counts of a log.
@@ -128,7 +128,7 @@ impl LogTally {
                 scorer.open.is_scored = true;
                 scorer.scored += 1;
                 scorer.correct += u64::from(score.correct);
-                scorer.sum += score.value;
+                scorer.sum += number_of(score);
             }
         }
     }
