@@ -95,7 +95,7 @@ fn width() -> usize {
 /// `sums ████░░░░ 30/100 20 correct, 0 errors, 33 s left`, with as much of it as fits.
 fn line(tally: &CommandTally, width: usize, now: Instant) -> String {
     let run = &tally.run;
-    let name = cut_inside(&run.eval, NAME);
+    let name = cut_inside(&run.eval, NAME.min(width / 3));
     let (done, total) = (run.done, run.total.max(run.done));
     let full = |cells: usize| {
         let cells = cells as u64;
