@@ -31,6 +31,7 @@ pub(crate) mod figures;
 pub(crate) mod http;
 #[cfg(feature = "http")]
 pub(crate) mod openai;
+mod progress;
 pub(crate) mod replay;
 pub(crate) mod worker;
 

@@ -46,6 +46,7 @@ mod looks;
 mod options;
 mod outcome;
 mod preflight;
+mod progress;
 mod question;
 pub(crate) mod readable;
 pub(crate) mod repaired;

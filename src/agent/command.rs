@@ -45,7 +45,7 @@ use crate::system::process::named::FileHashes;
 use crate::system::sandbox::{Inmate, Sandbox, Ulimits};
 use crate::system::shortage::check_limits;
 use crate::text::redact::literal::keys_of_command;
-use lines::LiveLines;
+use lines::TaskLines;
 
 /// What stands for the prompt in an argument.
 pub(crate) const PROMPT: &str = "{prompt}";
@@ -242,7 +242,7 @@ impl Command {
             term_grace: self.term_grace,
         };
         let stdin = stdin.unwrap_or_default();
-        let lines = task.live.as_ref().map(LiveLines::new);
+        let lines = TaskLines::of(task);
         let watch = |kind: StreamKind, piece: &[u8]| {
             if let Some(lines) = &lines {
                 lines.piece(kind, piece);

@@ -242,6 +242,7 @@ impl Worker {
                         allowed,
                         cancel: task.cancel.clone(),
                         live: task.live.clone(),
+                        progress: task.progress.clone(),
                         reply,
                     });
                     match answer.recv() {

@@ -63,6 +63,8 @@ pub struct Task {
     pub(crate) deadline: Option<Instant>,
     pub(crate) cancel: Cancel,
     pub(crate) live: Option<Live>,
+    /// Where what the agent says of its progress is kept.
+    pub(crate) progress: Option<Live>,
     /// What a sandbox hides.
     pub(crate) hidden: Arc<[PathBuf]>,
 }
@@ -144,6 +146,17 @@ impl Task {
         self.deadline.map(clock::of_system)
     }
 
+    /// Says what the agent is doing. The journal of the run keeps it, with the attempt that it is about, and `--stream` shows
+    /// it; of an agent that says very much it keeps the beginning.
+    pub fn progress(&self, message: &str) {
+        if let Some(live) = &self.live {
+            message.lines().for_each(|line| (live.0)(line));
+        }
+        if let Some(progress) = &self.progress {
+            (progress.0)(message);
+        }
+    }
+
     /// Whether the run was interrupted or the deadline has passed. An agent that works for long should ask now and
     /// then: a closure cannot be killed.
     pub fn is_cancelled(&self) -> bool {
@@ -171,6 +184,7 @@ impl Task {
             deadline: None,
             cancel: Cancel::new(),
             live: None,
+            progress: None,
             hidden: Arc::default(),
         }
     }

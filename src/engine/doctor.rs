@@ -281,6 +281,7 @@ impl Examinee {
             deadline: clock::now().checked_add(timeout),
             cancel: cancel.clone(),
             live: None,
+            progress: None,
             hidden: crate::eval::plan::place::hidden(eval).into(),
         };
         let call = |agent: &dyn Agent, task: &Task| {

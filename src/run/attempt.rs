@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use super::bench::{Bench, guarded};
 use super::emitter::Emitter;
+use super::ledger::Ledger;
+use super::progress::ProgressLog;
 use super::question::Question;
 use super::scratch::{AttemptFiles, ScratchFolders};
 use super::stop::Stopper;
@@ -28,6 +30,7 @@ pub(super) struct AgentCaller {
     plan: Arc<Plan>,
     stopper: Arc<Stopper>,
     emitter: Arc<Emitter>,
+    ledger: Arc<Ledger>,
     bench: Bench,
     scratch: ScratchFolders,
 }
@@ -55,6 +58,7 @@ impl AgentCaller {
         dir: &RunDir,
         stopper: Arc<Stopper>,
         emitter: Arc<Emitter>,
+        ledger: Arc<Ledger>,
     ) -> Self {
         Self {
             bench: Bench::new(Arc::clone(&plan.eval.agent)),
@@ -62,6 +66,7 @@ impl AgentCaller {
             plan,
             stopper,
             emitter,
+            ledger,
         }
     }
 
@@ -92,6 +97,7 @@ impl AgentCaller {
         // Whatever asks takes room of its own.
         drop(room);
         let agent = &self.plan.eval.agent;
+        let progress = ProgressLog::new(&self.ledger, question, attempt);
         let started = clock::now();
         let task = Task {
             // Made for each attempt: kept for every sample it would hold each question twice.
@@ -107,6 +113,7 @@ impl AgentCaller {
             deadline: self.deadline(started, sample_left),
             cancel: self.stopper.cancel(),
             live: self.emitter.live(question.id()),
+            progress: Some(progress.live()),
             hidden: Arc::clone(&self.plan.hidden),
         };
         let recorded = agent.recorded_latency_s(&task);
@@ -115,6 +122,7 @@ impl AgentCaller {
         } else {
             self.bench.ask(task, &self.stopper)
         };
+        progress.end();
         let latency_s = recorded.unwrap_or_else(|| clock::since(started).as_secs_f64());
         let answer = answer.map(figures::checked);
         let answer = answer.and_then(|output| check_size(output, &self.plan.eval.limits));

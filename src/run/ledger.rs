@@ -30,6 +30,7 @@ use crate::store::files::JOURNAL;
 use crate::store::records::{Spool, Spooled};
 use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::lock::lock;
+use crate::system::process::excerpt::at_most;
 use crate::system::project::shown;
 use crate::text::redact::Redactor;
 
@@ -223,6 +224,21 @@ impl Ledger {
         event.latency_s = Some(latency_s);
         self.write(&event);
         clean
+    }
+
+    /// Writes down what an agent said while it worked, redacted, up to so many bytes.
+    pub(super) fn progressed(&self, mut event: StoredEvent, text: &str, most: usize) {
+        // Whole, for what is cut could be half a secret.
+        let clean = self.plan.redactor.line(text);
+        event.redacted = u32::from(clean != text);
+        event.progress = Some(at_most(clean, most));
+        self.write(&event);
+    }
+
+    /// Writes down how much more it said than is kept.
+    pub(super) fn left_out(&self, mut event: StoredEvent, lines: u64) {
+        event.left_out = lines;
+        self.write(&event);
     }
 
     /// Writes down how a question ended. The answer stands in the journal already.

@@ -45,6 +45,8 @@ pub(crate) enum Kind {
     Started,
     /// An attempt gave an answer, which `output` holds.
     Answered,
+    /// The agent says what it is doing, which `progress` holds; or how much more it said, which `left_out` counts.
+    Progress,
     /// An attempt has no answer; `error` says why.
     Failed,
     /// A judge replied, which `output` holds; `judge` says what it was asked.
@@ -76,6 +78,12 @@ pub(crate) struct StoredEvent {
     pub(crate) error: Option<AgentError>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) result: Option<Outcome>,
+    /// What the agent says of its progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) progress: Option<String>,
+    /// How many more lines of progress an attempt had than are kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) left_out: u64,
     /// What a judge was asked, without what it said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) judge: Option<Box<JudgeCall>>,
@@ -88,6 +96,14 @@ pub(crate) struct StoredEvent {
     /// That run, where the cache knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cached_from: Option<String>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks with a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl StoredEvent {
@@ -104,6 +120,8 @@ impl StoredEvent {
             output: None,
             error: None,
             result: None,
+            progress: None,
+            left_out: 0,
             judge: None,
             redacted: 0,
             cached: false,

@@ -44,6 +44,7 @@ mod html;
 mod hub;
 mod imports;
 mod init;
+mod journal_progress;
 mod judge_figures;
 mod judge_kin;
 mod judge_read;

@@ -1,6 +1,7 @@
 //! `cargo evaltest show`.
 
 mod judged;
+mod progress;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -247,6 +248,7 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
         )?;
     }
     asked(outcome, out)?;
+    progress::progress(attempts, out)?;
     for event in attempts.iter().filter(|event| event["kind"] == "failed") {
         let message = event["error"]["message"].as_str().unwrap_or_default();
         writeln!(

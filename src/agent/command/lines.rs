@@ -1,17 +1,51 @@
 //! Live output in lines, so that a secret is not cut in two before it is blanked.
+//!
+//! [`TaskLines`] is what becomes of the output of a program while it works on a task; [`LiveLines`] makes lines of it.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::StreamKind;
+use crate::agent::progress;
+use crate::data::Task;
 use crate::data::task::Live;
 use crate::system::lock::lock;
 
 /// The rest of a longer line is not shown: shown in pieces, a secret could be cut in two.
 const LONGEST_LINE: usize = 8 * 1024;
 
+/// What a program prints while it works on a task: shown if someone watches; what it says of its progress on stderr is kept.
+pub(super) struct TaskLines {
+    shown: Option<LiveLines>,
+    told: Option<LiveLines>,
+}
+
+impl TaskLines {
+    /// Those of a task; `None` where nobody wants them.
+    pub(super) fn of(task: &Task) -> Option<Self> {
+        let shown = task.live.clone().map(LiveLines::new);
+        let told = task.progress.clone().map(|progress| {
+            LiveLines::new(Live(Arc::new(move |line: &str| {
+                if let Some(message) = progress::of_line(line) {
+                    (progress.0)(&message);
+                }
+            })))
+        });
+        (shown.is_some() || told.is_some()).then_some(Self { shown, told })
+    }
+
+    pub(super) fn piece(&self, kind: StreamKind, piece: &[u8]) {
+        if let Some(shown) = &self.shown {
+            shown.piece(kind, piece);
+        }
+        if let Some(told) = self.told.as_ref().filter(|_| kind == StreamKind::Stderr) {
+            told.piece(kind, piece);
+        }
+    }
+}
+
 /// Collects pieces of output and hands on whole lines.
-pub(in crate::agent) struct LiveLines<'a> {
-    live: &'a Live,
+pub(in crate::agent) struct LiveLines {
+    live: Live,
     /// What began on stdout and on stderr and has no end yet.
     begun: Mutex<[Begun; 2]>,
 }
@@ -24,8 +58,8 @@ struct Begun {
     is_cut: bool,
 }
 
-impl<'a> LiveLines<'a> {
-    pub(in crate::agent) fn new(live: &'a Live) -> Self {
+impl LiveLines {
+    pub(in crate::agent) fn new(live: Live) -> Self {
         Self {
             live,
             begun: Mutex::default(),
@@ -55,7 +89,7 @@ impl<'a> LiveLines<'a> {
     }
 }
 
-impl Drop for LiveLines<'_> {
+impl Drop for LiveLines {
     fn drop(&mut self) {
         let begun = std::mem::take(&mut *lock(&self.begun));
         for line in begun.into_iter().filter(|line| !line.bytes.is_empty()) {

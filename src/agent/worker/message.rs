@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::agent::figures;
+use crate::agent::progress::told;
 use crate::text::escape_line_ends;
 
 /// The version of the protocol, in both greetings.
@@ -82,14 +83,6 @@ fn is_reply(line: &Map<String, Value>) -> bool {
     ["answer", "error", "messages", "tool_calls"]
         .iter()
         .any(|key| line.contains_key(*key))
-}
-
-fn told(message: Value) -> String {
-    match message {
-        Value::String(text) => text,
-        Value::Null => String::new(),
-        other => other.to_string(),
-    }
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@ pub(super) struct WorkerRequest {
     pub(super) allowed: Option<Duration>,
     pub(super) cancel: Cancel,
     pub(super) live: Option<Live>,
+    /// Where what it says of its progress is kept.
+    pub(super) progress: Option<Live>,
     pub(super) reply: Sender<WorkerReply>,
 }
 

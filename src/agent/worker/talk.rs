@@ -127,7 +127,7 @@ impl<'a> Talk<'a> {
                 (live.0)(line);
             }
         }));
-        let lines = LiveLines::new(&live);
+        let lines = LiveLines::new(live);
         let end = loop {
             if let Err(end) = self.turn(&lines) {
                 break end;
@@ -138,7 +138,7 @@ impl<'a> Talk<'a> {
     }
 
     /// Does what can be done now and sleeps until there is more.
-    fn turn(&mut self, stderr: &LiveLines<'_>) -> Result<(), End> {
+    fn turn(&mut self, stderr: &LiveLines) -> Result<(), End> {
         self.take_orders();
         self.admit();
         self.send();

@@ -329,6 +329,7 @@ impl JudgeSeat {
             deadline: self.deadline(judging),
             cancel: judging.stopper.cancel(),
             live: None,
+            progress: None,
             hidden: Arc::clone(&judging.hidden),
         };
         let reply = if self.agent.keeps_deadline() {

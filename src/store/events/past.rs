@@ -91,14 +91,17 @@ impl Past {
         let texts = match carried.known.kind {
             Kind::Answered => (of("output"), None),
             Kind::Scored | Kind::Ended => (None, of("result")),
-            Kind::Started | Kind::Failed | Kind::Judged | Kind::JudgeFailed | Kind::Confirmed => {
-                (None, None)
-            }
+            Kind::Started
+            | Kind::Progress
+            | Kind::Failed
+            | Kind::Judged
+            | Kind::JudgeFailed
+            | Kind::Confirmed => (None, None),
         };
         let event = carried.known;
         match event.kind {
             // An attempt that was cut off by the end of the process is no failure of the agent.
-            Kind::Started | Kind::Confirmed => {}
+            Kind::Started | Kind::Progress | Kind::Confirmed => {}
             Kind::Judged | Kind::JudgeFailed => self.judged.extend(event.into_said()),
             Kind::Failed => self.attempts = self.attempts.max(event.attempt),
             Kind::Answered => {
@@ -169,7 +172,7 @@ impl Left {
 impl Kind {
     /// Whether an event of this kind says something of what came before.
     pub(crate) fn is_of_past(self) -> bool {
-        !matches!(self, Self::Started | Self::Confirmed)
+        !matches!(self, Self::Started | Self::Progress | Self::Confirmed)
     }
 }
 

@@ -40,6 +40,15 @@ pub(crate) fn cut(text: &str) -> String {
     format!("{}…", safe(text))
 }
 
+/// A text up to so many bytes, as it is: cut, and with a mark, where there is more.
+pub(crate) fn at_most(mut text: String, limit: usize) -> String {
+    if text.len() <= limit {
+        return text;
+    }
+    text.truncate(text.floor_char_boundary(limit));
+    cut(&text)
+}
+
 fn safe(text: &str) -> &str {
     let is_of_word = |c: char| c.is_alphanumeric() || "._~+/=-\u{FFFD}".contains(c);
     let whole = text.trim_end_matches(is_of_word);
@@ -75,6 +84,13 @@ mod tests {
             format!("of {}…", &word[..499])
         );
         assert_eq!(beginning("\u{202E}x\0".as_bytes(), 9), "\\u{202e}x\\u{0}");
+    }
+
+    #[test]
+    fn a_text_is_kept_up_to_somewhere() {
+        assert_eq!(at_most("a\nb".to_owned(), 3), "a\nb");
+        assert_eq!(at_most("a béé".to_owned(), 4), "a …");
+        assert_eq!(at_most("é".to_owned(), 1), "…");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::system::process::excerpt::beginning;
 
 /// How much of a line that cannot be read is shown.
 const EXCERPT_BYTES: usize = 200;
-/// How much of a progress event is shown.
+/// How much of a progress event is shown while it happens.
 const PROGRESS_BYTES: usize = 1000;
 
 impl Talk<'_> {
@@ -57,6 +57,9 @@ impl Talk<'_> {
         open.chatter += line.len() + 1;
         if let Some(live) = &open.request.live {
             (live.0)(&beginning(text.as_bytes(), PROGRESS_BYTES));
+        }
+        if let Some(progress) = &open.request.progress {
+            (progress.0)(text);
         }
         if open.chatter > self.setup.max_output_bytes {
             return Err(End::Faulty(self.too_large(line)));

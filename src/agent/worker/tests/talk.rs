@@ -125,14 +125,21 @@ fn progress_is_shown_and_is_no_answer() {
     let progress = r#"printf '{"id":"%s","type":"progress","message":"half"}\n{"id":"%s","progress":1}\n\n' $id $id"#;
     let worker = project.each(&format!("{progress}; echo said >&2; sleep 0.1; answer $id"));
     let shown = Arc::new(Mutex::new(Vec::new()));
-    let own = Arc::clone(&shown);
-    let task = Task {
-        live: Some(Live(Arc::new(move |line: &str| {
+    let kept = Arc::new(Mutex::new(Vec::new()));
+    let into = |lines: &Arc<Mutex<Vec<String>>>| {
+        let own = Arc::clone(lines);
+        Some(Live(Arc::new(move |line: &str| {
             own.lock().unwrap().push(line.to_owned());
-        }))),
+        })))
+    };
+    let task = Task {
+        live: into(&shown),
+        progress: into(&kept),
         ..task("a")
     };
     check_text(&worker.answer(&task), "4");
+    // What it prints to stderr may be of any task.
+    assert_eq!(*kept.lock().unwrap(), ["half", "1"]);
     let mut shown = shown.lock().unwrap().clone();
     shown.sort();
     assert_eq!(shown, ["1", "half", "said"]);

@@ -82,6 +82,7 @@ fn attempt_once(
         deadline: clock::now().checked_add(timeout),
         cancel: NOBODY.clone(),
         live: None,
+        progress: None,
         hidden: Arc::default(),
     };
     panics::catch(|| request.agent.answer(&task))

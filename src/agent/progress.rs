@@ -1,0 +1,59 @@
+//! What a program says of its progress.
+//!
+//! A worker says it in lines of its protocol, a program that is started for each question in lines of stderr, which are
+//! otherwise its own: an object with `progress`, or with `type: progress` and a `message`.
+
+use serde_json::Value;
+
+use super::figures;
+
+/// What a line of stderr says of progress, if it does.
+pub(super) fn of_line(line: &str) -> Option<String> {
+    let line = line.trim();
+    // Most lines are logs of some kind, and cost no parsing.
+    if !line.starts_with('{') || !line.contains("progress") {
+        return None;
+    }
+    let Value::Object(mut line) = figures::read(line.as_bytes()).ok()? else {
+        return None;
+    };
+    match line.get("type").map(Value::as_str) {
+        Some(Some("progress")) => Some(told(line.remove("message").unwrap_or_default())),
+        None => line.remove("progress").map(told),
+        Some(_) => None,
+    }
+}
+
+/// What is said, as a text.
+pub(super) fn told(message: Value) -> String {
+    match message {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_stderr_may_tell_of_progress() {
+        let check = |line: &str, expect: Option<&str>| {
+            assert_eq!(of_line(line).as_deref(), expect, "{line}");
+        };
+        check(r#"{"progress": "half"}"#, Some("half"));
+        check(r#" {"type": "progress", "message": "all"} "#, Some("all"));
+        check(
+            r#"{"progress": {"done": 1, "of": 2}}"#,
+            Some(r#"{"done":1,"of":2}"#),
+        );
+        check(r#"{"type": "progress"}"#, Some(""));
+        check(r#"{"type": "log", "progress": 1}"#, None);
+        check(r#"{"level": "info", "message": "progress"}"#, None);
+        check(r#"{"progress": "ha"#, None);
+        check("progress: half", None);
+        check(r#"["progress"]"#, None);
+        check("", None);
+    }
+}
