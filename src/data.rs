@@ -14,6 +14,7 @@ pub(crate) mod task;
 
 mod attachment;
 mod manner;
+mod variant;
 
 pub(crate) mod dataset;
 pub(crate) mod hub;
@@ -29,3 +30,4 @@ pub use sample::{Attachment, Sample, Target};
 pub(crate) use score::DetailBounds;
 pub use score::{Details, Normalized, Score, shown_prediction};
 pub use task::{Task, TaskFile};
+pub use variant::Variant;

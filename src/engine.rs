@@ -74,7 +74,7 @@ pub mod serve {
 /// JSON as Python writes it.
 pub mod data {
     pub use crate::data::dataset::python_json;
-    pub use crate::data::shown_prediction;
+    pub use crate::data::{Variant, shown_prediction};
 }
 
 /// Run directories and the cache of answers.
@@ -166,7 +166,8 @@ pub mod eval {
         #[cfg(feature = "schema")]
         pub use crate::eval::spec::schema::{OwnKinds, schema, schema_text};
         pub use crate::eval::spec::{
-            is_spec, likely_names, load, names, of_flags, parse, spec_of_run,
+            is_spec, likely_names, load, load_all, load_any, load_of, names, of_config, of_flags,
+            parse, parse_all, spec_of_run,
         };
     }
 }

@@ -17,12 +17,13 @@ use serde_json::{Map, Value};
 use crate::agent::Agent;
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
-use crate::data::Sample;
+use crate::data::{Sample, Variant};
 use crate::error::Result;
 pub use crate::eval::errors::Errors;
 pub(crate) use crate::eval::keep_scratch::KeepScratch;
 pub use crate::eval::limits::Budget;
 pub(crate) use crate::eval::limits::Limits;
+use crate::eval::limits::purse::Purse;
 use crate::scorer::Scorer;
 use crate::scorer::extract::{Extract, Extraction};
 use crate::store::cache::{CacheUse, Settings};
@@ -49,6 +50,10 @@ use crate::verdict::gate::Gate;
 #[derive(Clone)]
 pub struct Eval {
     pub(crate) name: String,
+    /// Which of the agents and prompts of its spec it has, where that names several.
+    pub(crate) variant: Variant,
+    /// What all variants of the spec have used up, if it is one of several.
+    pub(crate) purse: Option<Arc<Purse>>,
     pub(crate) benchmark: Arc<dyn Benchmark>,
     pub(crate) agent: Arc<dyn Agent>,
     pub(crate) prompt: Prompt,
@@ -83,6 +88,8 @@ pub struct Eval {
     pub(crate) sees_places: Vec<Option<String>>,
     /// The spec as it was understood, for the manifest; builder evals describe themselves.
     pub(crate) config: Value,
+    /// What people should know of how it came to be.
+    pub(crate) notices: Vec<String>,
 }
 
 /// What makes a sample's test fail.
@@ -176,6 +183,8 @@ impl Eval {
                 ..SnapshotConfig::default()
             },
             name,
+            variant: Variant::default(),
+            purse: None,
             default_snapshots: true,
             benchmark,
             prompt: Prompt::Default,
@@ -203,6 +212,7 @@ impl Eval {
             scorer_places: Vec::new(),
             sees_places: Vec::new(),
             config: Value::Null,
+            notices: Vec::new(),
         }
     }
 

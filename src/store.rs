@@ -22,8 +22,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::data::Variant;
 use crate::error::{Error, Result};
 use crate::system::file::{absolute, make_root, write_atomically};
+use crate::text::name::file_name;
 use files::{JOURNAL, MANIFEST};
 
 pub(crate) mod cache;
@@ -49,7 +51,7 @@ pub use stamp::{stamp, stamp_and_id, stamp_of};
 /// Version of the files in a run directory.
 ///
 /// * 1: the first. Members added since, which a reader may leave alone: the manifest's `parent_run_id`, `epochs`,
-///   `agent_hash`, `prompt`, `mixed`, `answers_of`, `detail_bounds` and `judge_models`; a result's and an event's
+///   `agent_hash`, `prompt`, `mixed`, `answers_of`, `detail_bounds`, `judge_models` and `variant`; a result's and an event's
 ///   `cached_from`; a result's `judged`, and `error` with `reason` in its `scores` and in an error; events of the kinds
 ///   `judged` and `judge_failed`, with `judge`. With several epochs `samples.jsonl` has a record for each, those of a
 ///   sample side by side.
@@ -230,9 +232,13 @@ pub(crate) fn random_run_id(eval: &str) -> String {
     use std::hash::{BuildHasher, Hasher};
     // `RandomState` is seeded by the operating system.
     let random = std::hash::RandomState::new().build_hasher().finish();
-    format!(
-        "{}-{:06x}",
-        crate::text::name::file_name(eval),
-        random & 0xff_ffff
-    )
+    // What separates the name of a spec from those of its variants may stand in a file name, too.
+    let pieces = eval.split_inclusive([Variant::AGENT, Variant::PROMPT]);
+    let pieces = pieces.map(
+        |piece| match piece.strip_suffix([Variant::AGENT, Variant::PROMPT]) {
+            Some(name) => file_name(name) + &piece[name.len()..],
+            None => file_name(piece),
+        },
+    );
+    format!("{}-{:06x}", pieces.collect::<String>(), random & 0xff_ffff)
 }

@@ -27,12 +27,13 @@ pub(crate) fn snapshot_folder(dir: &RunDir, manifest: &Manifest) -> Result<PathB
     if let Some(path) = spec::spec_of_run(manifest)
         && is_below(&root, &path)
         && let Ok(names) = spec::names(&path)
-        && names.eval == manifest.eval
+        && let Some(names) = names.of(&manifest.eval)
     {
-        return Ok(names.snapshots);
+        return Ok(names.snapshots.clone());
     }
     let specs = discover::find()?.specs;
     let named = specs.iter().filter_map(|path| spec::names(path).ok());
+    let named = named.flat_map(|names| names.evals);
     let (mut own, others): (Vec<_>, Vec<_>) = named.partition(|names| names.eval == manifest.eval);
     match own.len() {
         0 => {}

@@ -8,7 +8,7 @@
 //! Cargo does not tell which test targets have a harness of their own, hence `tests`. Naming a target's
 //! evals saves building it when all of them have specs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -29,7 +29,7 @@ mod without_cargo;
 
 use harness::CargoTarget;
 use metadata::TestEntry;
-pub(crate) use named::{is_eval, named, one_spec, typed_specs, without_run};
+pub(crate) use named::{is_eval, named, one_spec, typed, typed_specs, without_run};
 pub(crate) use specs::check_names;
 use specs::specs_below;
 
@@ -42,11 +42,50 @@ pub(crate) struct Discovered {
     pub(crate) tests: Vec<TestTarget>,
     /// The evals of these targets that were typed by their names; the targets are there for nothing else.
     pub(crate) names: BTreeSet<String>,
+    /// The variants that were typed by their names, of specs that name several agents or prompts; all of the others.
+    pub(crate) variants: BTreeMap<PathBuf, ChosenEvals>,
     /// What lies among the specs and is none, in words.
     pub(crate) left_out: BTreeSet<String>,
 }
 
+/// Which evals of a spec are meant.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ChosenEvals {
+    names: BTreeSet<String>,
+    /// The spec was typed, too.
+    all: bool,
+}
+
 impl Discovered {
+    /// Whether an eval of a spec is meant.
+    pub(crate) fn wants(&self, spec: &Path, eval: &str) -> bool {
+        let chosen = self.variants.get(&real(spec));
+        chosen.is_none_or(|chosen| chosen.all || chosen.names.contains(eval))
+    }
+
+    /// Adds a spec, or only one of its variants.
+    fn add_spec(&mut self, spec: &Path, variant: Option<&str>) {
+        let is_known = self.specs.iter().any(|known| real(known) == real(spec));
+        if variant.is_none() && !is_known {
+            self.specs.push(spec.to_owned());
+            return;
+        }
+        let chosen = self
+            .variants
+            .entry(real(spec))
+            .or_insert_with(|| ChosenEvals {
+                all: is_known,
+                ..ChosenEvals::default()
+            });
+        match variant {
+            Some(name) => drop(chosen.names.insert(name.to_owned())),
+            None => chosen.all = true,
+        }
+        if !is_known {
+            self.specs.push(spec.to_owned());
+        }
+    }
+
     /// Whether there is nothing to run.
     pub(crate) fn is_empty(&self) -> bool {
         self.specs.is_empty() && self.tests.is_empty()
@@ -58,6 +97,11 @@ impl Discovered {
             console::note(text);
         }
     }
+}
+
+/// A path by which a file is one, whatever was typed.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// A test target that holds evals.

@@ -1,8 +1,10 @@
 //! The runs of a project: the one that is named, the last one, all that are over.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use evaltest::engine::data::Variant;
 use evaltest::engine::eval::spec;
 use evaltest::engine::report::glance::RunGlance;
 use evaltest::engine::run::restored::{Readable, readable};
@@ -75,10 +77,23 @@ pub(crate) fn open_run(named: &Path) -> Result<RunDir> {
     }
     let runs = known_runs(None)?;
     let of_eval = |run: &&KnownRun| run.manifest.eval == name;
-    match newest(runs.iter().filter(of_eval)) {
-        Some(run) => Ok(run.dir.clone()),
-        None => RunDir::open(&run_ids::found(named)?),
+    if let Some(run) = newest(runs.iter().filter(of_eval)) {
+        return Ok(run.dir.clone());
     }
+    // The name of a spec is that of several evals, where it names several agents or prompts.
+    let variants = runs.iter().map(|run| run.manifest.eval.as_str());
+    let variants = variants.filter(|eval| Variant::family_of(eval) == name);
+    let variants: BTreeSet<&str> = variants.collect();
+    if !variants.is_empty() {
+        let variants: Vec<&str> = variants.into_iter().collect();
+        let message = format!(
+            "`{}` names several agents or prompts, each with runs of its own",
+            clean(name)
+        );
+        let variants = clean(&variants.join("`, `"));
+        return Err(Error::usage(message).hint(format!("name one: `{variants}`")));
+    }
+    RunDir::open(&run_ids::found(named)?)
 }
 
 /// The last run; of several in one command the one that was killed, or ended last.
@@ -171,7 +186,7 @@ pub(crate) fn output_roots() -> Result<Vec<PathBuf>> {
         .map(|found| found.specs)
         .unwrap_or_default()
     {
-        if let Ok(eval) = spec::load(&path, &Registry::new(), &[])
+        if let Ok(eval) = spec::load_any(&path, &Registry::new(), &[])
             && eval.has_output_root()
         {
             roots.push(eval.output_folder());
@@ -270,7 +285,8 @@ pub(crate) fn glances(root: Option<&Path>, eval: Option<&str>, most: usize) -> R
         older: 0,
     };
     for dir in &dirs {
-        let is_wanted = |name: &str| eval.is_none_or(|eval| eval == name);
+        let is_wanted =
+            |name: &str| eval.is_none_or(|eval| [name, Variant::family_of(name)].contains(&eval));
         if found.runs.len() == most && eval.is_none() {
             found.older += 1;
             continue;

@@ -40,6 +40,14 @@ impl KeyPath {
         self.steps.iter().rev()
     }
 
+    /// The same with other steps at its beginning, in place of the first `taken`.
+    pub(crate) fn with_head<const N: usize>(&self, taken: usize, head: [Step; N]) -> Self {
+        let mut path = self.clone();
+        path.steps.truncate(path.steps.len().saturating_sub(taken));
+        path.steps.extend(head.into_iter().rev());
+        path
+    }
+
     /// Whether the key itself is meant, and not its value.
     pub(crate) fn is_key(&self) -> bool {
         self.is_key
@@ -85,6 +93,14 @@ impl Error {
             Some(_) => self,
             None => self.under(step),
         }
+    }
+
+    /// The same, with what it is about named otherwise.
+    #[must_use]
+    pub(crate) fn moved(mut self, to: impl FnOnce(&KeyPath) -> KeyPath) -> Self {
+        let path = self.0.key.take();
+        self.0.key = path.map(|path| to(&path));
+        self
     }
 
     /// The key that it is about, if it is about one.

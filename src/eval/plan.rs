@@ -102,7 +102,7 @@ impl Plan {
 
     /// The same; hints are those for specs.
     fn load_any(eval: &Eval, baseline: BaselineUse) -> Result<Self> {
-        check_name(&eval.name)?;
+        check_name(eval.family())?;
         check_epochs(eval.epochs).map_err(|error| error.at(format!("eval `{}`", eval.name)))?;
         eval.prompt.check(&*eval.benchmark)?;
         gate::check_unique(&eval.gates)?;
@@ -156,6 +156,7 @@ impl Plan {
         let dataset = place::dataset(eval);
         let truths = Truths::of(eval);
         let mut notices = eval.benchmark.notices();
+        notices.extend(eval.notices.iter().cloned());
         if !scorers.iter().any(Scorer::needs_target) {
             // Nobody misses them.
             notices.retain(|notice| !notice.ends_with(NO_TRUTH));

@@ -1,10 +1,12 @@
 //! Specs: YAML to [`Eval`].
 //!
 //! `keys` holds the types that serde reads, `tagged` the `{ type: …, … }` maps, `parts` the benchmark and the agent, whose
-//! keys only the registry knows; `places` and `problem` say where a mistake stands.
+//! keys only the registry knows; `places` and `problem` say where a mistake stands. A spec that names several agents or
+//! prompts (`matrix`) is several evals; each is read as if the spec had that one alone.
 
 use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::DeserializeSeed;
@@ -24,6 +26,7 @@ mod cache;
 pub(crate) mod driven;
 mod keys;
 mod limits;
+mod matrix;
 mod misplaced;
 #[cfg(test)]
 mod mutations;
@@ -40,39 +43,121 @@ mod tagged;
 pub(crate) use crate::text::setting::Override;
 pub(crate) use builder::override_built;
 pub(crate) use limits::budget_of;
-pub use of_run::spec_of_run;
+pub use of_run::{of_config, spec_of_run};
 
+use crate::data::Variant;
 use crate::data::yaml_places::YamlPlaces;
+use crate::eval::limits::purse::Purse;
+use build::Around;
 use keys::SpecFile;
+use matrix::SpecMatrix;
 use parts::{ChosenParts, PartsOf};
 
 impl Eval {
     /// Reads a spec that names only built-in benchmarks, agents and scorers.
     ///
     /// # Errors
-    /// With file, line and column when the spec is wrong, or with the path of what it names and is missing.
+    /// With file, line and column when the spec is wrong, or with the path of what it names and is missing. One that
+    /// names several agents or prompts is for [`Eval::all_from_yaml`].
     pub fn from_yaml(path: impl AsRef<Path>) -> Result<Self> {
         Self::from_yaml_with(path, &Registry::new())
     }
 
     /// Reads a spec that may also name what is registered.
     pub fn from_yaml_with(path: impl AsRef<Path>, registry: &Registry) -> Result<Self> {
-        let path = path.as_ref();
-        let path = if path.is_relative() {
-            crate::system::project::package_root().join(path)
-        } else {
-            path.to_owned()
-        };
-        load(&path, registry, &driven::overrides()?)
+        load(&in_package(path.as_ref()), registry, &driven::overrides()?)
+    }
+
+    /// The evals of a spec: one for each of its `agents` with each of its `prompts`, and one where it has one of both.
+    ///
+    /// ```no_run
+    /// fn main() -> evaltest::Result<evaltest::Conclusion> {
+    ///     evaltest::run(evaltest::Eval::all_from_yaml("evals/gaia.yaml")?)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Eval::from_yaml`].
+    pub fn all_from_yaml(path: impl AsRef<Path>) -> Result<Vec<Self>> {
+        Self::all_from_yaml_with(path, &Registry::new())
+    }
+
+    /// The same of a spec that may also name what is registered.
+    pub fn all_from_yaml_with(path: impl AsRef<Path>, registry: &Registry) -> Result<Vec<Self>> {
+        load_all(&in_package(path.as_ref()), registry, &driven::overrides()?)
     }
 }
 
-/// Reads a spec and applies overrides.
+fn in_package(path: &Path) -> PathBuf {
+    if path.is_relative() {
+        crate::system::project::package_root().join(path)
+    } else {
+        path.to_owned()
+    }
+}
+
+/// Reads a spec of one eval and applies overrides.
 ///
 /// # Errors
 /// As [`Eval::from_yaml`].
 pub fn load(path: &Path, registry: &Registry, overrides: &[Override]) -> Result<Eval> {
     parse(&text_of(path)?, path, registry, overrides)
+}
+
+/// The evals of a spec.
+///
+/// # Errors
+/// As [`Eval::from_yaml`].
+pub fn load_all(path: &Path, registry: &Registry, overrides: &[Override]) -> Result<Vec<Eval>> {
+    let text = text_of(path)?;
+    parse_of(&text, SpecSource::File(path), registry, overrides, None)
+}
+
+/// Any of the evals of a spec, for what all of them have in common: dataset, scorers, limits, folders of runs and
+/// answers.
+///
+/// # Errors
+/// As [`Eval::from_yaml`].
+pub fn load_any(path: &Path, registry: &Registry, overrides: &[Override]) -> Result<Eval> {
+    let text = text_of(path)?;
+    let source = SpecSource::File(path);
+    first(
+        parse_of(&text, source, registry, overrides, Some(&|_| true))?,
+        path,
+    )
+}
+
+/// The eval of this name of a spec; of a spec of one eval that one, whatever it is called now.
+///
+/// # Errors
+/// As [`Eval::from_yaml`], and when no variant of the spec has the name.
+pub fn load_of(
+    path: &Path,
+    registry: &Registry,
+    overrides: &[Override],
+    eval: &str,
+) -> Result<Eval> {
+    let text = text_of(path)?;
+    let wanted = &eval[Variant::family_of(eval).len()..];
+    let is_wanted = |variant: &Variant| variant.to_string() == wanted;
+    let source = SpecSource::File(path);
+    let found = parse_of(&text, source, registry, overrides, Some(&is_wanted))?;
+    first(found, path).map_err(|_| {
+        Error::usage(format!(
+            "{}: the spec has no variant `{}` any more",
+            path.display(),
+            wanted.escape_debug()
+        ))
+        .hint("cargo evaltest list")
+    })
+}
+
+fn first(evals: Vec<Eval>, path: &Path) -> Result<Eval> {
+    let mut evals = evals.into_iter();
+    evals.next().ok_or_else(|| {
+        Error::usage(format!("{}: the spec has no eval", path.display()))
+            .hint("cargo evaltest list")
+    })
 }
 
 fn text_of(path: &Path) -> Result<String> {
@@ -109,12 +194,29 @@ fn text_of(path: &Path) -> Result<String> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SpecNames {
-    /// The eval.
+    /// The eval, or what its variants have in common.
     pub eval: String,
+    /// The eval, or its variants.
+    pub evals: Vec<EvalNames>,
     /// Its benchmark.
     pub benchmark: String,
+}
+
+/// What an eval of a spec calls its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EvalNames {
+    /// The eval.
+    pub eval: String,
     /// The folder of its snapshots.
     pub snapshots: PathBuf,
+}
+
+impl SpecNames {
+    /// What the eval of this name calls its own, if it is one of the spec's.
+    pub fn of(&self, eval: &str) -> Option<&EvalNames> {
+        self.evals.iter().find(|names| names.eval == eval)
+    }
 }
 
 /// The names that stand in a spec, also where it names what is not registered here.
@@ -123,12 +225,22 @@ pub fn names(path: &Path) -> Result<SpecNames> {
     let text = without_mark(&text);
     let (spec, _) = read(text).map_err(|error| problem::explain(path, text, &error))?;
     let eval = match spec.name {
-        Some(name) => name,
+        Some(ref name) => name.clone(),
         None => name_of(path)?,
     };
     let folder = path.parent().unwrap_or_else(|| Path::new(""));
+    let places = YamlPlaces::of(text);
+    let matrix = SpecMatrix::of(&spec).map_err(|error| {
+        let place = error.key_path().and_then(|key| places.at(key));
+        let place = place.map_or_else(String::new, |place| format!(":{place}"));
+        error.at(format_args!("{}{place}", path.display()))
+    })?;
+    let evals = matrix.variants().into_iter().map(|variant| EvalNames {
+        snapshots: build::snapshots(folder, spec.snapshot.path.clone(), &eval, &variant),
+        eval: format!("{eval}{variant}"),
+    });
     Ok(SpecNames {
-        snapshots: build::snapshots(folder, spec.snapshot.path, &eval),
+        evals: evals.collect(),
         eval,
         benchmark: spec.benchmark.name,
     })
@@ -156,7 +268,8 @@ pub fn likely_names(path: &Path) -> Vec<String> {
 /// Whether a text of YAML is meant as a spec: it names a benchmark or an agent. What is broken YAML is one if it speaks of
 /// them, so that a mistake in a spec is told and does not make it pass for another program's file.
 pub fn is_spec(text: &str) -> bool {
-    const KEYS: [&str; 2] = ["benchmark", "agent"];
+    // The last is found in the one before where the text is broken.
+    const KEYS: [&str; 3] = ["benchmark", "agent", "agents"];
     let text = without_mark(text);
     match yaml::read_json(text) {
         Ok(Value::Object(map)) => KEYS.iter().any(|key| map.contains_key(*key)),
@@ -200,7 +313,20 @@ fn read_value(value: &Value) -> serde_json::Result<(SpecFile, ChosenParts)> {
 
 /// As [`load`], for a spec that is not a file; `path` is where it would be.
 pub fn parse(text: &str, path: &Path, registry: &Registry, overrides: &[Override]) -> Result<Eval> {
-    parse_of(text, SpecSource::File(path), registry, overrides)
+    one(
+        parse_of(text, SpecSource::File(path), registry, overrides, None)?,
+        path,
+    )
+}
+
+/// As [`load_all`], for a spec that is not a file.
+pub fn parse_all(
+    text: &str,
+    path: &Path,
+    registry: &Registry,
+    overrides: &[Override],
+) -> Result<Vec<Eval>> {
+    parse_of(text, SpecSource::File(path), registry, overrides, None)
 }
 
 /// As [`parse`], for a spec that is nothing but flags: no error blames a file that nobody wrote.
@@ -210,7 +336,30 @@ pub fn of_flags(
     registry: &Registry,
     overrides: &[Override],
 ) -> Result<Eval> {
-    parse_of(text, SpecSource::Flags(path), registry, overrides)
+    one(
+        parse_of(text, SpecSource::Flags(path), registry, overrides, None)?,
+        path,
+    )
+}
+
+/// The eval of a spec that has one.
+fn one(mut evals: Vec<Eval>, path: &Path) -> Result<Eval> {
+    let is_one = evals.len() == 1 && evals[0].variant().is_none();
+    match evals.pop() {
+        Some(eval) if is_one => Ok(eval),
+        last => {
+            let names = evals.iter().chain(&last).map(Eval::name);
+            let names: Vec<&str> = names.collect();
+            let names = names.join("`, `");
+            let path = path.display();
+            let message = format!(
+                "{path}: the spec names several agents or prompts, and its evals are `{names}`"
+            );
+            Err(Error::usage(message).hint(
+                "in Rust `Eval::all_from_yaml` reads them; with one `agent` and one `prompt` it is one eval",
+            ))
+        }
+    }
 }
 
 /// Where a text comes from.
@@ -221,20 +370,39 @@ enum SpecSource<'a> {
     Flags(&'a Path),
 }
 
+/// The evals of a spec, or those of its variants that are wanted.
 fn parse_of(
     text: &str,
     source: SpecSource<'_>,
     registry: &Registry,
     overrides: &[Override],
-) -> Result<Eval> {
+    wanted: Option<&dyn Fn(&Variant) -> bool>,
+) -> Result<Vec<Eval>> {
     let text = without_mark(text);
     let (SpecSource::File(path) | SpecSource::Flags(path)) = source;
     let explain = |error| problem::explain(path, text, &error);
-    let (mut spec, mut parts) = read(text).map_err(explain)?;
-    let mut value = yaml::read_json(text).map_err(explain)?;
-    if !overrides.is_empty() {
-        value = overrides::apply(value, overrides)?;
-        (spec, parts) = read_value(&value).map_err(|error| {
+    let (spec, parts) = read(text).map_err(explain)?;
+    let value = yaml::read_json(text).map_err(explain)?;
+    let places = LazyCell::new(|| YamlPlaces::of(text));
+    let place = |path: &KeyPath| {
+        let is_given = overrides.iter().any(|change| change.decides(path, &places));
+        places.at(path).filter(|_| !is_given)
+    };
+    let placed = |error: Error| {
+        let error = overrides::wrong_path(error, overrides);
+        match (error.key_path().and_then(place), source) {
+            (_, SpecSource::Flags(_)) => error,
+            (Some(place), _) => error.at(format_args!("{}:{place}", path.display())),
+            (None, _) => error.at(path.display()),
+        }
+    };
+    let written = SpecMatrix::of(&spec).map_err(placed)?;
+    let value = overrides::apply(value, overrides)?;
+    let read_again = || {
+        if overrides.is_empty() {
+            return read(text).map_err(explain);
+        }
+        read_value(&value).map_err(|error| {
             let given: Vec<_> = overrides.iter().map(ToString::to_string).collect();
             let given = given.join("`, `");
             let place = match source {
@@ -242,38 +410,89 @@ fn parse_of(
                 SpecSource::Flags(_) => format!("`{given}`"),
             };
             problem::explain_override(&place, &error.to_string())
-        })?;
-    }
-    let places = LazyCell::new(|| YamlPlaces::of(text));
-    let place = |path: &KeyPath| {
-        let is_given = overrides.iter().any(|change| change.decides(path, &places));
-        places.at(path).filter(|_| !is_given)
+        })
     };
-    let eval = build::build(spec, parts, value, path, registry);
-    let mut eval = eval.map_err(|error| {
-        let error = overrides::wrong_path(error, overrides);
-        match (error.key_path().and_then(place), source) {
-            (_, SpecSource::Flags(_)) => error,
-            (Some(place), _) => error.at(format_args!("{}:{place}", path.display())),
-            (None, _) => error.at(path.display()),
+    let (spec, parts) = if overrides.is_empty() {
+        (spec, parts)
+    } else {
+        read_again()?
+    };
+    let matrix = SpecMatrix::of(&spec).map_err(placed)?;
+    let mut read = Some((spec, parts));
+    let mut evals = Vec::<Eval>::new();
+    for variant in matrix.variants() {
+        // A spec of one eval is that eval, whatever it was called.
+        if !matrix.is_empty() && wanted.is_some_and(|wanted| !wanted(&variant)) {
+            continue;
         }
-    })?;
-    eval.overrides = overrides.to_vec();
-    // A gate that no sample matches, and a scorer that lacks something of a sample, are found with the dataset, when this
-    // text is gone.
-    let file = eval.spec.as_deref().unwrap_or(path).display();
-    let told = |path: KeyPath| Some(format!("{file}:{}", place(&path)?));
-    let item = |list: &str, item| told(KeyPath::from_iter([list.into(), Step::Item(item)]));
-    eval.gate_places = (0..eval.gates.len()).map(|at| item("gates", at)).collect();
-    let alone = || told(KeyPath::from_iter(["scorer"]));
-    let scorers = (0..eval.scorers.len()).map(|at| item("scorers", at).or_else(alone));
-    eval.scorer_places = scorers.collect();
-    let sees = |at| {
-        let listed = KeyPath::from_iter(["scorers".into(), Step::Item(at), "sees".into()]);
-        let alone = KeyPath::from_iter(["scorer", "sees"]);
-        let path = [listed, alone].into_iter().find(|path| places.has(path));
-        path.and_then(told)
-    };
-    eval.sees_places = (0..eval.scorers.len()).map(sees).collect();
-    Ok(eval)
+        let (mut spec, mut parts) = match read.take() {
+            Some(read) => read,
+            None => read_again()?,
+        };
+        let gates = matrix.gates(std::mem::take(&mut spec.gates), &variant, &written);
+        let mut gates = gates.map_err(placed)?;
+        spec.choose(&variant);
+        parts.choose(&variant);
+        let config = matrix::config(value.clone(), &variant, &gates);
+        let around = Around {
+            path,
+            registry,
+            variant: &variant,
+            benchmark: evals.first().map(|eval| Arc::clone(&eval.benchmark)),
+        };
+        let own = std::mem::take(&mut gates.gates);
+        let eval = build::build(spec, parts, config, own, around);
+        let mut eval =
+            eval.map_err(|error| placed(error.moved(|at| gates.written(at, &variant))))?;
+        eval.overrides = overrides.to_vec();
+        eval.notices.extend(gates.unasked.iter().map(|gate| {
+            format!("gate `{gate}` is not asked: the command line replaces what it names")
+        }));
+        // A gate that no sample matches, and a scorer that lacks something of a sample, are found with the dataset, when
+        // this text is gone.
+        let file = eval.spec.as_deref().unwrap_or(path).display();
+        let told = |path: KeyPath| Some(format!("{file}:{}", place(&path)?));
+        let item = |list: &str, item| told(KeyPath::from_iter([list.into(), Step::Item(item)]));
+        let gate = |at| {
+            gates.written(
+                &KeyPath::from_iter(["gates".into(), Step::Item(at)]),
+                &variant,
+            )
+        };
+        eval.gate_places = (0..eval.gates.len()).map(|at| told(gate(at))).collect();
+        let alone = || told(KeyPath::from_iter(["scorer"]));
+        let scorers = (0..eval.scorers.len()).map(|at| item("scorers", at).or_else(alone));
+        eval.scorer_places = scorers.collect();
+        let sees = |at| {
+            let listed = KeyPath::from_iter(["scorers".into(), Step::Item(at), "sees".into()]);
+            let alone = KeyPath::from_iter(["scorer", "sees"]);
+            let path = [listed, alone].into_iter().find(|path| places.has(path));
+            path.and_then(told)
+        };
+        eval.sees_places = (0..eval.scorers.len()).map(sees).collect();
+        evals.push(eval);
+        // One is enough for who takes any.
+        if wanted.is_some() {
+            break;
+        }
+    }
+    share_budget(&mut evals, &matrix);
+    Ok(evals)
+}
+
+/// What one variant used up is not there for the others.
+fn share_budget(evals: &mut [Eval], matrix: &SpecMatrix) {
+    if matrix.is_empty() {
+        return;
+    }
+    let names = evals.first().map(Eval::family).unwrap_or_default();
+    let names = matrix
+        .variants()
+        .iter()
+        .map(|variant| format!("{names}{variant}"))
+        .collect();
+    let purse = Arc::new(Purse::new(names));
+    for eval in evals {
+        eval.purse = Some(Arc::clone(&purse));
+    }
 }

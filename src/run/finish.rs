@@ -342,6 +342,7 @@ fn new_manifest(
         invocation: options.invocation.clone().unwrap_or_else(|| run_id.clone()),
         run_id,
         eval: eval.name.clone(),
+        variant: eval.variant().cloned(),
         benchmark: eval.benchmark.name().to_owned(),
         status: RunStatus::Running,
         stop_reason: None,

@@ -208,14 +208,22 @@ fn plan_of(manifest: &Manifest) -> Result<Plan> {
         };
         error.hint("do this in the checkout that has it")
     })?;
-    let is_agents = |change: &&Override| change.key.split('.').next() == Some("agent");
+    let is_agents = |change: &&Override| {
+        let key = change.key.split('.').next();
+        key.is_some_and(|key| key == "agent" || key == "agents")
+    };
     let mut overrides: Vec<Override> = manifest
         .overrides
         .iter()
         .filter(|change| !is_agents(change))
         .cloned()
         .collect();
-    overrides.push(Override::new("agent", serde_json::Value::from("echo")));
-    let eval = spec::load(&spec, &Registry::new(), &overrides)?;
+    let variant = manifest.variant.as_ref();
+    let key = match variant.and_then(|variant| variant.agent.as_ref()) {
+        Some(name) => format!("agents.{name}"),
+        None => "agent".to_owned(),
+    };
+    overrides.push(Override::new(key, serde_json::Value::from("echo")));
+    let eval = spec::load_of(&spec, &Registry::new(), &overrides, &manifest.eval)?;
     Plan::load(&eval, BaselineUse::Compare)
 }

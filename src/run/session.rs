@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::Instant;
 
 use super::alike::FirstAttempts;
 use super::asker::Asker;
@@ -24,6 +24,8 @@ use super::stop::{Stopped, Stopper};
 use super::throttle::Throttle;
 use crate::data::{AgentError, FailureKind, JudgeCall, Outcome, Record, Status};
 use crate::error::Result;
+use crate::eval::limits::Limits;
+use crate::eval::limits::budget::UsedUp;
 use crate::eval::plan::{BaselineUse, Plan};
 use crate::eval::{Eval, KeepScratch};
 use crate::report::event::{Event, Observer};
@@ -104,15 +106,7 @@ impl Session {
         if let Some(cache) = &mut cache {
             cache.prepare(options.asked_by(&dir));
         }
-        let (others, ago) = match &options.home {
-            Home::Part(part) => {
-                let (spent, ago) = siblings::so_far(part, &eval.limits);
-                (Some(spent), ago)
-            }
-            _ => (None, Duration::ZERO),
-        };
-        let now = clock::now();
-        let started = now.checked_sub(ago).unwrap_or(now);
+        let (others, started) = so_far(&options.home, &eval.limits);
         let stopper = Stopper::new(&options.cancel, &eval.limits, started);
         let stopper = Arc::new(stopper.redacted(&plan.redactor));
         let (ledger, spent) = Ledger::open(
@@ -128,6 +122,7 @@ impl Session {
             let _ = std::fs::remove_dir_all(dir.file("scratch"));
         }
         let ledger = Arc::new(ledger);
+        siblings::tell(eval, &options.home, &dir);
         let throttle = Throttle::new(
             &eval.limits,
             options.concurrency,
@@ -135,7 +130,7 @@ impl Session {
             started,
             Arc::clone(&stopper),
         );
-        let throttle = Arc::new(throttle.told_by(Some(&emitter)));
+        let throttle = Arc::new(throttle.told_by(Some(&emitter)).sharing(eval));
         let judging = Judging {
             cache: cache.as_ref().map(Cached::replies),
             hidden: Arc::clone(&plan.hidden),
@@ -479,5 +474,17 @@ impl Session {
             }
             Ended::Stopped { attempts } => skipped(attempts),
         }
+    }
+}
+
+/// What the other parts of a run have used up, if it has parts, and when the first of them began.
+fn so_far(home: &Home, limits: &Limits) -> (Option<UsedUp>, Instant) {
+    let now = clock::now();
+    match home {
+        Home::Part(part) => {
+            let (spent, ago) = siblings::so_far(part, limits);
+            (Some(spent), now.checked_sub(ago).unwrap_or(now))
+        }
+        _ => (None, now),
     }
 }

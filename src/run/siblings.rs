@@ -1,14 +1,17 @@
 //! What the other parts of a run under nextest have taken of its limits. Each is a process of its own, which knows the
-//! others by what they left in the folder of parts.
+//! others by what they left in the folder of parts. So do the variants of a spec, which share its budget.
 
 use std::fs::{self, File};
 use std::path::Path;
 use std::time::Duration;
 
+use super::options::Home;
+use crate::eval::Eval;
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::limits::{Budget, Limits};
-use crate::store::events;
 use crate::store::files::JOURNAL;
+use crate::store::{RunDir, events, runs_in};
+use crate::text::name;
 
 /// Beside the parts, made by the first of them: its age is that of the run. No part has such a name.
 const BEGUN: &str = "begun~";
@@ -22,20 +25,66 @@ pub(super) fn so_far(part: &Path, limits: &Limits) -> (UsedUp, Duration) {
     let ago = limits.deadline.and_then(|_| age(folder));
     let mut spent = UsedUp::default();
     if limits.budget != Budget::default() {
-        let parts = fs::read_dir(folder).into_iter().flatten().flatten();
-        let journals = parts.map(|part| part.path().join(JOURNAL));
-        for path in journals.filter(|path| path.is_file()) {
-            let mut with_part = spent.clone();
-            let read = events::each(&path, &mut |line| {
-                with_part.add(&line.event);
-                Ok(())
-            });
-            if read.is_ok() {
-                spent = with_part;
-            }
-        }
+        add_parts(folder, &mut spent);
     }
     (spent, ago.unwrap_or_default())
+}
+
+/// Tells what the other variants of a spec have used up that this program did not ask itself: in their parts of the same
+/// run of tests, and in the runs of the command that is continued.
+pub(super) fn tell(eval: &Eval, home: &Home, dir: &RunDir) {
+    let has_budget = eval.limits.budget != Budget::default();
+    let Some(purse) = eval.purse.as_ref().filter(|_| has_budget) else {
+        return;
+    };
+    for other in purse.others_of(&eval.name) {
+        let mut spent = UsedUp::default();
+        match home {
+            Home::Part(part) => {
+                let Some(folder) = part.parent() else { return };
+                add_parts(&folder.with_file_name(name::file_name(other)), &mut spent);
+            }
+            Home::Resume { .. } => add_runs(dir, other, &mut spent),
+            _ => return,
+        }
+        purse.tell(other, spent.total());
+    }
+}
+
+/// Adds what the parts in a folder used up.
+fn add_parts(folder: &Path, spent: &mut UsedUp) {
+    let parts = fs::read_dir(folder).into_iter().flatten().flatten();
+    let journals = parts.map(|part| part.path().join(JOURNAL));
+    for path in journals.filter(|path| path.is_file()) {
+        add(&path, spent);
+    }
+}
+
+/// Adds what the runs of an eval used up that were made by the same command as this one.
+fn add_runs(dir: &RunDir, eval: &str, spent: &mut UsedUp) {
+    let (Ok(own), Some(root)) = (dir.manifest(), dir.path().parent()) else {
+        return;
+    };
+    for run in runs_in(root) {
+        let is_sibling = run
+            .manifest()
+            .is_ok_and(|it| it.eval == eval && it.invocation == own.invocation);
+        if is_sibling {
+            add(&run.file(JOURNAL), spent);
+        }
+    }
+}
+
+/// Adds what stands in a journal, unless it cannot be read.
+fn add(journal: &Path, spent: &mut UsedUp) {
+    let mut with_it = spent.clone();
+    let read = events::each(journal, &mut |line| {
+        with_it.add(&line.event);
+        Ok(())
+    });
+    if read.is_ok() {
+        *spent = with_it;
+    }
 }
 
 fn age(folder: &Path) -> Option<Duration> {

@@ -131,7 +131,9 @@ impl Stopper {
         match over {
             Over::Deadline(_) => self.stop(&why),
             Over::Out | Over::Short => self.end(&format!("{why}; the last time: {outage}")),
-            Over::Budget(_) | Over::Refused | Over::SentAway(_) => self.end(&why),
+            Over::Budget(_) | Over::SharedBudget(_) | Over::Refused | Over::SentAway(_) => {
+                self.end(&why);
+            }
         }
     }
 

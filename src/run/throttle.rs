@@ -13,8 +13,10 @@ use super::flights::Flight;
 use super::stop::Stopper;
 use crate::data::output::LONGEST_RETRY_AFTER;
 use crate::data::{AgentError, FailureKind, Output};
+use crate::eval::Eval;
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::limits::governor::{Admission, Governor, Hold, Over, Permit, QuestionEnd};
+use crate::eval::limits::purse::Purse;
 use crate::eval::limits::{Budget, Limits};
 use crate::report::event::Event;
 use crate::system::clock;
@@ -38,6 +40,8 @@ pub(super) struct Throttle {
     /// By whom pauses are told.
     emitter: Option<Arc<Emitter>>,
     has_budget: bool,
+    /// Whom the budget is shared with, and as whom.
+    purse: Option<(Arc<Purse>, String)>,
 }
 
 struct Rules {
@@ -77,6 +81,31 @@ impl Throttle {
             name: None,
             emitter: None,
             has_budget: limits.budget != Budget::default(),
+            purse: None,
+        }
+    }
+
+    /// Of an eval that may share its budget with others.
+    #[must_use]
+    pub(super) fn sharing(self, eval: &Eval) -> Self {
+        let purse = eval.purse.as_ref().filter(|_| self.has_budget);
+        let purse = purse.map(|purse| (Arc::clone(purse), eval.name.clone()));
+        let throttle = Self { purse, ..self };
+        // What it used up before is told.
+        throttle.governed(&mut lock(&throttle.rules), |_| ());
+        throttle
+    }
+
+    /// Has the governor act who knows what others have of the budget.
+    fn governed<T>(&self, rules: &mut Rules, act: impl FnOnce(&mut Governor) -> T) -> T {
+        let governor = &mut rules.governor;
+        match &self.purse {
+            None => act(governor),
+            Some((purse, eval)) => purse.act(eval, |others| {
+                governor.beside(others);
+                let done = act(governor);
+                (governor.share(), done)
+            }),
         }
     }
 
@@ -141,7 +170,7 @@ impl Throttle {
             if self.stopper.is_stopped() {
                 return false;
             }
-            match rules.governor.buy() {
+            match self.governed(&mut rules, Governor::buy) {
                 Ok(true) => return true,
                 Ok(false) => {}
                 Err(over) => {
@@ -161,10 +190,10 @@ impl Throttle {
             return;
         }
         let mut rules = lock(&self.rules);
-        match reply {
-            Ok(output) => rules.governor.bought(output.usage.as_ref()),
-            Err(_) => rules.governor.returned(),
-        }
+        self.governed(&mut rules, |governor| match reply {
+            Ok(output) => governor.bought(output.usage.as_ref()),
+            Err(_) => governor.returned(),
+        });
         drop(rules);
         self.ended.notify_all();
     }
@@ -189,7 +218,7 @@ impl Throttle {
                 return None;
             }
             let now = clock::since(self.started);
-            let until = match rules.governor.admit(now) {
+            let until = match self.governed(&mut rules, |governor| governor.admit(now)) {
                 Admission::Go(permit) => return Some(Ok(permit)),
                 Admission::Over(over) => return Some(Err(over)),
                 Admission::Wait(until) => until,
@@ -235,7 +264,7 @@ impl Throttle {
         };
         flight.end(!matches!(end, QuestionEnd::Short { .. }));
         let now = clock::since(self.started);
-        rules.governor.finish(now, permit, end);
+        self.governed(&mut rules, |governor| governor.finish(now, permit, end));
         let holds = rules.governor.hold().is_some();
         let news = rules.pauses.ends(now, holds);
         drop(rules);

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::RunDir;
 use super::files::{JOURNAL, MANIFEST};
-use crate::data::{DetailBounds, JudgeRule};
+use crate::data::{DetailBounds, JudgeRule, Variant};
 use crate::error::{Error, Result};
 use crate::system::file::read_plain;
 use crate::system::project::shown;
@@ -47,6 +47,9 @@ pub struct Manifest {
     pub invocation: String,
     /// The eval's name.
     pub eval: String,
+    /// Which of the agents and prompts of its spec the eval has, where that names several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<Variant>,
     /// The benchmark's name.
     pub benchmark: String,
     /// How the run stands.
@@ -227,7 +230,14 @@ impl Manifest {
     pub(crate) fn run_again(&self) -> String {
         let spec = self.spec.as_deref();
         let spec = spec.map(|spec| format!(" {}", shell_word(&shown(spec))));
-        format!("cargo evaltest run{}", spec.unwrap_or_default())
+        // Of a spec that names several agents or prompts only this one.
+        let only = self.variant.as_ref().map(|_| &self.eval);
+        let only = only.map(|eval| format!(" --benchmark {}", shell_word(eval)));
+        format!(
+            "cargo evaltest run{}{}",
+            spec.unwrap_or_default(),
+            only.unwrap_or_default()
+        )
     }
 
     /// Reads a manifest and refuses versions from the future.

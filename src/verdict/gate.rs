@@ -6,6 +6,7 @@ mod level_step;
 mod metric;
 mod parse;
 mod slice;
+mod variant;
 
 use std::fmt;
 
@@ -17,6 +18,7 @@ pub(crate) use level_step::LevelStep;
 pub use metric::{GATE_OPTIONS, METRICS, MetricEntry};
 pub(crate) use metric::{LatencyStatistic, Metric, Op};
 pub use slice::Slice;
+pub(crate) use variant::without_variants;
 
 /// The level of `no_regression` unless the gate says otherwise: how often an unchanged agent fails it at
 /// most.

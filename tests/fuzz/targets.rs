@@ -14,7 +14,7 @@ use evaltest::engine::store::{RunDir, read_carried, read_records};
 pub(crate) fn specs(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let _ = spec::is_spec(&text);
-    if let Err(error) = spec::parse(&text, Path::new("eval.yaml"), &Registry::default(), &[]) {
+    if let Err(error) = spec::parse_all(&text, Path::new("eval.yaml"), &Registry::default(), &[]) {
         assert!(!error.to_string().is_empty());
     }
 }

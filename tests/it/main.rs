@@ -54,6 +54,7 @@ mod junit;
 mod jury;
 mod killed;
 mod limits;
+mod matrix;
 mod memory;
 mod mistyped;
 mod named;

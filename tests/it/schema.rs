@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use evaltest::Registry;
-use evaltest::engine::eval::spec::{OwnKinds, parse, schema};
+use evaltest::engine::eval::spec::{OwnKinds, parse_all, schema};
 use evaltest::engine::scorers;
 use evaltest::engine::text::Override;
 use jsonschema::Validator;
@@ -69,7 +69,7 @@ impl Folder {
     /// What the program says of a spec in it.
     fn program(&self, text: &str) -> Result<(), String> {
         let path = self.0.path().join("eval.yaml");
-        match parse(text, &path, &Registry::new(), &[]) {
+        match parse_all(text, &path, &Registry::new(), &[]) {
             Ok(_) => Ok(()),
             Err(error) => Err(error.message().to_owned()),
         }

@@ -176,7 +176,7 @@ fn every_spec_of_the_fixtures_parses() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|end| end == "yaml") {
                 let eval =
-                    evaltest::engine::eval::spec::load(&path, &evaltest::Registry::new(), &[]);
+                    evaltest::engine::eval::spec::load_all(&path, &evaltest::Registry::new(), &[]);
                 eval.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
                 specs += 1;
             }

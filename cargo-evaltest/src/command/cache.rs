@@ -143,7 +143,7 @@ impl Which {
         };
         let mut folders = BTreeSet::new();
         for path in &specs {
-            match spec::load(path, &Registry::new(), &[]) {
+            match spec::load_any(path, &Registry::new(), &[]) {
                 Ok(eval) => drop(folders.insert(eval.cache_folder())),
                 // One of many may be broken, or name what only a test binary knows.
                 Err(_) if self.specs.is_empty() => {}

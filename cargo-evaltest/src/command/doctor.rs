@@ -11,7 +11,7 @@ use evaltest::engine::eval::spec;
 use evaltest::engine::system::signal;
 use evaltest::engine::text::Override;
 use evaltest::engine::text::clean;
-use evaltest::{Cancel, Error, Exit, Registry, Result};
+use evaltest::{Cancel, Error, Eval, Exit, Registry, Result};
 use serde_json::{Value, json};
 
 use crate::console::{self, for_people};
@@ -44,6 +44,8 @@ pub(crate) struct DoctorArgs {
 /// What was found of one spec.
 struct Examined {
     path: PathBuf,
+    /// The eval, where the spec has several.
+    eval: Option<String>,
     findings: Vec<Finding>,
 }
 
@@ -59,32 +61,49 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
     if let Some(agent) = &args.agent {
         changes.push(Override::new("agent", Override::value(agent)?));
     }
-    let specs = if args.specs.is_empty() {
+    let found = if args.specs.is_empty() {
         let found = discover::find()?;
         found.tell_left_out();
-        found.specs
+        found
     } else {
-        discover::typed_specs(&args.specs, "doctor")?
+        discover::typed(&args.specs, "doctor")?
     };
-    if specs.is_empty() {
+    if found.specs.is_empty() {
         return Err(discover::nothing_found());
     }
     let cancel = Cancel::new();
     let interrupt = signal::cancel_on_signals(&cancel)
         .map_err(|error| Error::refused("handle signals", &error))?;
     let mut all = Vec::new();
-    for path in specs {
-        let findings = match spec::load(&path, &Registry::new(), &changes) {
-            Ok(eval) => examine(&eval, timeout, &cancel),
-            Err(error) => vec![Finding::error("spec", &error)],
+    for path in &found.specs {
+        let evals = match spec::load_all(path, &Registry::new(), &changes) {
+            Ok(evals) => evals.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
         };
-        let examined = Examined { path, findings };
-        if !args.json {
-            console::print_data(|out| examined.write(out))?;
-        }
-        all.push(examined);
-        if interrupt.is_set() {
-            return Ok(Exit::Interrupted);
+        let is_wanted = |eval: &Result<Eval>| match eval {
+            Ok(eval) => found.wants(path, eval.name()),
+            Err(_) => true,
+        };
+        for eval in evals.into_iter().filter(is_wanted) {
+            let eval_name = eval
+                .as_ref()
+                .ok()
+                .filter(|eval| eval.name() != eval.family());
+            let examined = Examined {
+                path: path.clone(),
+                eval: eval_name.map(|eval| eval.name().to_owned()),
+                findings: match &eval {
+                    Ok(eval) => examine(eval, timeout, &cancel),
+                    Err(error) => vec![Finding::error("spec", error)],
+                },
+            };
+            if !args.json {
+                console::print_data(|out| examined.write(out))?;
+            }
+            all.push(examined);
+            if interrupt.is_set() {
+                return Ok(Exit::Interrupted);
+            }
         }
     }
     let findings = all.iter().flat_map(|examined| &examined.findings);
@@ -100,7 +119,8 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
 impl Examined {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let spec = for_people(&self.path.display().to_string());
-        writeln!(out, "{}", clean(&spec))?;
+        let eval = self.eval.as_ref().map(|eval| format!(", {eval}"));
+        writeln!(out, "{}", clean(&(spec + &eval.unwrap_or_default())))?;
         for finding in &self.findings {
             let word = match finding.verdict {
                 Health::Ok => "ok",
@@ -126,6 +146,11 @@ impl Examined {
     }
 
     fn json(&self) -> Value {
-        json!({ "spec": self.path.display().to_string(), "findings": self.findings })
+        let mut value =
+            json!({ "spec": self.path.display().to_string(), "findings": self.findings });
+        if let Some(eval) = &self.eval {
+            value["eval"] = json!(eval);
+        }
+        value
     }
 }

@@ -338,7 +338,7 @@ fn ids_of(path: &Path, split: Option<&str>) -> Result<BTreeSet<String>> {
                     .hint("leave `--split` out, or name the dataset"),
             );
         }
-        spec::load(path, &Registry::new(), &[])?.samples()?
+        spec::load_any(path, &Registry::new(), &[])?.samples()?
     } else {
         let gaia = Gaia::open(path)?;
         match split {
@@ -360,7 +360,7 @@ fn ids_of_run(dir: &RunDir) -> Result<BTreeSet<String>> {
         .collect();
     let spec = manifest.spec.as_deref().filter(|spec| spec.is_file());
     let samples = spec.and_then(|spec| {
-        let eval = spec::load(spec, &Registry::new(), &overrides).ok()?;
+        let eval = spec::load_any(spec, &Registry::new(), &overrides).ok()?;
         eval.samples().ok()
     });
     if let Some(samples) = samples {

@@ -54,15 +54,19 @@ pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
     let mut listings: Vec<Listing> = Vec::new();
     let mut paths = Vec::new();
     let mut unregistered = Vec::new();
-    for path in found.specs {
-        match spec::load(&path, &Registry::new(), &[]) {
-            Ok(eval) => {
-                listings.push(Listing::of(&eval, args.rows)?);
-                paths.push(path);
+    for path in found.specs.clone() {
+        match spec::load_all(&path, &Registry::new(), &[]) {
+            Ok(evals) => {
+                for eval in evals.iter().filter(|eval| found.wants(&path, eval.name())) {
+                    listings.push(Listing::of(eval, args.rows)?);
+                    paths.push(path.clone());
+                }
             }
             // A test target may know the name, and lists the eval then.
             Err(error) if error.is_unregistered() => {
-                unregistered.push((spec::names(&path)?.eval, error));
+                let evals = spec::names(&path)?.evals.into_iter();
+                let evals = evals.filter(|names| found.wants(&path, &names.eval));
+                unregistered.push((evals.map(|names| names.eval).collect::<Vec<_>>(), error));
             }
             Err(error) => return Err(error),
         }
@@ -83,7 +87,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
     let is_wanted = |name: &String| {
         !names_specs
             || found.names.contains(name)
-            || unregistered.iter().any(|(other, _)| other == name)
+            || unregistered.iter().any(|(others, _)| others.contains(name))
     };
     for test in &tests {
         let covered = test.evals.as_ref().is_some_and(|evals| {
@@ -95,8 +99,10 @@ pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
             listings.extend(listed.filter(|listing| is_wanted(&listing.eval)));
         }
     }
-    let is_unknown =
-        |(name, _): &(String, Error)| !listings.iter().any(|listing| listing.eval == *name);
+    let is_unknown = |(names, _): &(Vec<String>, Error)| {
+        let mut listed = listings.iter().map(|listing| &listing.eval);
+        !listed.any(|listed| names.contains(listed))
+    };
     if let Some((_, error)) = unregistered.into_iter().find(is_unknown) {
         return Err(error);
     }

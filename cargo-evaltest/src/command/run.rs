@@ -68,7 +68,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// The agent, as in a spec: `echo`, or `{type: command, command: [./agent]}`
+    /// The agent, as in a spec: `echo`, or `{type: command, command: [./agent]}`; in place of all `agents` of the spec
     #[arg(long, value_name = "YAML")]
     agent: Option<String>,
 
@@ -164,7 +164,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     benchmark_option: Vec<String>,
 
-    /// A key of the agent's `options`, which reach the agent in its JSON task
+    /// A key of the agent's `options`, which reach the agent in its JSON task; of each of several `agents`
     #[arg(long, value_name = "KEY=VALUE")]
     agent_option: Vec<String>,
 

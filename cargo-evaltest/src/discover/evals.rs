@@ -23,6 +23,8 @@ pub(super) fn is_path(path: &Path) -> bool {
 pub(super) struct ProjectEvals {
     /// Specs by the names of their evals.
     specs: BTreeMap<String, Vec<PathBuf>>,
+    /// Specs by the names of their variants, where they name several agents or prompts.
+    variants: BTreeMap<String, Vec<PathBuf>>,
     /// Every spec, as it is shown.
     paths: Vec<String>,
     unreadable: Vec<UnreadableSpec>,
@@ -41,10 +43,17 @@ impl ProjectEvals {
     pub(super) fn read() -> Result<Self> {
         let found = find()?;
         let mut specs: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+        let mut variants: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         let mut unreadable = Vec::new();
         for path in &found.specs {
             match spec::names(path) {
-                Ok(names) => specs.entry(names.eval).or_default().push(path.clone()),
+                Ok(names) => {
+                    let others = names.evals.into_iter().map(|names| names.eval);
+                    for name in others.filter(|name| *name != names.eval) {
+                        variants.entry(name).or_default().push(path.clone());
+                    }
+                    specs.entry(names.eval).or_default().push(path.clone());
+                }
                 // Told when it is the one that is meant.
                 Err(error) => unreadable.push(UnreadableSpec {
                     names: spec::likely_names(path),
@@ -55,6 +64,7 @@ impl ProjectEvals {
         }
         Ok(Self {
             specs,
+            variants,
             paths: found.specs.iter().map(|path| shown(path)).collect(),
             unreadable,
             tests: found.tests,
@@ -69,8 +79,12 @@ impl ProjectEvals {
         // Shells put a slash behind the name of a folder.
         let name = path.to_string_lossy();
         let name = name.trim_end_matches('/');
-        if let Some(paths) = self.specs.get(name) {
-            found.specs.extend(paths.iter().cloned());
+        let whole = self.specs.get(name).map(|paths| (paths, None));
+        let variant = self.variants.get(name).map(|paths| (paths, Some(name)));
+        if let Some((paths, variant)) = whole.or(variant) {
+            for path in paths {
+                found.add_spec(path, variant);
+            }
             return Ok(true);
         }
         if is_path(path) {
@@ -104,7 +118,8 @@ impl ProjectEvals {
     /// The names of the evals, as far as they are known without building anything.
     fn names(&self) -> Vec<&str> {
         let tests = self.tests.iter().flat_map(|test| &test.evals);
-        let names = self.specs.keys().chain(tests.flatten()).map(String::as_str);
+        let specs = self.specs.keys().chain(self.variants.keys());
+        let names = specs.chain(tests.flatten()).map(String::as_str);
         names.collect::<BTreeSet<_>>().into_iter().collect()
     }
 

@@ -21,14 +21,16 @@ pub(crate) fn named(typed: &[PathBuf]) -> Result<Discovered> {
             let (mut specs, mut left_out) = (BTreeSet::new(), BTreeSet::new());
             specs_below(path, &mut specs, &mut left_out);
             if !specs.is_empty() {
-                found.specs.extend(specs);
+                for spec in &specs {
+                    found.add_spec(spec, None);
+                }
                 found.left_out.extend(left_out);
             } else if !add_named(path, &mut project, &mut found)? {
                 return Err(no_specs(path, &left_out));
             }
         } else if path.exists() {
             if !(is_no_spec(path) && add_named(path, &mut project, &mut found)?) {
-                found.specs.push(path.clone());
+                found.add_spec(path, None);
             }
         } else {
             let project = of_project(&mut project)?;
@@ -37,16 +39,17 @@ pub(crate) fn named(typed: &[PathBuf]) -> Result<Discovered> {
             }
         }
     }
-    let mut seen = BTreeSet::new();
-    found
-        .specs
-        .retain(|path| seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())));
     Ok(found)
 }
 
 /// As [`named`], for what is done with specs alone.
-pub(crate) fn typed_specs(typed: &[PathBuf], what: &str) -> Result<Vec<PathBuf>> {
-    let found = named(typed)?;
+pub(crate) fn typed_specs(paths: &[PathBuf], what: &str) -> Result<Vec<PathBuf>> {
+    Ok(typed(paths, what)?.specs)
+}
+
+/// The same, with the variants that were typed.
+pub(crate) fn typed(paths: &[PathBuf], what: &str) -> Result<Discovered> {
+    let found = named(paths)?;
     found.tell_left_out();
     if let (Some(name), Some(test)) = (found.names.first(), found.tests.first()) {
         return Err(Error::usage(format!(
@@ -55,7 +58,7 @@ pub(crate) fn typed_specs(typed: &[PathBuf], what: &str) -> Result<Vec<PathBuf>>
         ))
         .hint("cargo evaltest list"));
     }
-    Ok(found.specs)
+    Ok(found)
 }
 
 /// As [`typed_specs`], for one spec.

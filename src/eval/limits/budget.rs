@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::purse::BudgetShare;
 use super::{Budget, Limits};
 use crate::data::{FailureKind, Usage};
 use crate::stats::{Sum, as_f64};
@@ -79,23 +80,23 @@ impl UsedUp {
     }
 
     /// By all.
-    pub(super) fn total(&self) -> Spent {
-        let (agent, judges) = (&self.agent, &self.judges);
-        let mut cost = agent.cost;
-        cost.add_all(&judges.cost);
-        Spent {
-            requests: agent.requests + judges.requests,
-            answers: agent.answers + judges.answers,
-            cost,
-            tokens: Told {
-                total: agent.tokens.total.saturating_add(judges.tokens.total),
-                answers: agent.tokens.answers + judges.tokens.answers,
-            },
-        }
+    pub(crate) fn total(&self) -> Spent {
+        let mut total = self.agent.clone();
+        total.join(&self.judges);
+        total
     }
 }
 
 impl Spent {
+    /// Adds what others have used up.
+    pub(crate) fn join(&mut self, others: &Self) {
+        self.requests += others.requests;
+        self.answers += others.answers;
+        self.cost.add_all(&others.cost);
+        self.tokens.total = self.tokens.total.saturating_add(others.tokens.total);
+        self.tokens.answers += others.tokens.answers;
+    }
+
     /// Adds what an answer took.
     pub(crate) fn add(&mut self, usage: Option<&Usage>) {
         self.answers += 1;
@@ -117,43 +118,58 @@ impl Spent {
         }
     }
 
-    /// Why nothing more may be asked.
+    /// What of a budget is used up.
     pub(super) fn exhausts(&self, budget: &Budget) -> Option<Exhausted> {
         let cost = self.cost.total().unwrap_or(0.0);
-        let untold = |told: u64, key| {
-            (told == 0 && self.answers >= UNTOLD).then_some(Exhausted::Untold { key })
-        };
         if let Some(most) = budget.requests.filter(|most| self.requests >= *most) {
             return Some(Exhausted::Requests { budget: most });
         }
-        if let Some(most) = budget.cost_usd {
-            if cost >= most {
-                return Some(Exhausted::Cost {
-                    budget: most,
-                    spent: cost,
-                });
-            }
-            if let Some(why) = untold(self.cost.count(), "cost_usd") {
-                return Some(why);
-            }
-        }
-        let most = budget.tokens?;
-        if self.tokens.total >= most {
-            return Some(Exhausted::Tokens {
+        if let Some(most) = budget.cost_usd.filter(|most| cost >= *most) {
+            return Some(Exhausted::Cost {
                 budget: most,
-                spent: self.tokens.total,
+                spent: cost,
             });
         }
-        untold(self.tokens.answers, "tokens")
+        let is_used_up = |most: &u64| self.tokens.total >= *most;
+        let most = budget.tokens.filter(is_used_up)?;
+        Some(Exhausted::Tokens {
+            budget: most,
+            spent: self.tokens.total,
+        })
     }
 
-    /// Whether as many more answers, of average size, would use it up: then those in flight are waited for before
-    /// another is asked, so that a budget is not overspent by everything that is in flight at once. Before any answer
-    /// tells its size, only as many are in flight as show that none will.
-    pub(super) fn is_pledged(&self, budget: &Budget, in_flight: usize) -> bool {
-        let pledged = as_f64(in_flight as u64);
-        let cost = self.cost.total().unwrap_or(0.0) + pledged * self.cost.mean().unwrap_or(0.0);
-        let tokens = as_f64(self.tokens.total) + pledged * self.mean_tokens();
+    /// What of a budget cannot be kept, for enough answers do not tell what they took.
+    pub(super) fn untold(&self, budget: &Budget) -> Option<Exhausted> {
+        let is_untold = |told: u64| told == 0 && self.answers >= UNTOLD;
+        if budget.cost_usd.is_some() && is_untold(self.cost.count()) {
+            return Some(Exhausted::Untold { key: "cost_usd" });
+        }
+        let is_unkept = budget.tokens.is_some() && is_untold(self.tokens.answers);
+        is_unkept.then_some(Exhausted::Untold { key: "tokens" })
+    }
+
+    /// Whether as many more answers, of average size, would use it up beside what others have of it: then those in flight
+    /// are waited for before another is asked, so that a budget is not overspent by everything that is in flight at once.
+    /// Before any answer tells its size, only as many are in flight as show that none will.
+    pub(super) fn is_pledged(
+        &self,
+        budget: &Budget,
+        in_flight: usize,
+        others: &BudgetShare,
+    ) -> bool {
+        let mut total = self.clone();
+        total.join(&others.spent);
+        // An answer of one agent may cost a hundred times that of another.
+        let mean_of = |it: &Self| it.cost.mean().or(total.cost.mean()).unwrap_or(0.0);
+        let tokens_of = |it: &Self| match it.tokens.answers {
+            0 => total.mean_tokens(),
+            _ => it.mean_tokens(),
+        };
+        let [own, other] = [in_flight, others.in_flight].map(|count| as_f64(count as u64));
+        let pledged =
+            |mean_of: &dyn Fn(&Self) -> f64| own * mean_of(self) + other * mean_of(&others.spent);
+        let cost = total.cost.total().unwrap_or(0.0) + pledged(&mean_of);
+        let tokens = as_f64(total.tokens.total) + pledged(&tokens_of);
         // What rounding takes away is no room for another.
         let is_used_up = |most: f64, would_be: f64, told| {
             would_be >= most * (1.0 - 1e-9) || self.is_blind(told, in_flight)
@@ -289,11 +305,44 @@ mod tests {
             Some(Exhausted::Requests { budget: 10 })
         );
         // Three more in flight would cost 0.3.
-        assert!(!spent.is_pledged(&cost(1.31), 3) && spent.is_pledged(&cost(1.29), 3));
+        let nobody = BudgetShare::default();
+        let is_pledged =
+            |spent: &Spent, budget, in_flight| spent.is_pledged(&budget, in_flight, &nobody);
+        assert!(!is_pledged(&spent, cost(1.31), 3) && is_pledged(&spent, cost(1.29), 3));
         // Before anybody told, a few show what one costs.
         let none = Spent::default();
-        assert!(!none.is_pledged(&cost(1.0), 9) && none.is_pledged(&cost(1.0), 10));
-        assert!(none.is_pledged(&tokens(1), 10) && !none.is_pledged(&Budget::default(), 10));
+        assert!(!is_pledged(&none, cost(1.0), 9) && is_pledged(&none, cost(1.0), 10));
+        assert!(is_pledged(&none, tokens(1), 10) && !is_pledged(&none, Budget::default(), 10));
+    }
+
+    #[test]
+    fn what_is_in_flight_costs_what_its_own_agent_takes() {
+        let of = |tokens, cost_usd| {
+            let mut spent = Spent::default();
+            spent.add(Some(&usage(tokens, cost_usd)));
+            spent
+        };
+        let cost = |cost| Budget {
+            cost_usd: Some(cost),
+            ..Budget::default()
+        };
+        let tokens = |tokens| Budget {
+            tokens: Some(tokens),
+            ..Budget::default()
+        };
+        // 1.01 are spent; two of 1 are in flight, and three of 0.01.
+        let others = BudgetShare {
+            spent: of(1, 0.01),
+            in_flight: 3,
+        };
+        let large = of(100, 1.0);
+        assert!(large.is_pledged(&cost(3.03), 2, &others));
+        assert!(!large.is_pledged(&cost(3.05), 2, &others));
+        assert!(large.is_pledged(&tokens(304), 2, &others));
+        assert!(!large.is_pledged(&tokens(305), 2, &others));
+        // Who was not asked yet costs what the others do.
+        assert!(Spent::default().is_pledged(&cost(0.05), 1, &others));
+        assert!(!Spent::default().is_pledged(&cost(0.06), 1, &others));
     }
 
     fn used(events: &[StoredEvent]) -> UsedUp {
@@ -353,15 +402,15 @@ mod tests {
         for _ in 1..UNTOLD {
             spent.add(None);
         }
-        assert_eq!(spent.exhausts(&budget), None);
+        assert_eq!(spent.untold(&budget), None);
         spent.add(Some(&usage(1, f64::NAN)));
         assert_eq!(
-            spent.exhausts(&budget),
+            spent.untold(&budget),
             Some(Exhausted::Untold { key: "cost_usd" })
         );
         spent.add(Some(&usage(1, -5.0)));
         assert_eq!(
-            spent.exhausts(&budget),
+            spent.untold(&budget),
             None,
             "told, and nothing is given back"
         );

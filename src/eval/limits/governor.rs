@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::budget::{Exhausted, UsedUp, tokens};
 use super::outage::Outage;
+use super::purse::BudgetShare;
 use super::rate::Rate;
 use super::window::Window;
 use super::{Budget, Limits};
@@ -32,6 +33,8 @@ pub(crate) struct Governor {
     tokens: Option<Rate>,
     budget: Budget,
     spent: UsedUp,
+    /// What others have who share the budget.
+    others: BudgetShare,
     deadline: Option<Duration>,
     /// Until when the agent wants to be left alone.
     quiet: Duration,
@@ -84,6 +87,8 @@ pub(crate) enum Over {
     Deadline(Duration),
     /// The budget is used up.
     Budget(Exhausted),
+    /// The budget is used up, by others who share it, too.
+    SharedBudget(Exhausted),
     /// The agent refuses every question because of a rate limit.
     Refused,
     /// The agent wants to be left alone for so long.
@@ -134,6 +139,7 @@ impl Governor {
             tokens: rate(limits.tokens_per_minute),
             budget: limits.budget,
             spent,
+            others: BudgetShare::default(),
             deadline: limits.deadline,
             quiet: Duration::ZERO,
             backoff: limits.backoff,
@@ -146,13 +152,26 @@ impl Governor {
         }
     }
 
+    /// Others who share the budget have this of it.
+    pub(crate) fn beside(&mut self, others: &BudgetShare) {
+        self.others = others.clone();
+    }
+
+    /// What it has of the budget itself.
+    pub(crate) fn share(&self) -> BudgetShare {
+        BudgetShare {
+            spent: self.spent.total(),
+            in_flight: self.in_flight + self.bought,
+        }
+    }
+
     /// Whether a question may be asked now.
     pub(crate) fn admit(&mut self, now: Duration) -> Admission {
         if let Some(deadline) = self.deadline.filter(|deadline| now >= *deadline) {
             return Admission::Over(Over::Deadline(deadline));
         }
-        if let Some(why) = self.exhausted() {
-            return Admission::Over(Over::Budget(why));
+        if let Some(over) = self.exhausted() {
+            return Admission::Over(over);
         }
         if let Some(pause) = self.sent_away {
             return Admission::Over(Over::SentAway(pause));
@@ -283,8 +302,8 @@ impl Governor {
     /// Whether a judge may be asked at the expense of this budget; it takes what it will cost from what is left, and
     /// gives back with [`bought`](Self::bought). `false`: not before what is in flight has told its cost.
     pub(crate) fn buy(&mut self) -> Result<bool, Over> {
-        if let Some(why) = self.exhausted() {
-            return Err(Over::Budget(why));
+        if let Some(over) = self.exhausted() {
+            return Err(over);
         }
         if self.is_pledged() {
             return Ok(false);
@@ -305,15 +324,30 @@ impl Governor {
         self.bought = self.bought.saturating_sub(1);
     }
 
-    fn exhausted(&self) -> Option<Exhausted> {
-        let has_any = self.budget != Budget::default();
-        has_any.then(|| self.spent.total().exhausts(&self.budget))?
+    fn exhausted(&self) -> Option<Over> {
+        if self.budget == Budget::default() {
+            return None;
+        }
+        let own = self.spent.total();
+        // Others may tell what they take, and this agent not.
+        if let Some(why) = own.untold(&self.budget) {
+            return Some(Over::Budget(why));
+        }
+        let mut total = own.clone();
+        total.join(&self.others.spent);
+        let why = total.exhausts(&self.budget)?;
+        Some(if total.requests > own.requests {
+            Over::SharedBudget(why)
+        } else {
+            Over::Budget(why)
+        })
     }
 
     fn is_pledged(&self) -> bool {
         let in_flight = self.in_flight + self.bought;
-        let has_any = self.budget != Budget::default();
-        in_flight > 0 && has_any && self.spent.total().is_pledged(&self.budget, in_flight)
+        let has_any = self.budget != Budget::default() && in_flight + self.others.in_flight > 0;
+        let own = self.spent.total();
+        has_any && own.is_pledged(&self.budget, in_flight, &self.others)
     }
 
     /// The limits that held nothing because no answer tells what it took.
@@ -367,6 +401,9 @@ impl fmt::Display for Over {
                 write!(f, "{seconds} s are over (`limits.deadline_s`)")
             }
             Self::Budget(why) => why.fmt(f),
+            Self::SharedBudget(why) => {
+                write!(f, "{why}, which all variants of the spec share")
+            }
             Self::Refused => write!(
                 f,
                 "the agent refuses every question because of a rate limit, {MOST_REFUSALS} times in a row"

@@ -8,7 +8,9 @@ use serde_json::Value;
 use super::keys::{ScorerKeys, SpecFile};
 use super::limits::limits;
 use super::parts::ChosenParts;
+use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
+use crate::data::Variant;
 use crate::error::{Error, Result, Under};
 use crate::eval::plan::check_scorer_names;
 use crate::eval::plan::secret::KeyVariables;
@@ -18,21 +20,51 @@ use crate::eval::{Eval, Limits};
 use crate::scorer::Scorer;
 use crate::scorer::extract::Extract;
 use crate::system::file;
-use crate::verdict::gate;
+use crate::verdict::gate::{self, Gate};
 
 /// The folder of an eval's snapshots, from that of its spec.
-pub(super) fn snapshots(folder: &Path, key: Option<PathBuf>, eval: &str) -> PathBuf {
+pub(super) fn snapshots(
+    folder: &Path,
+    key: Option<PathBuf>,
+    eval: &str,
+    variant: &Variant,
+) -> PathBuf {
     let snapshots = key.unwrap_or_else(|| Path::new("snapshots").join(eval));
-    file::tidy(&folder.join(snapshots))
+    let snapshots = file::tidy(&folder.join(snapshots));
+    // Each variant has a baseline of its own, whatever the folder is called.
+    match (variant.to_string(), snapshots.file_name()) {
+        (sign, _) if sign.is_empty() => snapshots,
+        (sign, Some(name)) => {
+            let mut name = name.to_owned();
+            name.push(sign);
+            snapshots.with_file_name(name)
+        }
+        (sign, None) => snapshots.join(sign),
+    }
+}
+
+/// What an eval is made of besides its spec.
+pub(super) struct Around<'a> {
+    pub(super) path: &'a Path,
+    pub(super) registry: &'a Registry,
+    pub(super) variant: &'a Variant,
+    /// That of another variant of the spec.
+    pub(super) benchmark: Option<Arc<dyn Benchmark>>,
 }
 
 pub(super) fn build(
     spec: SpecFile,
     parts: ChosenParts,
     config: Value,
-    path: &Path,
-    registry: &Registry,
+    gates: Vec<Gate>,
+    around: Around<'_>,
 ) -> Result<Eval> {
+    let Around {
+        path,
+        registry,
+        variant,
+        benchmark,
+    } = around;
     KeyVariables::of(&config).check_not_plain(&config)?;
     let path = file::absolute(path)?;
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -43,14 +75,22 @@ pub(super) fn build(
         max_output_bytes: limits.max_output_bytes,
         has_scorers: spec.scorer.is_some() || spec.scorers.is_some(),
     };
-    let benchmark = parts.benchmark.make(&surroundings).under("benchmark")?;
+    let benchmark = match benchmark {
+        Some(benchmark) => benchmark,
+        None => parts.benchmark.make(&surroundings).under("benchmark")?,
+    };
+    let missing = || Error::usage("the spec has no agent").hint("add `agent: echo`");
     let MadeAgent {
         agent,
         options,
         secrets,
         keep_scratch,
         concurrency,
-    } = parts.agent.make(&surroundings).under("agent")?;
+    } = parts
+        .agent
+        .ok_or_else(missing)?
+        .make(&surroundings)
+        .under("agent")?;
     if spec.limits.concurrency.is_none() {
         limits.concurrency = concurrency.unwrap_or(limits.concurrency);
     }
@@ -58,15 +98,17 @@ pub(super) fn build(
         limits.retries = agent.default_retries();
     }
     let mut eval = Eval::from_parts(benchmark, agent);
-    eval.name = match spec.name {
+    let name = match spec.name {
         Some(name) => {
             crate::eval::plan::check_name(&name).under("name")?;
             name
         }
         None => super::name_of(&path)?,
     };
+    eval.name = format!("{name}{variant}");
+    eval.variant = variant.clone();
     eval.cluster = spec.benchmark.rest.cluster;
-    eval.prompt = spec.prompt;
+    eval.prompt = spec.prompt.unwrap_or_default();
     let prompt = eval.prompt.check(&*eval.benchmark);
     match eval.prompt {
         Prompt::Template(_) => prompt.under("template"),
@@ -77,24 +119,10 @@ pub(super) fn build(
         None => None,
         Some(value) => Some(Extract::from_value(&value).under("extract")?),
     };
-    eval.scorers = match (spec.scorer, spec.scorers) {
-        (Some(_), Some(_)) => {
-            let error = Error::usage("both `scorer` and `scorers` are given");
-            let error = error.hint("write all of them into `scorers`");
-            return Err(error.of_key("scorers"));
-        }
-        (Some(one), None) => vec![scorer(&one, folder, registry).under("scorer")?],
-        (None, Some(list)) => list
-            .iter()
-            .enumerate()
-            .map(|(item, one)| scorer(one, folder, registry).under(item))
-            .collect::<Result<_>>()
-            .under("scorers")?,
-        (None, None) => Vec::new(),
-    };
+    eval.scorers = scorers_of(spec.scorer, spec.scorers, folder, registry)?;
     check_scorer_names(&eval.scorers).under("scorers")?;
-    gate::check_unique(&spec.gates).under("gates")?;
-    eval.gates = spec.gates;
+    gate::check_unique(&gates).under("gates")?;
+    eval.gates = gates;
     eval.limits = limits;
     eval.errors = spec.errors.map(Into::into).unwrap_or_default();
     eval.shuffle = spec.shuffle.map(|shuffle| shuffle.seed);
@@ -104,7 +132,7 @@ pub(super) fn build(
     eval.snapshot.answers = spec.snapshot.answers.map(Into::into);
     eval.snapshot.flips = spec.snapshot.flips.map(Into::into).unwrap_or_default();
     eval.snapshot.confirm = spec.snapshot.confirm;
-    eval.snapshot.folder = snapshots(folder, spec.snapshot.path, &eval.name);
+    eval.snapshot.folder = snapshots(folder, spec.snapshot.path, &name, variant);
     eval.output_root = spec.output_root.map(|root| file::tidy(&folder.join(root)));
     eval.cache = spec
         .cache
@@ -124,6 +152,30 @@ pub(super) fn build(
         compiled.under(item).under("redact")?;
     }
     Ok(eval)
+}
+
+/// The scorers that a spec names, the first of which decides.
+fn scorers_of(
+    one: Option<ScorerKeys>,
+    several: Option<Vec<ScorerKeys>>,
+    folder: &Path,
+    registry: &Registry,
+) -> Result<Vec<Arc<dyn Scorer>>> {
+    match (one, several) {
+        (Some(_), Some(_)) => {
+            let error = Error::usage("both `scorer` and `scorers` are given");
+            let error = error.hint("write all of them into `scorers`");
+            Err(error.of_key("scorers"))
+        }
+        (Some(one), None) => Ok(vec![scorer(&one, folder, registry).under("scorer")?]),
+        (None, Some(list)) => list
+            .iter()
+            .enumerate()
+            .map(|(item, one)| scorer(one, folder, registry).under(item))
+            .collect::<Result<_>>()
+            .under("scorers"),
+        (None, None) => Ok(Vec::new()),
+    }
 }
 
 fn scorer(keys: &ScorerKeys, folder: &Path, registry: &Registry) -> Result<Arc<dyn Scorer>> {

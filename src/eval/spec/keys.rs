@@ -1,5 +1,6 @@
 //! The keys of a spec, as serde reads them. The only types that face the YAML.
 
+use std::marker::PhantomData;
 use std::path::PathBuf;
 
 use serde::de::value::MapAccessDeserializer;
@@ -37,14 +38,32 @@ pub(super) struct SpecFile {
         feature = "schema",
         schemars(schema_with = "super::schema::fields::prompt")
     )]
-    #[serde(default, deserialize_with = "prompt")]
-    pub(super) prompt: Prompt,
+    #[serde(default, deserialize_with = "given_prompt")]
+    pub(super) prompt: Option<Prompt>,
+    /// Several prompts by their names, in place of `prompt`: each makes an eval of its own, `NAME+PROMPT`, and a
+    /// command ranks them in one table.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(schema_with = "super::schema::fields::prompts")
+    )]
+    #[serde(default, deserialize_with = "given")]
+    pub(super) prompts: Option<ByName<PromptKey>>,
     /// What answers: a kind with its keys.
     #[cfg_attr(
         feature = "schema",
         schemars(schema_with = "super::schema::fields::agent")
     )]
-    pub(super) agent: Tagged<dyn Agent>,
+    #[serde(default, deserialize_with = "given")]
+    pub(super) agent: Option<Tagged<dyn Agent>>,
+    /// Several agents by their names, in place of `agent`: each makes an eval of its own, `NAME@AGENT`, with a run
+    /// directory and a baseline. They share `limits.budget`, and a command ranks them in one table; a gate may name
+    /// one: `accuracy[agent=small] >= 0.6`.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(schema_with = "super::schema::fields::agents")
+    )]
+    #[serde(default, deserialize_with = "given")]
+    pub(super) agents: Option<ByName<Tagged<dyn Agent>>>,
     /// How the prediction is taken from what the agent said; that of the benchmark or the scorer when left out.
     #[cfg_attr(
         feature = "schema",
@@ -87,7 +106,7 @@ pub(super) struct SpecFile {
         schemars(schema_with = "super::schema::fields::gates")
     )]
     #[serde(default, deserialize_with = "gates")]
-    pub(super) gates: Vec<Gate>,
+    pub(super) gates: Vec<SpecGate>,
     /// The folder of run directories, from the spec's folder; `evaltest-runs` in the project's root by default.
     pub(super) output_root: Option<PathBuf>,
     /// Regular expressions: what they match is blanked in everything that is written.
@@ -340,6 +359,66 @@ impl From<FlipsKey> for Flips {
     }
 }
 
+/// Values by names of the user's, in the order in which they are written.
+pub(super) struct ByName<T>(Vec<(String, T)>);
+
+impl<T> ByName<T> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().map(|(_, value)| value)
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        self.0.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    pub(super) fn take(self, name: &str) -> Option<T> {
+        let mut entries = self.0.into_iter();
+        Some(entries.find(|(known, _)| known == name)?.1)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for ByName<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ByNameVisitor<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for ByNameVisitor<T> {
+            type Value = ByName<T>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ByName<T>, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(ByName(entries))
+            }
+        }
+        deserializer.deserialize_map(ByNameVisitor(PhantomData))
+    }
+}
+
+/// A key that may be left out, and has a value where it is there.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+/// One of several prompts.
+pub(super) struct PromptKey(pub(super) Prompt);
+
+impl<'de> Deserialize<'de> for PromptKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        prompt(deserializer).map(Self)
+    }
+}
+
+fn given_prompt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Prompt>, D::Error> {
+    prompt(deserializer).map(Some)
+}
+
 /// A preset's name or `{ template: … }`.
 fn prompt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Prompt, D::Error> {
     struct PromptVisitor;
@@ -372,23 +451,30 @@ fn prompt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Prompt, D::Error
     deserializer.deserialize_any(PromptVisitor)
 }
 
+/// A gate as the spec writes it. In one that names several agents or prompts the gate may be about one of them, and what
+/// is read here takes that for a slice.
+pub(super) struct SpecGate {
+    pub(super) text: String,
+    pub(super) gate: Gate,
+}
+
 /// A list of gates; an error is about one of them.
-fn gates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Gate>, D::Error> {
+fn gates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SpecGate>, D::Error> {
     struct GatesVisitor;
     impl<'de> serde::de::Visitor<'de> for GatesVisitor {
-        type Value = Vec<Gate>;
+        type Value = Vec<SpecGate>;
 
         fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
             f.write_str("a sequence")
         }
 
-        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Gate>, A::Error> {
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<SpecGate>, A::Error> {
             let mut gates = Vec::new();
             while let Some(text) = list.next_element::<String>()? {
                 let gate = text.parse().map_err(|error| {
                     A::Error::custom(inside(&format!("[{}]", gates.len()), error))
                 })?;
-                gates.push(gate);
+                gates.push(SpecGate { text, gate });
             }
             Ok(gates)
         }

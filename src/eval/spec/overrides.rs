@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::matrix::{AGENT, PROMPT};
 use crate::data::dataset::WRONG_PATH;
 use crate::data::yaml_places::YamlPlaces;
 use crate::error::{Error, KeyPath, Result, Step};
@@ -11,18 +12,32 @@ use crate::text::setting::Override;
 impl Override {
     /// Whether what stands at the path is said by this override, and not by the spec.
     pub(super) fn decides(&self, path: &KeyPath, places: &YamlPlaces) -> bool {
-        let mut keys = self.key.split('.');
-        let mut steps = path.steps();
-        loop {
-            match (keys.next(), steps.next()) {
-                // All of it, or what it lies in.
-                (None, _) => return true,
-                // A part of it.
-                (Some(_), None) => return !places.has(path),
-                (Some(key), Some(Step::Key(step))) if key == step => {}
-                _ => return false,
-            }
-        }
+        let steps: Vec<_> = path.steps().map(shown).collect();
+        // What is said of `agent` is said of all `agents`.
+        let of_all = |[one, all]: [&str; 2]| {
+            let is_one = steps.len() > 1 && steps[0] == all;
+            is_one.then(|| [&[one.to_owned()], &steps[2..]].concat())
+        };
+        let others = [AGENT, PROMPT].into_iter().filter_map(of_all);
+        let mut ways = std::iter::once(steps.clone()).chain(others);
+        ways.any(|steps| {
+            let way = steps.join(".");
+            let lies_in = |inner: &str, outer: &str| {
+                let rest = inner.strip_prefix(outer);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            // All of it, or what it lies in; or a part of it.
+            lies_in(&way, &self.key) || lies_in(&self.key, &way) && !places.has(path)
+        })
+    }
+}
+
+/// As the key of an override has it; names may have dots.
+fn shown(step: &Step) -> String {
+    match step {
+        Step::Key(key) => key.clone(),
+        // No key of an override leads into a list.
+        Step::Item(item) => format!("[{item}]"),
     }
 }
 
@@ -44,46 +59,100 @@ pub(super) fn wrong_path(error: Error, overrides: &[Override]) -> Error {
 /// The spec with all overrides, the last of a key winning.
 pub(super) fn apply(mut spec: Value, overrides: &[Override]) -> Result<Value> {
     for change in overrides {
-        let mut place = &mut spec;
-        let mut keys = change.key.split('.').peekable();
-        while let Some(key) = keys.next() {
-            if let Value::String(name) = place {
-                // `agent: echo` is short for `agent: { type: echo }`; the name of a prompt is short for nothing.
-                let name = Value::from(name.clone());
-                let is_prompt = change.key.starts_with("prompt.");
-                let entry = (!is_prompt).then(|| ("type".to_owned(), name));
-                *place = Value::Object(entry.into_iter().collect());
-            }
-            if place.is_null() {
-                *place = Value::Object(Map::new());
-            }
-            let Value::Object(map) = place else {
-                return Err(Error::usage(format!(
-                    "`{}` cannot be set: it lies inside a value",
-                    change.key
-                ))
-                .hint("set the whole of it, or a key that is a map"));
-            };
-            if keys.peek().is_none() && change.key == Override::DRAWN_SEED {
-                map.entry("seed").or_insert_with(|| change.value.clone());
-                break;
-            }
-            if keys.peek().is_none() {
-                map.insert(key.to_owned(), change.value.clone());
-                break;
-            }
-            place = map.entry(key).or_insert(Value::Null);
+        for keys in targets(&spec, change)? {
+            set(&mut spec, &keys, change)?;
         }
-        // One scorer replaces a list of them, and the other way round.
-        if let Value::Object(map) = &mut spec {
-            match change.key.as_str() {
-                "scorer" => drop(map.remove("scorers")),
-                "scorers" => drop(map.remove("scorer")),
-                _ => {}
+        let Value::Object(map) = &mut spec else {
+            continue;
+        };
+        // One scorer replaces a list of them, one agent a map of them, and the other way round.
+        for pair in [["scorer", "scorers"], AGENT, PROMPT] {
+            if let Some(place) = pair.iter().position(|key| change.key == *key) {
+                map.remove(pair[1 - place]);
             }
         }
     }
     Ok(spec)
+}
+
+/// The keys that lead to what an override sets: several where the spec names several agents and it is about `agent`.
+fn targets(spec: &Value, change: &Override) -> Result<Vec<Vec<String>>> {
+    let names = |all: &str| {
+        let map = spec.get(all).and_then(Value::as_object);
+        map.map(|map| map.keys().cloned().collect::<Vec<_>>())
+    };
+    let split = |keys: &str| keys.split('.').map(str::to_owned).collect::<Vec<_>>();
+    for [one, all] in [AGENT, PROMPT] {
+        let Some(names) = names(all) else { continue };
+        let below = |key: &str| {
+            let rest = change.key.strip_prefix(key)?.strip_prefix('.')?;
+            Some(rest.to_owned())
+        };
+        if let Some(rest) = below(all) {
+            // A name may have dots.
+            let is_named = |name: &&String| {
+                let behind = rest.strip_prefix(name.as_str());
+                behind.is_some_and(|behind| behind.is_empty() || behind.starts_with('.'))
+            };
+            let Some(name) = names.iter().filter(is_named).max_by_key(|name| name.len()) else {
+                continue;
+            };
+            let mut keys = vec![all.to_owned(), name.clone()];
+            keys.extend(rest[name.len()..].split('.').skip(1).map(str::to_owned));
+            return Ok(vec![keys]);
+        }
+        let Some(rest) = below(one) else { continue };
+        if one == PROMPT[0] {
+            return Err(Error::usage(format!(
+                "`{}` cannot be set: the spec has `{all}`",
+                change.key
+            ))
+            .hint(format!(
+                "name one: `{all}.{}.{rest}=…`; or replace all of them: `{one}=…`",
+                names.first().map_or("NAME", String::as_str)
+            )));
+        }
+        let keys = names.into_iter().map(|name| {
+            let head = vec![all.to_owned(), name];
+            head.into_iter().chain(split(&rest)).collect()
+        });
+        return Ok(keys.collect());
+    }
+    Ok(vec![split(&change.key)])
+}
+
+fn set(spec: &mut Value, keys: &[String], change: &Override) -> Result<()> {
+    let mut place = spec;
+    let mut keys = keys.iter().peekable();
+    while let Some(key) = keys.next() {
+        if let Value::String(name) = place {
+            // `agent: echo` is short for `agent: { type: echo }`; the name of a prompt is short for nothing.
+            let name = Value::from(name.clone());
+            let is_prompt = change.key.starts_with("prompt");
+            let entry = (!is_prompt).then(|| ("type".to_owned(), name));
+            *place = Value::Object(entry.into_iter().collect());
+        }
+        if place.is_null() {
+            *place = Value::Object(Map::new());
+        }
+        let Value::Object(map) = place else {
+            return Err(Error::usage(format!(
+                "`{}` cannot be set: it lies inside a value",
+                change.key
+            ))
+            .hint("set the whole of it, or a key that is a map"));
+        };
+        if keys.peek().is_none() && change.key == Override::DRAWN_SEED {
+            map.entry("seed").or_insert_with(|| change.value.clone());
+            break;
+        }
+        if keys.peek().is_none() {
+            map.insert(key.clone(), change.value.clone());
+            break;
+        }
+        place = map.entry(key.clone()).or_insert(Value::Null);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -54,6 +54,8 @@ pub fn schema(own: &OwnKinds) -> Value {
     root["not"] = json!({ "required": ["scorer", "scorers"], "properties": {
         "scorer": { "not": { "type": "null" } }, "scorers": { "not": { "type": "null" } },
     } });
+    root["oneOf"] = json!([{ "required": ["agent"] }, { "required": ["agents"] }]);
+    root["allOf"] = json!([{ "not": { "required": ["prompt", "prompts"] } }]);
     defaults(&mut root["properties"]["limits"]["properties"]);
     let scorers = scorers::scorer(&own.scorers);
     root["$defs"] = json!({

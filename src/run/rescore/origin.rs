@@ -50,7 +50,8 @@ pub fn scorers_of(manifest: &Manifest) -> Result<Origin> {
         return Ok(Origin { scorers, specs });
     }
     let eval = spec.and_then(|spec| {
-        let eval = spec::load(&spec, &Registry::new(), &manifest.overrides);
+        let overrides = &manifest.overrides;
+        let eval = spec::load_of(&spec, &Registry::new(), overrides, &manifest.eval);
         eval.ok().filter(plan::judges_answers)
     });
     let scorers = eval.as_ref().map(plan::scorers).unwrap_or_default();
@@ -77,7 +78,7 @@ pub fn scorers_of(manifest: &Manifest) -> Result<Origin> {
 /// # Errors
 /// When the spec cannot be read, or has no scorer.
 pub fn scorers_of_spec(path: &Path) -> Result<(Origin, Option<Extract>, Budget)> {
-    let eval = spec::load(path, &Registry::new(), &[])?;
+    let eval = spec::load_any(path, &Registry::new(), &[])?;
     if !plan::judges_answers(&eval) {
         let message = format!("{}: the spec has no scorer", path.display());
         return Err(Error::usage(message).hint("give it one: `scorer: gaia`"));

@@ -138,6 +138,17 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// Where what stands behind a metric and its argument begins; `None` where the argument does not end.
+pub(super) fn metric_end(text: &str) -> Option<usize> {
+    let is_name = |c: char| c.is_alphanumeric() || "_.-@^".contains(c);
+    let rest = text.trim_start_matches(is_name).trim_start();
+    let rest = match rest.strip_prefix('(') {
+        Some(inner) => inner.split_once(')')?.1.trim_start(),
+        None => rest,
+    };
+    Some(text.len() - rest.len())
+}
+
 /// In a spec it is rather YAML that ended the gate.
 fn unclosed() -> Error {
     Error::usage("`(` without `)`").hint(
@@ -161,7 +172,7 @@ fn confidence(options: &str) -> Result<f64> {
 }
 
 /// `KEY=VALUE`, both trimmed and not empty.
-fn pair(text: &str) -> Option<(&str, &str)> {
+pub(super) fn pair(text: &str) -> Option<(&str, &str)> {
     let (key, value) = text.split_once('=')?;
     let (key, value) = (key.trim(), value.trim());
     (!key.is_empty() && !value.is_empty()).then_some((key, value))

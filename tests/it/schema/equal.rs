@@ -23,6 +23,10 @@ pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
         "a key that is there twice is there once to who reads JSON",
     ),
     ("two gates are called", "gates are compared by their names"),
+    ("two gates of `", "gates are compared by their names"),
+    ("the spec has no agent `", "what a gate names"),
+    ("the spec has no prompt `", "what a gate names"),
+    ("differ in case alone", "names are compared without case"),
     (
         "two scorers are called",
         "scorers are compared by their names",

@@ -12,7 +12,9 @@ type Steps = Vec<String>;
 /// All maps of a spec whose keys the program knows.
 fn maps(value: &Value, steps: &Steps, found: &mut Vec<Steps>) {
     // What these hold is a user's own.
-    const FREE: [&str; 9] = [
+    const FREE: [&str; 11] = [
+        "agents",
+        "prompts",
         "options",
         "metadata",
         "slices",

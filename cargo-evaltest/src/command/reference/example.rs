@@ -1,4 +1,4 @@
-//! A spec with every key, from which the reference takes its examples.
+//! A text with every key of a spec, from which the reference takes its examples.
 
 use evaltest::engine::text::Override;
 use serde_json::Value;
@@ -8,7 +8,9 @@ pub(super) const SPEC: &str = "\
 name: shop
 benchmark: { type: qa, path: questions.csv }
 prompt: { template: \"Answer briefly: {prompt}\" }
+prompts: { brief: concise, plain: none }
 agent: { type: command, command: [python3, agent.py] }
+agents: { small: echo, large: { type: command, command: [python3, agent.py] } }
 extract: final_answer
 scorer: numeric
 scorers: [numeric, token_f1]

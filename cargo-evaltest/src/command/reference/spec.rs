@@ -12,8 +12,8 @@ pub(super) fn page() -> String {
 # Specs
 
 A spec is a YAML file that says one eval. `cargo evaltest` finds each `evals/**/*.yaml`. Relative paths count from its folder.
-An unknown key is an error that names its line and the nearest legal key. `benchmark` and `agent` are needed, all else has a
-default. Any key can be set on the command line: `--set limits.timeout_s=60`.
+An unknown key is an error that names its line and the nearest legal key. `benchmark` and `agent` (or `agents`) are needed, all
+else has a default. Any key can be set on the command line: `--set limits.timeout_s=60`.
 
 `cargo evaltest schema` prints the JSON schema, by which editors complete and explain these keys.
 
@@ -36,10 +36,19 @@ default. Any key can be set on the command line: `--set limits.timeout_s=60`.
     let _ = write!(
         text,
         "\n`true` and `false` stand for `on` and `off` where YAML 1.1 reads these words so. A text may be written without quotes; \
-         what begins with `#`, `[`, `{{` or `*` needs them.\n\n## All of them\n\nOf `scorer` and `scorers` a spec has one.\n\n```yaml\n{}```\n",
-        example::SPEC.replace("scorer: numeric\n", "")
+         what begins with `#`, `[`, `{{` or `*` needs them.\n\n## All of them\n\nOf `scorer` and `scorers` a spec has one, and so of `agent` and `agents`, `prompt` and `prompts`.\n\n```yaml\n{}```\n",
+        chosen()
     );
     text
+}
+
+/// The example without what a spec cannot have beside the rest.
+fn chosen() -> String {
+    let others = ["scorer: ", "agents: ", "prompts: "];
+    let lines = example::SPEC.lines();
+    let lines = lines.filter(|line| !others.iter().any(|key| line.starts_with(key)));
+    let lines: Vec<&str> = lines.collect();
+    lines.join("\n") + "\n"
 }
 
 #[cfg(test)]

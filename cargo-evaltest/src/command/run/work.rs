@@ -1,7 +1,8 @@
 //! What a command runs: specs, and test targets for what the specs do not cover.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use evaltest::engine::data::Variant;
 use evaltest::engine::eval::spec;
 use evaltest::engine::run::drive::Drive;
 use evaltest::engine::store::{Manifest, RunDir};
@@ -12,7 +13,7 @@ use evaltest::{Error, Eval, Registry, Result};
 use super::RunArgs;
 use super::options::absolute;
 use crate::console;
-use crate::discover::{self, TestTarget};
+use crate::discover::{self, Discovered, TestTarget};
 use crate::run_ids;
 use crate::target::evals_in;
 
@@ -24,7 +25,8 @@ pub(super) struct Work {
 
 /// A spec that names what is not built in.
 struct Unregistered {
-    name: String,
+    /// Its evals.
+    names: Vec<String>,
     benchmark: String,
     error: Error,
 }
@@ -75,22 +77,20 @@ impl RunArgs {
                 None => Err(discover::nothing_found()),
             };
         }
-        let (mut evals, unregistered) = load(&found.specs, drive)?;
+        let (mut evals, unregistered) = load(&found, drive)?;
         let names = evals.iter();
         let names = names.map(|eval| (eval.name(), eval.spec_path().unwrap_or(Path::new(""))));
         discover::check_names(names)?;
         let wanted = |name: &str, benchmark: &str| {
-            self.benchmark
-                .as_deref()
-                .is_none_or(|wanted| wanted == name || wanted == benchmark)
+            let is_meant =
+                |wanted: &str| [name, benchmark, Variant::family_of(name)].contains(&wanted);
+            self.benchmark.as_deref().is_none_or(is_meant)
         };
         drive.evals.skip = evals.iter().map(|eval| eval.name().to_owned()).collect();
         evals.retain(|eval| wanted(eval.name(), eval.benchmark_name()));
-        if !names_specs {
-            let is_earlier =
-                |eval: &Eval| earlier_name.as_ref().is_none_or(|name| name == eval.name());
-            evals.retain(is_earlier);
-        }
+        let is_earlier = |eval: &Eval| earlier_name.as_ref().is_none_or(|name| name == eval.name());
+        // Of a spec that was typed, only the variant that the run is of.
+        evals.retain(|eval| names_specs && eval.name() == eval.family() || is_earlier(eval));
         let tests = if names_specs && !unregistered.is_empty() {
             discover::find()?.tests
         } else {
@@ -100,7 +100,7 @@ impl RunArgs {
         let mut known = Vec::new();
         for test in tests {
             let is_ours = |name: &String| {
-                let spec = unregistered.iter().find(|spec| spec.name == *name);
+                let spec = unregistered.iter().find(|spec| spec.names.contains(name));
                 !drive.evals.skip.contains(name)
                     && wanted(name, spec.map_or(name, |spec| &spec.benchmark))
                     && (spec.is_some() || !names_specs || found.names.contains(name))
@@ -118,7 +118,8 @@ impl RunArgs {
         }
         // No test binary knows it either: a typing error, most likely.
         let lost = |spec: &Unregistered| {
-            !known.contains(&spec.name) && wanted(&spec.name, &spec.benchmark)
+            let mut names = spec.names.iter();
+            names.any(|name| !known.contains(name) && wanted(name, &spec.benchmark))
         };
         if let Some(spec) = unregistered.into_iter().find(lost) {
             return Err(spec.error);
@@ -131,20 +132,26 @@ impl RunArgs {
 }
 
 /// The evals of specs, and the specs that name what only a test binary may know.
-fn load(specs: &[PathBuf], drive: &Drive) -> Result<(Vec<Eval>, Vec<Unregistered>)> {
+fn load(found: &Discovered, drive: &Drive) -> Result<(Vec<Eval>, Vec<Unregistered>)> {
     let mut evals = Vec::new();
     let mut unregistered = Vec::new();
-    for path in specs {
+    for path in &found.specs {
         let path = absolute(path)?;
         let shown = clean(&shown(&path));
         let what = format!("{shown}: still fetching or reading the dataset");
-        let load = || spec::load(&path, &Registry::new(), &drive.overrides);
+        let load = || spec::load_all(&path, &Registry::new(), &drive.overrides);
         match console::waiting(&what, load) {
-            Ok(eval) => evals.push(drive.adapt(eval)?),
+            Ok(all) => {
+                for eval in all.into_iter().filter(|it| found.wants(&path, it.name())) {
+                    evals.push(drive.adapt(eval)?);
+                }
+            }
             Err(error) if error.is_unregistered() => {
                 let names = spec::names(&path)?;
+                let evals = names.evals.iter();
+                let evals = evals.filter(|names| found.wants(&path, &names.eval));
                 unregistered.push(Unregistered {
-                    name: names.eval,
+                    names: evals.map(|names| names.eval.clone()).collect(),
                     benchmark: names.benchmark,
                     error,
                 });
@@ -157,13 +164,7 @@ fn load(specs: &[PathBuf], drive: &Drive) -> Result<(Vec<Eval>, Vec<Unregistered
 
 /// A run that was made from flags alone: its manifest is its spec.
 fn from_config(manifest: &Manifest, drive: &Drive) -> Result<Work> {
-    let path = manifest.spec.clone().unwrap_or_default();
-    let eval = spec::parse(
-        &manifest.config.to_string(),
-        &path,
-        &Registry::new(),
-        &drive.overrides,
-    )?;
+    let eval = spec::of_config(manifest, &Registry::new(), &drive.overrides)?;
     Ok(Work {
         evals: vec![drive.adapt(eval)?],
         tests: Vec::new(),

@@ -13,6 +13,25 @@ pub(in crate::eval) fn agent(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "$ref": "#/$defs/agent" })
 }
 
+pub(in crate::eval) fn agents(generator: &mut SchemaGenerator) -> Schema {
+    by_name(&agent(generator))
+}
+
+pub(in crate::eval) fn prompts(generator: &mut SchemaGenerator) -> Schema {
+    by_name(&prompt(generator))
+}
+
+/// One or more by names of the user's.
+fn by_name(one: &Schema) -> Schema {
+    json_schema!({
+        "type": "object",
+        "minProperties": 1,
+        // Of ASCII's signs `-`, `_` and `.` alone, the last not in front.
+        "propertyNames": { "pattern": r"^[^\s!-,./:-@\[-^`{-~][^\s!-,/:-@\[-^`{-~]*$" },
+        "additionalProperties": one,
+    })
+}
+
 pub(in crate::eval) fn optional_extract(_: &mut SchemaGenerator) -> Schema {
     or_null("extract")
 }
