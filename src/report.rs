@@ -21,6 +21,7 @@ pub(crate) mod html;
 mod judge;
 pub mod junit;
 pub mod markdown;
+pub mod matrix;
 mod md;
 mod metrics;
 pub mod reported;

@@ -6,6 +6,7 @@ pub mod compare;
 mod epochs;
 mod failures;
 mod judge;
+pub mod matrix;
 mod metrics;
 mod next;
 pub mod overview;

@@ -1,7 +1,8 @@
-//! `agents:` and `prompts:` of a spec: each pair is an eval of its own, they share a budget.
+//! `agents:` and `prompts:` of a spec: each pair is an eval of its own, they share a budget, and a table ranks them.
 
 mod bad;
 mod budget;
+mod ranked;
 
 use std::fs;
 
@@ -56,7 +57,10 @@ fn evals(project: &Project) -> Vec<String> {
 #[test]
 fn each_agent_with_each_prompt_is_an_eval_of_its_own() {
     let project = project("prompts: { plain: none, own: { template: 'Say: {prompt}' } }\n");
-    project.run("run").exits(0);
+    project
+        .run("run")
+        .exits(0)
+        .says("4 agents and prompts, ranked by accuracy");
     let all = [
         "e@small+plain",
         "e@small+own",
@@ -97,7 +101,10 @@ fn each_agent_with_each_prompt_is_an_eval_of_its_own() {
 #[test]
 fn a_prompt_alone_may_be_several() {
     let project = project("agents: { one: echo }\nprompts: { plain: none, short: concise }\n");
-    project.run("run e@one+short").exits(0);
+    project
+        .run("run e@one+short")
+        .exits(0)
+        .says_nothing_of("ranked");
     assert_eq!(evals(&project), ["e@one+short"]);
     spec(&project, "prompts: { plain: none, short: concise }\n");
     let text = project.read("evals/e.yaml").replace(
@@ -105,7 +112,10 @@ fn a_prompt_alone_may_be_several() {
         "agent: echo\n",
     );
     project.write("evals/e.yaml", text);
-    project.run("run").exits(0);
+    project
+        .run("run")
+        .exits(0)
+        .says("e: 2 prompts, ranked by accuracy");
     assert_eq!(evals(&project)[1..], ["e+plain", "e+short"]);
 }
 
@@ -318,7 +328,8 @@ fn the_command_line_changes_one_of_them_or_all() {
     project
         .run("run --agent echo")
         .exits(0)
-        .says("gate `accuracy[agent=large] >= 0.5` is not asked");
+        .says("gate `accuracy[agent=large] >= 0.5` is not asked")
+        .says_nothing_of("ranked");
     let last = manifests(&project).pop().unwrap();
     assert_eq!(
         (&last["eval"], &last["variant"]),

@@ -24,6 +24,7 @@ use crate::progress::{Ahead, Progress};
 
 mod after;
 mod flags;
+mod matrix;
 mod options;
 mod sources;
 mod told;
@@ -327,9 +328,7 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
                 .unwrap_or_else(|| "cargo evaltest list".to_owned()),
         ));
     }
-    if args.json {
-        console::print_json(&json!({ "runs": runs, "exit_code": exit }))?;
-    }
+    matrix::tell(&runs, exit, args.json)?;
     if interrupt.is_set() {
         exit = Exit::Interrupted;
     }

@@ -63,7 +63,7 @@ fn names_are_fit_for_files_and_tests() {
         "e.yaml",
         format!("{HEAD}agents: {{ {} }}\n", agents.join(", ")),
     );
-    project.run("run e.yaml").exits(0);
+    project.run("run e.yaml").exits(0).says("5 agents, ranked");
     assert_eq!(project.runs().len(), 5);
 }
 

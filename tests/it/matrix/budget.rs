@@ -33,7 +33,7 @@ fn it_is_shared_by_all_variants() {
     ] {
         // The second place opens after minutes: nothing is asked before what it will cost is known.
         let project = paid(&format!("ramp_up_s: 1000, budget: {{ {key}: {most} }}"));
-        project.run("run").exits(3);
+        let ran = project.run("run --json").exits(3);
         assert_eq!(asked(&project).len(), asked_in_all, "{key}");
         let ended: Vec<Value> = manifests(&project)
             .iter()
@@ -47,6 +47,12 @@ fn it_is_shared_by_all_variants() {
         assert!(
             reason.contains(&format!("`limits.budget.{key}`), which all variants")),
             "{reason}"
+        );
+        let table = &ran.json()["matrix"][0];
+        let notices = table["notices"].to_string();
+        assert!(
+            notices.contains("`e@c` ended early: the budget is used up"),
+            "{notices}"
         );
     }
 }
@@ -151,7 +157,7 @@ fn one_that_tells_no_cost_ends_alone() {
         assert!(spec.contains(silent), "{spec}");
         project.write("evals/e.yaml", spec);
         asked::write_questions(&project, 12);
-        project.run("run").exits(3);
+        let ran = project.run("run --json").exits(3).json();
         let ended = |eval: &str| {
             let mut manifests = manifests(&project).into_iter();
             let of_eval = manifests.find(|it| it["eval"] == eval).unwrap();
@@ -166,5 +172,6 @@ fn one_that_tells_no_cost_ends_alone() {
                 && !told.contains("variants of the spec"),
             "{told}"
         );
+        assert_eq!(ran["matrix"][0]["runs"].as_array().unwrap().len(), 4);
     }
 }

@@ -1,0 +1,283 @@
+//! `Ranking`: the runs of one spec that names several agents or prompts, by accuracy, and which of them are told apart.
+//!
+//! Nobody is ahead by a difference alone. Two runs are told apart where the interval of their paired difference leaves out
+//! 0, its p, adjusted over all pairs, is below 0.05, and what has no verdict could not turn them round: an agent that was
+//! out is neither bad nor good at what it was not asked.
+
+mod groups;
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::compare::{RunPair, compare};
+use super::reported::ReportedRun;
+use crate::data::Variant;
+use crate::error::Result;
+use crate::store::{Manifest, RunDir, RunStatus};
+use crate::text::clean;
+use crate::verdict::check::ComparedVerdict;
+use crate::verdict::summary::Summary;
+
+/// Below which p, adjusted over all pairs, two runs are told apart.
+pub const ALPHA: f64 = 0.05;
+
+/// The runs of a spec's variants, the best first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Ranking {
+    /// The name of the spec.
+    pub eval: String,
+    /// The runs, by what their accuracy is at least.
+    pub runs: Vec<RankedRun>,
+    /// All pairs of those that have verdicts.
+    pub pairs: Vec<RankedPair>,
+    /// What people should know besides.
+    pub notices: Vec<String>,
+}
+
+/// One of the runs. Shares and differences are fractions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RankedRun {
+    /// The name of the eval: `NAME@AGENT+PROMPT`.
+    pub eval: String,
+    /// Which of the spec's agents and prompts it has.
+    pub variant: Variant,
+    /// Its run directory.
+    pub run_dir: PathBuf,
+    /// The best and the worst place that it can have, whatever the answers are that are missing: one where all are there.
+    pub rank: [usize; 2],
+    /// Runs that have a letter in common are not told apart; none without a verdict.
+    pub groups: Vec<String>,
+    /// correct / scored.
+    pub accuracy: Option<f64>,
+    /// What it could be had every sample a verdict.
+    pub accuracy_bounds: Option<[f64; 2]>,
+    /// Its 95 % interval.
+    pub accuracy_ci95: Option<[f64; 2]>,
+    /// Less the first of the ranking, paired.
+    pub difference: Option<f64>,
+    /// Its 95 % interval.
+    pub difference_ci95: Option<[f64; 2]>,
+    /// Records: samples, times epochs.
+    pub samples: u64,
+    /// Of those, the ones with a verdict.
+    pub scored: u64,
+    /// Samples without the verdict that they should have.
+    pub errors: u64,
+    /// Samples that were never asked.
+    pub skipped: u64,
+    /// Samples whose answers came from the cache: in no figure of cost or time.
+    pub cached: u64,
+    /// Of all answers.
+    pub cost_usd: Option<f64>,
+    /// Seconds that half of the answers took at most.
+    pub latency_p50_s: Option<f64>,
+    /// Whether it came to its end.
+    pub finished: bool,
+}
+
+/// Two of the runs, `b` beside `a`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RankedPair {
+    /// The name of an eval.
+    pub a: String,
+    /// That of the other.
+    pub b: String,
+    /// Samples with a verdict in both.
+    pub n: u64,
+    /// B less A, paired.
+    pub difference: Option<f64>,
+    /// Its 95 % interval.
+    pub difference_ci95: Option<[f64; 2]>,
+    /// The chance of so large a difference in either direction between two that are alike.
+    pub p_two_sided: Option<f64>,
+    /// The same, adjusted by Holm over all pairs.
+    pub p_holm: Option<f64>,
+    /// Whether one of the two is better.
+    pub told_apart: bool,
+}
+
+/// The runs that are of the variants of one spec, for each spec of which there are several variants.
+pub fn matrices(runs: &[ReportedRun]) -> Vec<Vec<ReportedRun>> {
+    let mut specs = Vec::<Vec<ReportedRun>>::new();
+    for run in runs.iter().filter(|run| run.manifest.variant.is_some()) {
+        let spec = |run: &ReportedRun| {
+            let eval = Variant::family_of(&run.manifest.eval).to_owned();
+            (eval, run.manifest.spec.clone())
+        };
+        match specs.iter_mut().find(|known| spec(&known[0]) == spec(run)) {
+            Some(known) => known.push(run.clone()),
+            None => specs.push(vec![run.clone()]),
+        }
+    }
+    let has_several = |runs: &Vec<ReportedRun>| {
+        let mut others = runs.iter().skip(1);
+        others.any(|run| run.manifest.variant != runs[0].manifest.variant)
+    };
+    specs.retain(has_several);
+    specs
+}
+
+/// Ranks runs of the variants of one spec, whose files can be believed. Why they cannot be compared is a notice.
+pub fn rank(runs: &[ReportedRun]) -> Ranking {
+    let mut entries: Vec<&ReportedRun> = runs.iter().collect();
+    // What is sure counts: an outage is no advantage. Of whom nothing is known stands last.
+    entries.sort_by(|one, other| {
+        let is_unknown = [one, other].map(|run| run.summary.scored == 0);
+        let [one, other] = [one, other].map(|run| bounds(&run.summary));
+        is_unknown[0]
+            .cmp(&is_unknown[1])
+            .then(other[0].total_cmp(&one[0]))
+            .then(other[1].total_cmp(&one[1]))
+    });
+    let first = entries.first().map(|run| &*run.manifest.eval);
+    let eval = Variant::family_of(first.unwrap_or_default()).to_owned();
+    let mut notices = Vec::new();
+    let known: Vec<usize> = (0..entries.len())
+        .filter(|&at| entries[at].summary.scored > 0)
+        .collect();
+    let pairs = pairs(&entries, &known).unwrap_or_else(|error| {
+        let why = error.message();
+        notices.push(format!("the runs are not compared with each other: {why}"));
+        Vec::new()
+    });
+    let ranges: Vec<[f64; 2]> = entries.iter().map(|run| bounds(&run.summary)).collect();
+    let apart = |pair: &&RunPair| is_told_apart(pair, &ranges);
+    let apart: Vec<[usize; 2]> = pairs.iter().filter(apart).map(|pair| pair.places).collect();
+    let groups = if pairs.is_empty() && known.len() > 1 {
+        vec![Vec::new(); entries.len()]
+    } else {
+        groups::letters(entries.len(), &known, &apart)
+    };
+    let name = |at: usize| entries[at].manifest.eval.clone();
+    for pair in pairs.iter().filter(|pair| pair.comparison.judge.is_some()) {
+        let [a, b] = pair.places.map(name);
+        notices.push(format!(
+            "`{a}` and `{b}` were judged by another model: what differs may be the judge"
+        ));
+    }
+    notices.extend(entries.iter().filter_map(|run| unfinished(&run.manifest)));
+    let runs = entries.iter().zip(groups).enumerate();
+    let runs = runs.map(|(at, (run, groups))| {
+        let to_first = pairs.iter().find(|pair| pair.places == [0, at]);
+        let figures = to_first.map(|pair| &pair.comparison.whole);
+        let (manifest, summary) = (&run.manifest, &run.summary);
+        RankedRun {
+            eval: manifest.eval.clone(),
+            variant: manifest.variant.clone().unwrap_or_default(),
+            run_dir: run.dir.path().to_owned(),
+            rank: places(at, &ranges),
+            groups,
+            accuracy: summary.accuracy,
+            accuracy_bounds: summary.accuracy_bounds,
+            accuracy_ci95: summary.accuracy_ci95,
+            difference: figures.and_then(|it| it.difference),
+            difference_ci95: figures.and_then(|it| it.difference_ci95),
+            samples: summary.samples,
+            scored: summary.scored,
+            errors: summary.errors,
+            skipped: summary.skipped,
+            cached: summary.cached,
+            cost_usd: summary.usage.cost_usd,
+            latency_p50_s: summary.latency_s.map(|latency| latency.p50),
+            finished: manifest.status == RunStatus::Finished,
+        }
+    });
+    let told = pairs.iter().map(|pair| {
+        let names = pair.places.map(name);
+        told(pair, names, &ranges)
+    });
+    Ranking {
+        eval,
+        pairs: told.collect(),
+        runs: runs.collect(),
+        notices,
+    }
+}
+
+/// The pairs of those that have verdicts, by their places in the ranking.
+fn pairs(entries: &[&ReportedRun], known: &[usize]) -> Result<Vec<RunPair>> {
+    let dirs: Vec<RunDir> = known.iter().map(|&at| entries[at].dir.clone()).collect();
+    let placed = |pair: RunPair| RunPair {
+        places: pair.places.map(|at| known[at]),
+        ..pair
+    };
+    Ok(compare(&dirs)?.pairs.into_iter().map(placed).collect())
+}
+
+fn told(pair: &RunPair, [a, b]: [String; 2], ranges: &[[f64; 2]]) -> RankedPair {
+    let figures = &pair.comparison.whole;
+    RankedPair {
+        a,
+        b,
+        n: figures.n,
+        difference: figures.difference,
+        difference_ci95: figures.difference_ci95,
+        p_two_sided: figures.p_two_sided,
+        p_holm: pair.p_holm,
+        told_apart: is_told_apart(pair, ranges),
+    }
+}
+
+/// From what the accuracy is at least to what it is at most.
+fn bounds(summary: &Summary) -> [f64; 2] {
+    let point = summary.accuracy.map(|accuracy| [accuracy; 2]);
+    let known = summary.accuracy_bounds.or(point);
+    known.filter(|_| summary.scored > 0).unwrap_or([0.0, 1.0])
+}
+
+/// The best and the worst place: behind those that are surely better, before those that are surely worse.
+fn places(at: usize, ranges: &[[f64; 2]]) -> [usize; 2] {
+    let [low, high] = ranges[at];
+    let others = || ranges.iter().enumerate().filter(|(place, _)| *place != at);
+    let ahead = others().filter(|(_, range)| range[0] > high).count();
+    let may_be_ahead = others().filter(|(_, range)| range[1] > low).count();
+    [ahead + 1, may_be_ahead + 1]
+}
+
+fn is_told_apart(pair: &RunPair, ranges: &[[f64; 2]]) -> bool {
+    let [a, b] = pair.places.map(|place| ranges[place]);
+    let stays = match pair.comparison.whole.verdict {
+        ComparedVerdict::Worse => b[1] < a[0],
+        ComparedVerdict::Better => a[1] < b[0],
+        ComparedVerdict::NotToldApart | ComparedVerdict::NothingToCompare => false,
+    };
+    stays && pair.p_holm.is_some_and(|p| p < ALPHA)
+}
+
+fn unfinished(manifest: &Manifest) -> Option<String> {
+    if manifest.status == RunStatus::Finished {
+        return None;
+    }
+    // What stands behind it may be what the agent said, which not everybody may see.
+    let reason = manifest.stop_reason.as_deref();
+    let reason = reason.and_then(|reason| reason.split([':', ';']).next());
+    let reason = reason.map_or_else(String::new, |reason| format!(": {}", clean(reason)));
+    Some(format!("`{}` ended early{reason}", manifest.eval))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_a_range_where_answers_are_missing() {
+        fn check(ranges: &[[f64; 2]], expect: &[[usize; 2]]) {
+            let found: Vec<_> = (0..ranges.len()).map(|at| places(at, ranges)).collect();
+            assert_eq!(found, expect);
+        }
+        check(
+            &[[0.9; 2], [0.7; 2], [0.7; 2], [0.1; 2]],
+            &[[1, 1], [2, 2], [2, 2], [4, 4]],
+        );
+        check(&[[0.9; 2], [0.5; 2], [0.3, 1.0]], &[[1, 2], [2, 3], [1, 3]]);
+        check(
+            &[[0.9; 2], [0.0, 1.0], [0.0, 1.0]],
+            &[[1, 3], [1, 3], [1, 3]],
+        );
+        check(&[], &[]);
+    }
+}
