@@ -30,6 +30,10 @@ pub mod stats {
 
 /// Threads, signals, processes and the folder of a project.
 pub mod system {
+    /// Files that are written whole or not at all.
+    pub mod file {
+        pub use crate::system::file::write_atomically_by;
+    }
     /// The processes that a run leaves when it is killed.
     pub mod orphans {
         pub use crate::system::orphans::{adopt, kill_all, watch_if_asked};

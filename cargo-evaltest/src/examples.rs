@@ -71,6 +71,7 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
             ("compare", "the last run, and the one before"),
             ("compare A B --json", "two runs; all figures, all flips"),
             ("compare A B C", "all pairs of three"),
+            ("compare A B --html page.html", "a page to open or to send"),
         ],
     ),
     (

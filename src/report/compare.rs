@@ -4,9 +4,12 @@
 //! pair of runs. So memory holds figures alone, however many samples there are. The texts of the few that are shown are
 //! read again ([`texts`]).
 
+pub(crate) mod figures;
 pub mod ids;
 mod join;
+pub mod page;
 mod rows;
+pub(crate) mod said;
 pub mod texts;
 
 use std::collections::BTreeMap;
@@ -75,6 +78,26 @@ pub struct UnpairedIds {
     pub changed: IdList,
     /// Those without a verdict in A or in B: they errored, were skipped, or have none to get.
     pub without_verdict: IdList,
+}
+
+impl UnpairedIds {
+    /// Those that are not empty, each with what it has, of runs that are called like this.
+    pub(crate) fn told(&self, [a, b]: [&str; 2]) -> Vec<(String, &IdList)> {
+        let lists = [
+            (format!("only in {a}"), &self.only_in_a),
+            (format!("only in {b}"), &self.only_in_b),
+            (
+                "with another question, file or ground truth".to_owned(),
+                &self.changed,
+            ),
+            (
+                "without a verdict in one of the two".to_owned(),
+                &self.without_verdict,
+            ),
+        ];
+        let told = lists.into_iter().filter(|(_, ids)| !ids.is_empty());
+        told.collect()
+    }
 }
 
 /// The figures of one of the runs.

@@ -28,7 +28,7 @@ pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
 }
 
 /// The same of what is written bit by bit.
-pub(crate) fn write_atomically_by(
+pub fn write_atomically_by(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<()> {

@@ -48,7 +48,7 @@ fn compared(samples: u32, figures: &mut Vec<Figure>) -> io::Result<()> {
         let answers = format!("agent.path={answers}.jsonl");
         let run = ["run", "bench.yaml", "--run-id", id, "--set", &answers];
         let arguments = [&run, flags].concat();
-        program::used(&mut evaltest(home, &arguments), &home.join("runs"))?;
+        program::used(&mut evaltest(home, &arguments), &home.join("evaltest-runs"))?;
     }
     for (what, with, flags) in [
         ("in one order", "plain-b", &[][..]),
@@ -56,7 +56,7 @@ fn compared(samples: u32, figures: &mut Vec<Figure>) -> io::Result<()> {
         ("in two orders", "turned", &[]),
     ] {
         let arguments = [&["compare", "plain-a", with], flags].concat();
-        let used = program::used(&mut evaltest(home, &arguments), &home.join("runs"))?;
+        let used = program::used(&mut evaltest(home, &arguments), &home.join("evaltest-runs"))?;
         let all = f64::from(samples);
         figures.push(Figure {
             what: format!("two runs of {samples} samples {what}, CPU"),
@@ -81,7 +81,7 @@ fn listed(runs: u32) -> io::Result<Figure> {
     let folder = tempfile::tempdir()?;
     let home = folder.path();
     write(home, 20)?;
-    let root = home.join("runs");
+    let root = home.join("evaltest-runs");
     let arguments = ["run", "bench.yaml", "--run-id", "first"];
     program::used(&mut evaltest(home, &arguments), &root)?;
     let first = program::last_run(&root)?;
@@ -122,7 +122,7 @@ fn write(folder: &Path, samples: u32) -> io::Result<()> {
     fs::write(
         folder.join("bench.yaml"),
         "name: bench\nbenchmark: { type: qa, path: questions.jsonl }\nscorer: gaia\n\
-         agent: { type: replay, path: a.jsonl }\nsnapshot: { answers: plain, path: snapshots }\noutput_root: runs\n\
+         agent: { type: replay, path: a.jsonl }\nsnapshot: { answers: plain, path: snapshots }\n\
          gates: [accuracy >= 0.1]\n",
     )?;
     let create = |name: &str| fs::File::create(folder.join(name)).map(BufWriter::new);

@@ -270,7 +270,7 @@ fn what_cannot_be_paired_is_named() {
         .exits(0)
         .says("only in A, 1: q001")
         .says("only in B, 1: q900")
-        .says("question, file or ground truth changed, 1: q000")
+        .says("with another question, file or ground truth, 1: q000")
         .says("without a verdict in one of the two, 1: q002");
     // Of more runs the table says how many.
     run_with(&project, &[], "--run-id third");

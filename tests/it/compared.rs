@@ -1,4 +1,4 @@
-//! What `compare` says besides: of runs in another order, of errors, of means.
+//! What `compare` says besides: of runs in another order, of errors, of means, and as a page.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::asked;
 use crate::compare::{compared, is_the_gates, project, regression, run_with};
-use crate::project::json_lines;
+use crate::project::{Project, json_lines};
 
 #[test]
 fn the_order_of_a_run_changes_no_figure() {
@@ -106,4 +106,143 @@ fn means_of_scorers_are_compared() {
         .exits(0)
         .says("\n  mean of ")
         .says("fuzzy similarity");
+}
+
+/// The page of a comparison.
+fn page(project: &Project, arguments: &str) -> String {
+    let told = format!("compare {arguments} --html pages/page.html");
+    let out = project.run(&told).exits(0).out;
+    assert_eq!(out.trim(), "pages/page.html");
+    project.read("pages/page.html")
+}
+
+#[track_caller]
+fn has(page: &str, expected: &[&str]) {
+    for expect in expected {
+        assert!(page.contains(expect), "`{expect}` is not in:\n{page}");
+    }
+}
+
+#[test]
+fn a_page_has_prompts_and_answers_beside_each_other() {
+    let project = project("scorers: [fuzzy, gaia]\n");
+    run_with(&project, &[], "--run-id before");
+    run_with(&project, &["wrong", "right"], "--run-id after");
+    let whole = page(&project, "before after");
+    has(
+        &whole,
+        &[
+            "<title>e: A and B are not told apart</title>",
+            "<li><strong>A</strong>: <code>before</code> of e, ",
+            "<div class=\"box inconclusive\">\n<p><strong>A and B are not told apart: -25.0 points",
+            "4 became wrong, 1 became correct",
+            "<caption>By level</caption>",
+            "<caption>By scorer</caption>",
+            "<th scope=\"row\">fuzzy similarity</th>",
+            "<th scope=\"row\">latency p95</th>",
+            "<h2>Became wrong: 4</h2>\n<details open><summary><code>q000</code>",
+            "<h3>Question</h3>\n<pre>What is 0?</pre>\n<h3>Expected</h3>\n<pre>000</pre>\n<div class=\"sides\">\n\
+             <div><h3>A <span class=\"good\">correct</span></h3>\n<pre>000</pre></div>\n\
+             <div><h3>B <span class=\"bad\">wrong</span>",
+            "<h2>Became correct: 1</h2>",
+        ],
+    );
+    // It stands for itself, and is the same text whenever it is written.
+    for not in [
+        "<script", "http:", "https:", "src=", "url(", " style=", "@import",
+    ] {
+        assert!(!whole.contains(not), "`{not}` is in:\n{whole}");
+    }
+    assert_eq!(page(&project, "before after"), whole);
+    let few = page(&project, "before after --flips 1");
+    has(
+        &few,
+        &["<details><summary>All by name</summary>\n<p><code>q000</code>, <code>q002</code>"],
+    );
+    assert_eq!(few.matches("<h3>Question</h3>").count(), 2);
+    project
+        .run("compare before after --html page.html --json")
+        .exits(2);
+    // What another run was asked otherwise stands with its answer.
+    let prompt = "prompt={ template: 'Think: {prompt}' }";
+    project.write("wrong", "");
+    project.run_of(&["run", "eval.yaml", "--run-id", "asked", "--set", prompt]);
+    has(
+        &page(&project, "before asked"),
+        &[
+            "<p class=\"warn\">the prompt is another one",
+            "<pre>What is 0?</pre>\n<pre>000</pre>",
+            "<p class=\"soft\">asked as</p>\n<pre>Think: What is 0?</pre>\n<pre>99</pre>",
+        ],
+    );
+    project
+        .run("compare before asked")
+        .exits(0)
+        .says("    B was asked: Think: What is 0?\n");
+}
+
+#[test]
+fn a_page_of_three_runs_has_all_pairs_and_what_they_leave_out() {
+    let project = project("");
+    run_with(&project, &[], "--run-id one");
+    run_with(&project, &["wrong"], "--run-id two");
+    run_with(&project, &["right"], "--run-id three --limit 8");
+    has(
+        &page(&project, "one two three"),
+        &[
+            "<title>e: 3 runs</title>",
+            "<th scope=\"row\">C less B</th>",
+            "12 pairs, p 0.1250, Holm 0.2500: not told apart",
+            "<li>C less A leaves out 4 only in A</li>",
+        ],
+    );
+}
+
+#[test]
+fn a_page_shows_nothing_of_a_masked_eval_and_runs_nothing_that_an_agent_said() {
+    let text = "</pre><script>alert(1)</script>\u{202e}";
+    let project = Project::with_eval(&[("<b>q", 1, text, text)], "echo", "scorer: exact\n");
+    run_with(&project, &[], "--run-id before");
+    let other = "agent={ type: command, command: [echo, '<img src=x>'] }";
+    project.run_of(&["run", "eval.yaml", "--run-id", "after", "--set", other]);
+    let open = page(&project, "before after");
+    has(
+        &open,
+        &[
+            "<code>&lt;b&gt;q</code>",
+            "<pre>&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;\\u{202e}</pre>",
+            "<pre>&lt;img src=x&gt;</pre>",
+        ],
+    );
+    assert!(
+        !open.contains("<script") && !open.contains("<img"),
+        "{open}"
+    );
+    let masked = "snapshot.answers=masked";
+    project.run_of(&[
+        "run",
+        "eval.yaml",
+        "--run-id",
+        "masked",
+        "--set",
+        other,
+        "--set",
+        masked,
+    ]);
+    let hidden = page(&project, "before masked");
+    has(
+        &hidden,
+        &[
+            "<h2>Became wrong: 1</h2>",
+            "masks its snapshots",
+            "&lt;b&gt;q",
+        ],
+    );
+    for not in ["alert", "img src", "Question"] {
+        assert!(!hidden.contains(not), "`{not}` is in:\n{hidden}");
+    }
+    has(
+        &page(&project, "before masked --show-texts"),
+        &["img src=x"],
+    );
 }

@@ -1,13 +1,18 @@
 //! `cargo evaltest compare`.
 
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use evaltest::engine::report::compare::texts::{FlipTexts, WantedFlip, flip_texts};
-use evaltest::engine::report::compare::{ComparedRun, ComparedRuns, RunPair, compare};
-use evaltest::engine::report::terminal::compare::{ShownFlips, write};
+use evaltest::engine::report::compare::texts::{FlipTexts, ShownFlips, WantedFlip, flip_texts};
+use evaltest::engine::report::compare::{ComparedRun, ComparedRuns, RunPair, compare, page};
+use evaltest::engine::report::terminal::compare::write;
 use evaltest::engine::store::RunDir;
-use evaltest::{Exit, Result};
+use evaltest::engine::system::file::write_atomically_by;
+use evaltest::engine::system::project::shown as shown_path;
+use evaltest::engine::text::clean;
+use evaltest::{Error, Exit, Result};
 use serde::ser::{Error as _, SerializeMap};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -33,18 +38,28 @@ pub(crate) struct CompareArgs {
     #[arg(value_name = "RUN_DIR", value_parser = typed_folder())]
     runs: Vec<PathBuf>,
 
-    /// So many samples that flipped are shown with their texts, each way; all are named by `--json`
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    flips: usize,
+    /// So many samples that flipped are shown with their texts, each way: 10, or 100 on a page; all are named by `--json`
+    #[arg(long, value_name = "N")]
+    flips: Option<usize>,
 
     /// Show questions and answers of an eval whose snapshots are masked, too
     #[arg(long)]
     show_texts: bool,
 
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "html")]
     json: bool,
+
+    /// Write a page to this file, to open in a browser or to send, with prompts and answers beside each other
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
+
+/// So many characters of a text are shown.
+const CHARS: usize = 500;
+
+/// On a page there is more room, for texts as for flips.
+const PAGE_CHARS: usize = 4_000;
 
 /// Joined and wrapped by `--help`.
 const NOTES: &str = "\
@@ -64,7 +79,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit> {
     let texts = if is_masked {
         Vec::new()
     } else {
-        texts(&dirs, &compared.pairs, args.flips)?
+        texts(&dirs, &compared.pairs, args)?
     };
     if args.json {
         let (compared, texts) = (&compared, &*texts);
@@ -76,12 +91,35 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit> {
     } else {
         ShownFlips::Texts(&texts)
     };
-    console::print(|out| write(&compared, shown, out))?;
+    let Some(file) = &args.html else {
+        console::print(|out| write(&compared, shown, out))?;
+        return Ok(Exit::Passed);
+    };
+    to_file(file, |out| page::write(&compared, shown, out))?;
+    console::print(|out| writeln!(out, "{}", clean(&shown_path(file))))?;
     Ok(Exit::Passed)
 }
 
+/// Writes the file, all of it or none; into what is no file, such as a pipe, as it comes.
+fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        let io = |error: io::Error| Error::io("write", path, &error);
+        let mut out = BufWriter::new(File::create(path).map_err(io)?);
+        return write(&mut out).and_then(|()| out.flush()).map_err(io);
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
+    }
+    write_atomically_by(path, write)
+}
+
 /// The texts of the first samples that flipped, of two runs.
-fn texts(dirs: &[RunDir], pairs: &[RunPair], most: usize) -> Result<Vec<FlipTexts>> {
+fn texts(dirs: &[RunDir], pairs: &[RunPair], args: &CompareArgs) -> Result<Vec<FlipTexts>> {
+    let (most, chars) = match args.html {
+        None => (10, CHARS),
+        Some(_) => (100, PAGE_CHARS),
+    };
+    let most = args.flips.unwrap_or(most);
     let ([a, b], [pair]) = (dirs, pairs) else {
         return Ok(Vec::new());
     };
@@ -89,7 +127,7 @@ fn texts(dirs: &[RunDir], pairs: &[RunPair], most: usize) -> Result<Vec<FlipText
     let worse = worse.iter().map(|id| (id.as_str(), true));
     let wanted = worse.chain(better.iter().map(|id| (id.as_str(), false)));
     let wanted: Vec<WantedFlip<'_>> = wanted.collect();
-    flip_texts([a, b], &wanted)
+    flip_texts([a, b], &wanted, chars)
 }
 
 /// The comparison as JSON, whose lists of ids may be longer than memory should hold.

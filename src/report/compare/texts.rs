@@ -11,6 +11,28 @@ use crate::error::Result;
 use crate::store::files::RECORDS;
 use crate::store::{RunDir, read_records_where};
 
+/// What people are shown of the samples that changed sides.
+#[derive(Clone, Copy, Debug)]
+pub enum ShownFlips<'a> {
+    /// These with their texts, and the ids of all.
+    Texts(&'a [FlipTexts]),
+    /// Their ids alone, for the snapshots of the eval are masked.
+    Masked,
+}
+
+impl<'a> ShownFlips<'a> {
+    pub(crate) fn texts(self) -> &'a [FlipTexts] {
+        match self {
+            Self::Texts(texts) => texts,
+            Self::Masked => &[],
+        }
+    }
+
+    pub(crate) fn are_masked(self) -> bool {
+        matches!(self, Self::Masked)
+    }
+}
+
 /// A sample that changed sides, with both answers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -41,16 +63,24 @@ pub struct FlipAnswer {
     pub reason: Option<String>,
     /// Which repetition it is, from 0.
     pub epoch: u32,
+    /// The whole prompt, where that of the other run is another one.
+    pub prompt: Option<String>,
 }
 
 /// A sample, and whether it became wrong.
 pub type WantedFlip<'a> = (&'a str, bool);
 
-/// The texts of these samples, in their order, cut to a screen each. Those that a run does not have are left out.
+/// The texts of these samples, in their order, cut to so many characters each. Those that a run does not have are left
+/// out.
 ///
 /// # Errors
 /// When a run cannot be read.
-pub fn flip_texts([a, b]: [&RunDir; 2], wanted: &[WantedFlip<'_>]) -> Result<Vec<FlipTexts>> {
+pub fn flip_texts(
+    [a, b]: [&RunDir; 2],
+    wanted: &[WantedFlip<'_>],
+    most: usize,
+) -> Result<Vec<FlipTexts>> {
+    let cut = |text: &str| cut(text, most);
     let mut before = answers(a, wanted, |worse| worse)?;
     let mut now = answers(b, wanted, |worse| !worse)?;
     let mut texts = Vec::new();
@@ -69,8 +99,8 @@ pub fn flip_texts([a, b]: [&RunDir; 2], wanted: &[WantedFlip<'_>]) -> Result<Vec
             worse: *worse,
             prompt: cut(asked),
             ground_truth: truth.as_deref().map(cut),
-            a: FlipAnswer::of(&old),
-            b: FlipAnswer::of(&new),
+            a: FlipAnswer::of(&old, &new, most),
+            b: FlipAnswer::of(&new, &old, most),
         });
     }
     Ok(texts)
@@ -122,24 +152,24 @@ fn answers(
 }
 
 impl FlipAnswer {
-    fn of(record: &Record) -> Self {
+    /// The answer of one run, beside that of the other.
+    fn of(record: &Record, other: &Record, most: usize) -> Self {
         let outcome = &record.result;
         let raw = outcome.output.as_ref().and_then(|it| it.text.as_deref());
+        let answer = outcome.prediction.as_deref().or(raw);
         Self {
-            answer: outcome.prediction.as_deref().or(raw).map(cut),
+            answer: answer.map(|answer| cut(answer, most)),
             correct: outcome.is_correct(),
             reason: outcome.score.as_ref().map(|score| score.reason.to_string()),
             epoch: record.epoch,
+            prompt: (record.prompt != other.prompt).then(|| cut(&record.prompt, most)),
         }
     }
 }
 
-/// So many characters of a text are shown.
-const MOST: usize = 500;
-
-fn cut(text: &str) -> String {
+fn cut(text: &str, most: usize) -> String {
     let text = text.trim();
-    match text.char_indices().nth(MOST) {
+    match text.char_indices().nth(most) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),
     }
@@ -150,9 +180,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_cut_to_a_screen() {
-        assert_eq!(cut(" a\nb "), "a\nb");
-        assert_eq!(cut(&"é".repeat(500)), "é".repeat(500));
-        assert_eq!(cut(&"é".repeat(501)), "é".repeat(500) + "…");
+    fn a_text_is_cut() {
+        assert_eq!(cut(" a\nb ", 3), "a\nb");
+        assert_eq!(cut(&"é".repeat(500), 500), "é".repeat(500));
+        assert_eq!(cut(&"é".repeat(501), 500), "é".repeat(500) + "…");
     }
 }
