@@ -7,17 +7,21 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
+use std::mem;
 
 use crate::error::{Error, Result};
 
 /// Bytes that are held before they are written.
-const HELD: usize = 1 << 19;
+const HELD: usize = 1 << 18;
 
-/// Bytes that are sorted at once.
-const SORTED: usize = 1 << 22;
+/// Bytes that are sorted at once, with the places of their rows.
+const SORTED: usize = 1 << 21;
 
 /// Bytes read at once.
-const BUFFER: usize = 1 << 16;
+const BUFFER: usize = 1 << 14;
+
+/// So many files are merged at once: a process may open only so many.
+const MERGED: usize = 64;
 
 /// Rows of bytes, in the order in which they came.
 #[derive(Debug, Default)]
@@ -45,6 +49,13 @@ impl KeptRows {
             self.write_held().map_err(|error| failed(&error))?;
         }
         Ok(())
+    }
+
+    /// Holds nothing in memory any more.
+    fn put_away(mut self) -> Result<Self> {
+        self.write_held().map_err(|error| failed(&error))?;
+        self.held = Vec::new();
+        Ok(self)
     }
 
     fn write_held(&mut self) -> io::Result<()> {
@@ -96,12 +107,25 @@ impl KeptRowsReader<'_> {
 }
 
 /// Rows in the order of their keys, and those of one key in that in which they came.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct SortedRows {
+    /// Bytes that are sorted at once.
+    at_once: usize,
     /// The bytes of rows behind their keys, and where each begins, its row begins, and it ends.
     held: Vec<u8>,
     places: Vec<[usize; 3]>,
     sorted: Vec<KeptRows>,
+}
+
+impl Default for SortedRows {
+    fn default() -> Self {
+        Self {
+            at_once: SORTED,
+            held: Vec::new(),
+            places: Vec::new(),
+            sorted: Vec::new(),
+        }
+    }
 }
 
 impl SortedRows {
@@ -114,13 +138,25 @@ impl SortedRows {
             self.held.extend_from_slice(part);
         }
         self.places.push([begin, row, self.held.len()]);
-        if self.held.len() >= SORTED {
-            self.sort_held()?;
+        if self.held.len() + size_of_val(&*self.places) < self.at_once {
+            return Ok(());
+        }
+        let sorted = self.sort_held()?.put_away()?;
+        self.sorted.push(sorted);
+        if self.sorted.len() == MERGED {
+            let parts = mem::take(&mut self.sorted);
+            let mut whole = KeptRows::default();
+            let mut merged = MergedRows::of(&parts)?;
+            while let Some(next) = merged.next_row()? {
+                whole.push(&[&next.bytes])?;
+            }
+            self.sorted.push(whole.put_away()?);
         }
         Ok(())
     }
 
-    fn sort_held(&mut self) -> Result<()> {
+    /// What is held, sorted; nothing is held then.
+    fn sort_held(&mut self) -> Result<KeptRows> {
         let held = &self.held;
         self.places
             .sort_by_key(|[begin, row, _]| &held[*begin..*row]);
@@ -129,10 +165,9 @@ impl SortedRows {
             let key = u32::try_from(row - begin).unwrap_or(u32::MAX);
             sorted.push(&[&key.to_le_bytes(), &held[*begin..*end]])?;
         }
-        self.sorted.push(sorted);
         self.held.clear();
         self.places.clear();
-        Ok(())
+        Ok(sorted)
     }
 
     /// Shows each key with its row.
@@ -147,21 +182,11 @@ impl SortedRows {
     /// The rows, the least key first.
     pub(crate) fn merged(&mut self) -> Result<MergedRows<'_>> {
         if !self.places.is_empty() {
-            self.sort_held()?;
+            let last = self.sort_held()?;
+            self.sorted.push(last);
         }
-        let mut merged = MergedRows {
-            sorted: Vec::new(),
-            next: BinaryHeap::new(),
-            given: None,
-        };
-        for sorted in &self.sorted {
-            merged.sorted.push(sorted.rows()?);
-            merged.read(KeyedRow {
-                source: merged.sorted.len() - 1,
-                ..KeyedRow::default()
-            })?;
-        }
-        Ok(merged)
+        (self.held, self.places) = Default::default();
+        MergedRows::of(&self.sorted)
     }
 }
 
@@ -211,7 +236,24 @@ impl Ord for KeyedRow {
     }
 }
 
-impl MergedRows<'_> {
+impl<'a> MergedRows<'a> {
+    /// Those of parts that are sorted, the first part first where keys are the same.
+    fn of(parts: &'a [KeptRows]) -> Result<Self> {
+        let mut merged = Self {
+            sorted: Vec::new(),
+            next: BinaryHeap::new(),
+            given: None,
+        };
+        for part in parts {
+            merged.sorted.push(part.rows()?);
+            merged.read(KeyedRow {
+                source: merged.sorted.len() - 1,
+                ..KeyedRow::default()
+            })?;
+        }
+        Ok(merged)
+    }
+
     /// Reads the next row of a part into the room of the last one.
     fn read(&mut self, mut room: KeyedRow) -> Result<()> {
         if self.sorted[room.source].next_into(&mut room.bytes)? {
@@ -272,8 +314,17 @@ mod tests {
 
     #[test]
     fn sorted_rows_come_in_the_order_of_their_keys() {
-        for count in [0_u32, 5, 300_000] {
-            let mut spill = SortedRows::default();
+        // Some in memory, some in a few files, some in more than are merged at once.
+        for (count, at_once) in [
+            (0_u32, SORTED),
+            (5, SORTED),
+            (300_000, SORTED),
+            (20_000, 4_096),
+        ] {
+            let mut spill = SortedRows {
+                at_once,
+                ..SortedRows::default()
+            };
             for number in 0..count {
                 // Each key twice, in an order that is neither.
                 let key = number.wrapping_mul(7_919) % count.div_ceil(2);
@@ -281,6 +332,7 @@ mod tests {
                 spill.push(&key.to_be_bytes(), &[&row, &[7; 12]]).unwrap();
             }
             assert_eq!(spill.sorted.is_empty(), count <= 5);
+            assert!(spill.sorted.len() < MERGED);
             let (mut seen, mut last) = (0, (Vec::new(), 0));
             spill
                 .each(|key, row| {
