@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::compare::first_difference;
 use super::page::{Block, Step, steps};
-use super::picture::svg;
+use super::picture::{plain, svg};
 use crate::project::{Project, Ran, root, without_surroundings};
 use crate::server::{Server, chat, fine};
 
@@ -20,14 +20,17 @@ struct Player {
     folder: PathBuf,
     /// What the last commands printed.
     printed: Option<String>,
-    /// The last command, and what it printed.
+    /// The last command, and what it printed, with its colours.
     last: (String, String),
     server: Option<Server>,
+    /// Whether a picture shows what is printed.
+    has_picture: bool,
 }
 
 /// Plays a page; gives the blocks that were left out, as `PAGE:LINE: reason`.
 pub(crate) fn play(page: &str) -> Vec<String> {
     let text = fs::read_to_string(root().join(page)).unwrap();
+    let steps = steps(&text);
     let project = Project::new();
     let server = text.contains(ADDRESS).then(endpoint);
     let mut player = Player {
@@ -37,9 +40,10 @@ pub(crate) fn play(page: &str) -> Vec<String> {
         printed: None,
         last: Default::default(),
         server,
+        has_picture: steps.iter().any(|step| matches!(step, Step::Picture(_))),
     };
     let mut left_out = Vec::new();
-    for step in steps(&text) {
+    for step in steps {
         match step {
             Step::Hidden(script) => {
                 player.shell(&script, 0, 0);
@@ -143,7 +147,7 @@ impl Player {
                 continue;
             }
             let ran = self.shell(command, code, block.line + index + 1);
-            printed += &ran.out;
+            printed += &plain(&ran.out);
             // A mistake is told on the other stream, and a reader sees both.
             if code == 2 {
                 printed += &ran.err;
@@ -174,6 +178,9 @@ impl Player {
             .env("CARGO_NET_OFFLINE", "true")
             .env("CARGO_TARGET_DIR", programs.parent().unwrap())
             .env("CARGO_TERM_COLOR", "never");
+        if self.has_picture {
+            command.env("CLICOLOR_FORCE", "1");
+        }
         let ran = Ran::of(&command.output().unwrap());
         let at = format!("{}:{line}: {script}", self.page);
         assert_eq!(ran.code, Some(code), "{at}\n{}\n{}", ran.out, ran.err);
