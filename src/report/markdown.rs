@@ -388,12 +388,20 @@ fn text(raw: &str) -> String {
             }
             // `http://` and `www.` would become links, and a line that begins with `::` is a command of CI.
             ':' if matches!(chars.peek(), Some('/' | ':')) => escaped.push_str("&#58;"),
+            // `GH-12` is a link as `#12` is.
+            '-' if is_issue(&escaped) => escaped.push_str("-&#8288;"),
             '.' if before == 'w' || before == 'W' => escaped.push_str("&#46;"),
             _ => escaped.push(c),
         }
         before = c;
     }
     escaped
+}
+
+/// Whether a text ends in the word `GH`.
+fn is_issue(text: &str) -> bool {
+    let word = text.rsplit(|c: char| !c.is_alphanumeric()).next();
+    word.is_some_and(|word| word.eq_ignore_ascii_case("gh"))
 }
 
 #[cfg(test)]
@@ -418,6 +426,7 @@ mod tests {
         check("@team", "@&#8288;team");
         check("\u{1b}[31mred\u{202e}", "\\\\u{1b}\\[31mred\\\\u{202e}");
         check("a\u{200b}\u{2028}b", "a\\\\u{200b}\\\\u{2028}b");
+        check("(GH-12 math-1", "(GH-&#8288;12 math-1");
         check("::error::x", "&#58;:error&#58;:x");
         check("##[error]", "#&#8288;#&#8288;\\[error\\]");
     }
