@@ -13,6 +13,7 @@ pub mod compare;
 pub mod document;
 pub(crate) mod event;
 pub mod export;
+pub mod figures;
 pub mod format;
 pub mod formats;
 pub mod gaia;
@@ -24,8 +25,10 @@ pub mod markdown;
 pub mod matrix;
 mod md;
 mod metrics;
+pub mod recommend;
 pub mod reported;
 pub mod terminal;
+pub mod words;
 
 pub use judge::corrected as corrected_lines;
 pub use judge::pairs::lines as pair_lines;

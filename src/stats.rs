@@ -15,6 +15,7 @@ mod counted;
 mod detect;
 mod difference;
 mod early;
+mod fall;
 mod halves;
 mod holm;
 mod kappa;
@@ -50,6 +51,7 @@ pub(crate) use difference::{
     Difference, grouped_difference, paired_difference, repeated_difference,
 };
 pub(crate) use early::{Decision, LOOKS, Look, allowing_for_looks, looks, places_of_looks};
+pub(crate) use fall::fall95;
 pub(crate) use halves::win_rate95;
 pub(crate) use holm::holm;
 pub(crate) use kappa::Kappas;

@@ -136,6 +136,27 @@ impl ReportLine {
         self.0.push(ReportSpan::Typed(words.into()));
         self
     }
+
+    /// Adds words of which those between backticks can be typed, as messages of gates and hints have them.
+    #[must_use]
+    pub fn marked(self, words: &str) -> Self {
+        let pieces: Vec<&str> = words.split('`').collect();
+        let is_typed = |place: usize| place % 2 == 1;
+        let is_empty = |(place, piece): (usize, &&str)| is_typed(place) && piece.trim().is_empty();
+        // Where they are not in pairs, nobody knows what is between them.
+        if pieces.len().is_multiple_of(2) || pieces.iter().enumerate().any(is_empty) {
+            return self.plain(words);
+        }
+        let pieces = pieces.into_iter().enumerate();
+        let pieces = pieces.filter(|(_, piece)| !piece.is_empty());
+        pieces.fold(self, |line, (place, piece)| {
+            if is_typed(place) {
+                line.typed(piece)
+            } else {
+                line.plain(piece)
+            }
+        })
+    }
 }
 
 impl<T: Into<String>> From<T> for ReportLine {
@@ -157,5 +178,26 @@ impl ReportTable {
     /// Adds a row.
     pub fn row<T: Into<ReportLine>>(&mut self, cells: impl IntoIterator<Item = T>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_between_backticks_is_typed() {
+        fn check(words: &str, expect: &ReportLine) {
+            assert_eq!(&ReportLine::default().marked(words), expect, "{words}");
+        }
+        let line = ReportLine::default;
+        check("see `a b`", &line().plain("see ").typed("a b"));
+        check(
+            "`a`, `b` c",
+            &line().typed("a").plain(", ").typed("b").plain(" c"),
+        );
+        for odd in ["it`s", "a `` b", "` `", "`a` `b"] {
+            check(odd, &line().plain(odd));
+        }
     }
 }

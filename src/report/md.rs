@@ -1,10 +1,13 @@
 //! `MarkdownReport`: runs as Markdown, for each audience.
 
-use std::io::Write;
+use std::io::{self, Write};
 
+use super::document::{ReportLine, ReportSide, ReportTable};
+use super::figures::{ReportedSample, RunFigures};
 use super::format::{ReportAudience, ReportFormat, unwritten};
-use super::markdown;
+use super::markdown::blocks;
 use super::reported::ReportedRun;
+use super::words::{overview_of_all, report_text};
 use crate::error::Result;
 
 /// Runs as Markdown.
@@ -30,12 +33,119 @@ impl ReportFormat for MarkdownReport {
     fn write(
         &self,
         runs: &[ReportedRun],
-        _audience: ReportAudience,
+        audience: ReportAudience,
         out: &mut dyn Write,
     ) -> Result<()> {
-        for run in runs {
-            markdown::summary(&run.summary, out).map_err(|error| unwritten(&error))?;
+        let io = |error: io::Error| unwritten(&error);
+        let mut level = 1;
+        if runs.len() > 1 && audience != ReportAudience::User {
+            blocks::report(&overview_of_all(runs), level, out).map_err(io)?;
+            level = 2;
+        }
+        for (place, run) in runs.iter().enumerate() {
+            if place > 0 || level > 1 {
+                writeln!(out).map_err(io)?;
+            }
+            let figures = RunFigures::of(run)?;
+            let text = report_text(run, &figures, audience);
+            blocks::report(&text, level, out).map_err(io)?;
+            if audience == ReportAudience::Developer {
+                samples(run, &figures, level, out)?;
+            }
         }
         Ok(())
+    }
+}
+
+/// The first samples, and all that failed, as they are read.
+fn samples(
+    run: &ReportedRun,
+    figures: &RunFigures,
+    level: usize,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let io = |error: io::Error| unwritten(&error);
+    let title = "#".repeat(level + 1);
+    let rows = SampleRows::of(run);
+    if figures.first.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{title} First samples\n").map_err(io)?;
+    let mut table = rows.table();
+    table.rows = figures
+        .first
+        .iter()
+        .map(|sample| rows.cells(sample))
+        .collect();
+    blocks::table(&table, out).map_err(io)?;
+    let mut failing = 0u64;
+    for record in run.records()? {
+        let record = record?;
+        if !ReportedSample::is_failing(&record) {
+            continue;
+        }
+        if failing == 0 {
+            writeln!(out, "\n{title} All failing samples\n").map_err(io)?;
+            blocks::heads(&rows.table().heads, out).map_err(io)?;
+        }
+        failing += 1;
+        blocks::row(&rows.cells(&ReportedSample::of(&record)), out).map_err(io)?;
+    }
+    Ok(())
+}
+
+/// Which columns the rows of samples have.
+struct SampleRows {
+    texts: bool,
+    epochs: bool,
+    flips: std::collections::HashMap<String, bool>,
+}
+
+impl SampleRows {
+    fn of(run: &ReportedRun) -> Self {
+        let flips = run.flips().into_iter();
+        Self {
+            texts: !run.hides_texts,
+            epochs: run.summary.epochs.is_some(),
+            flips: flips.map(|(id, worse)| (id.to_owned(), worse)).collect(),
+        }
+    }
+
+    fn table(&self) -> ReportTable {
+        let mut heads = vec![("id", ReportSide::Left)];
+        if self.texts {
+            heads.extend(
+                ["question", "prediction", "ground truth"].map(|it| (it, ReportSide::Left)),
+            );
+        }
+        heads.extend(["correct", "why"].map(|it| (it, ReportSide::Left)));
+        ReportTable::new(&heads)
+    }
+
+    fn cells(&self, sample: &ReportedSample) -> Vec<ReportLine> {
+        let mut id = sample.id.clone();
+        if self.epochs {
+            id = format!("{id} (epoch {})", sample.epoch);
+        }
+        let mut cells = vec![id];
+        if self.texts {
+            let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+            cells.push(sample.question.clone());
+            cells.push(or_dash(&sample.prediction));
+            cells.push(or_dash(&sample.ground_truth));
+        }
+        let changed = match self.flips.get(&sample.id) {
+            Some(true) => ", was right in the baseline",
+            Some(false) => ", was wrong in the baseline",
+            None => "",
+        };
+        let correct = match sample.correct {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "no verdict",
+        };
+        cells.push(format!("{correct}{changed}"));
+        cells.push(sample.why.clone());
+        cells.into_iter().map(ReportLine::from).collect()
     }
 }

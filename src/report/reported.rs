@@ -91,6 +91,12 @@ impl ReportedRun {
         agent.get("model")?.as_str()
     }
 
+    /// Whether its answers were given before and are read from a file: how long they took and how often none came is not
+    /// known.
+    pub fn is_recorded(&self) -> bool {
+        self.agent() == Some("replay")
+    }
+
     /// Whether every sample ended, so that its figures are those of the whole.
     pub fn is_finished(&self) -> bool {
         self.manifest.status == RunStatus::Finished || self.summary.early_stop.is_some()

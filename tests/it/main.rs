@@ -4,6 +4,7 @@
 
 mod asked;
 mod ast_match;
+mod audiences;
 mod bad_input;
 mod baselines;
 mod benchmarks;

@@ -78,7 +78,8 @@ pub fn row(cells: &[ReportLine], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "| {} |", cells.join(" | "))
 }
 
-fn table(table: &ReportTable, out: &mut dyn Write) -> io::Result<()> {
+/// A table.
+pub fn table(table: &ReportTable, out: &mut dyn Write) -> io::Result<()> {
     heads(&table.heads, out)?;
     table.rows.iter().try_for_each(|cells| row(cells, out))
 }

@@ -1,0 +1,434 @@
+//! The figures that the table of recommendations is about, each in words and with its interval.
+
+use crate::report::figures::RunFigures;
+use crate::report::reported::ReportedRun;
+use crate::report::words::fall::falls;
+use crate::report::words::told::{interval, part, points, surely};
+use crate::stats::{ratio, wilson95, wilson95_of_share};
+use crate::text::{excerpt, percent, shell_word};
+use crate::verdict::groups::DisagreementGroup;
+
+/// Errors by which an agent is not even asked.
+pub(super) const NOT_REACHED: [&str; 5] = [
+    "misconfigured",
+    "not_found",
+    "not_started",
+    "unusable",
+    "unreachable",
+];
+
+/// Accuracy that is lost from a level to the next: 0 is ideal, .3 that 30 % are lost.
+pub(super) const LOST: f64 = 0.3;
+
+/// The steps of an accuracy, from the top.
+const STEPS: [f64; 3] = [0.9, 0.7, 0.5];
+
+/// An interval of an accuracy that is wider is on both sides of a step.
+const WIDE: f64 = 0.2;
+
+/// A run as the table sees it.
+pub(in crate::report) struct AdvisedRun<'a> {
+    pub(in crate::report) run: &'a ReportedRun,
+    pub(in crate::report) figures: &'a RunFigures,
+}
+
+/// A figure of a run.
+pub(in crate::report) struct AdvisedFigure {
+    /// In words, with its interval.
+    pub(super) told: String,
+    /// Its 95 % interval.
+    pub(super) interval: Option<[f64; 2]>,
+    /// Which of the sorts that rows name, such as the kind of an error.
+    pub(super) sort: String,
+    /// The share of answers that it is about: of two of one rank the larger comes first.
+    pub(super) weight: f64,
+    /// What to type next.
+    pub(super) next: Option<String>,
+}
+
+impl AdvisedFigure {
+    /// Of no sort, and without a command.
+    fn new(told: String, interval: Option<[f64; 2]>, weight: Option<f64>) -> Self {
+        Self {
+            told,
+            interval,
+            sort: String::new(),
+            weight: weight.unwrap_or_default(),
+            next: None,
+        }
+    }
+}
+
+impl AdvisedRun<'_> {
+    /// A command on this run, which is named by its id: a report is read elsewhere.
+    fn command(&self, command: &str) -> String {
+        let run = shell_word(&self.run.manifest.run_id);
+        format!("cargo evaltest {command} {run}")
+    }
+
+    fn show(&self, ids: &[String]) -> Option<String> {
+        let first = shell_word(ids.first()?);
+        Some(format!("{} {first}", self.command("show")))
+    }
+
+    fn show_first_wrong(&self) -> Option<String> {
+        self.show(&self.figures.failures.wrong.first()?.ids)
+    }
+
+    /// The first that failed in a slice.
+    fn first_of(&self, dimension: &str, value: &str) -> Option<String> {
+        let slices = &self.figures.failures.slices;
+        let slice = slices
+            .iter()
+            .find(|it| it.dimension == dimension && it.value == value)?;
+        self.show(&slice.ids)
+    }
+
+    /// A part of the wrong answers, and the share of all answers that they are.
+    fn of_wrong(&self, count: u64) -> (String, Option<[f64; 2]>, Option<f64>) {
+        let wrong = self.figures.wrong;
+        (
+            part(count, wrong, "wrong answers"),
+            wilson95(count, wrong),
+            ratio(count, self.run.summary.scored),
+        )
+    }
+
+    /// Whether this scorer is a judge that gives every answer the same: what it says against another is no news.
+    fn tells_nothing_apart(&self, scorer: &str) -> bool {
+        let Some(judge) = &self.run.summary.judge else {
+            return false;
+        };
+        let is_constant = |name: &str| judge.scorers.get(name).is_some_and(|it| it.constant);
+        match judge.juries.get(scorer) {
+            Some(jury) => {
+                let mut judges = jury.judges.iter();
+                judges.all(|it| is_constant(&format!("{scorer}/{}", it.name)))
+            }
+            None => is_constant(scorer),
+        }
+    }
+}
+
+pub(super) fn errors(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+    let summary = &case.run.summary;
+    let groups = &case.figures.failures.errors;
+    let asked = summary.scored + summary.errors + summary.unscored;
+    let lacking: u64 = groups.iter().map(|group| group.count).sum();
+    let figure = groups.first().map(|worst| {
+        let most = if worst.count == lacking {
+            "all".to_owned()
+        } else {
+            worst.count.to_string()
+        };
+        let told = format!(
+            "{} are errors, {most} of kind {}",
+            part(lacking, asked, "answers"),
+            worst.kind
+        );
+        let is_reached = !NOT_REACHED.contains(&&*worst.kind);
+        AdvisedFigure {
+            sort: worst.kind.clone(),
+            next: if is_reached {
+                case.show(&worst.ids)
+            } else {
+                let eval = shell_word(&case.run.manifest.eval);
+                Some(format!("cargo evaltest doctor {eval}"))
+            },
+            ..AdvisedFigure::new(told, wilson95(lacking, asked), ratio(lacking, asked))
+        }
+    });
+    figure.into_iter().collect()
+}
+
+pub(super) fn change(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+    let change = case.run.summary.change.iter();
+    let figures = change.map(|change| {
+        let told = format!(
+            "Accuracy changed by {}, {} became wrong and {} right",
+            points(change),
+            change.worse,
+            change.better
+        );
+        let weight = Some(-change.difference);
+        AdvisedFigure {
+            next: match &*change.runs {
+                [one] => {
+                    let run = shell_word(&case.run.manifest.run_id);
+                    Some(format!("cargo evaltest compare {} {run}", shell_word(one)))
+                }
+                _ => case.show(&change.became_wrong),
+            },
+            ..AdvisedFigure::new(told, Some(change.difference_ci95), weight)
+        }
+    });
+    figures.collect()
+}
+
+/// The accuracy, where its interval is narrow enough to be on one side of a step, and its judge is known to be one.
+pub(super) fn accuracy(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+    let summary = &case.run.summary;
+    let is_wide = |[low, high]: [f64; 2]| high >= 0.5 && high - low > WIDE;
+    let scorer = summary.scorer.as_deref();
+    let is_uncalibrated = scorer.is_some_and(|name| summary.is_uncalibrated(name));
+    let known = surely(summary).filter(|(_, ci95)| !is_wide(*ci95) && !is_uncalibrated);
+    let figure = known.map(|(share, ci95)| {
+        let told = format!(
+            "{} of the answers are right ({})",
+            percent(share),
+            interval(ci95)
+        );
+        let sort = if case.figures.wrong == 0 { "all" } else { "" };
+        AdvisedFigure {
+            sort: sort.to_owned(),
+            next: case.show_first_wrong(),
+            ..AdvisedFigure::new(told, Some(ci95), Some(1.0 - share))
+        }
+    });
+    figure.into_iter().collect()
+}
+
+/// The accuracy that is on both sides of a step, with how many samples would tell on which it is.
+pub(super) fn precision(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+    const MOST: u64 = 10_000;
+    let summary = &case.run.summary;
+    let figure = surely(summary).and_then(|(share, [low, high])| {
+        let step = STEPS
+            .into_iter()
+            .find(|step| low < *step && *step <= high)?;
+        let says = |n: &u64| {
+            let ci95 = wilson95_of_share(share, *n);
+            ci95.is_some_and(|[low, high]| low >= step || high < step)
+        };
+        let more = (summary.scored..=MOST).find(says);
+        let more = more.map(|n| format!("; about {n} answers would tell"));
+        let told = format!(
+            "{} of {} answers are right ({}), in truth it may be above {:.0} % or below{}",
+            percent(share),
+            summary.scored,
+            interval([low, high]),
+            step * 100.0,
+            more.unwrap_or_default()
+        );
+        let plan = case.command("plan --detect 5");
+        Some(AdvisedFigure {
+            next: Some(plan),
+            ..AdvisedFigure::new(told, Some([low, high]), Some(high - low))
+        })
+    });
+    figure.into_iter().collect()
+}
+
+pub(super) fn uncalibrated(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+    let summary = &case.run.summary;
+    let scorer = summary.scorer.as_deref();
+    let Some(name) = scorer.filter(|name| summary.is_uncalibrated(name)) else {
+        return Vec::new();
+    };
+    let judge = summary.judge.as_ref();
+    let known = judge.and_then(|judge| judge.calibration_of(name));
+    let kappa = known.and_then(|known| known.kappa.zip(known.kappa_ci95));
+    let told = kappa.map(|(kappa, [low, high])| {
+        format!(", kappa {kappa:.2} (95 % interval {low:.2} to {high:.2})")
+    });
+    let why = known.and_then(|known| known.reason.clone());
+    let told = format!(
+        "The judge that decides, {name}, is uncalibrated: {}{}",
+        why.unwrap_or_else(|| "no labels of people".to_owned()),
+        told.unwrap_or_default()
+    );
+    let draw = format!("{} --draw 100 --seed 7", case.command("judge calibrate"));
+    vec![AdvisedFigure {
+        next: Some(draw),
+        ..AdvisedFigure::new(told, kappa.map(|(_, ci95)| ci95), Some(1.0))
+    }]
+}
+
+pub(super) fn drops(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+    let summary = &case.run.summary;
+    let falls = falls(summary).into_iter();
+    let figures = falls.filter_map(|fall| {
+        let (drop, ci95) = (fall.drop?, fall.interval?);
+        let told = format!(
+            "{} of the accuracy is lost from level {} to {} ({})",
+            percent(drop),
+            excerpt(fall.from),
+            excerpt(fall.to),
+            interval(ci95)
+        );
+        let lost = ratio(fall.wrong, summary.scored);
+        Some(AdvisedFigure {
+            next: case.first_of("level", fall.to),
+            ..AdvisedFigure::new(told, Some(ci95), lost)
+        })
+    });
+    figures.collect()
+}
+
+/// The parts that lose most, without the levels where it is told what is lost between them.
+pub(super) fn weaker_parts(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+    let summary = &case.run.summary;
+    let Some((share, whole)) = surely(summary) else {
+        return Vec::new();
+    };
+    let falls = falls(summary);
+    let mut falls = falls.iter().filter_map(|fall| fall.interval);
+    let levels_are_told = falls.any(|[low, _]| low >= LOST);
+    let mut figures = Vec::new();
+    for (dimension, values) in &summary.slices {
+        if dimension == "level" && levels_are_told {
+            continue;
+        }
+        for (value, group) in values {
+            let is_open = group.accuracy_bounds.is_some_and(|[low, high]| low < high);
+            let (Some(part), Some(ci95), false) = (group.accuracy, group.accuracy_ci95, is_open)
+            else {
+                continue;
+            };
+            let told = format!(
+                "{dimension} {}: {} right ({}), all {} ({})",
+                excerpt(value),
+                percent(part),
+                interval(ci95),
+                percent(share),
+                interval(whole)
+            );
+            // From the nearest ends to the farthest.
+            let gap = [whole[0] - ci95[1], whole[1] - ci95[0]];
+            let lost = ratio(group.scored - group.correct, summary.scored);
+            figures.push(AdvisedFigure {
+                next: case.first_of(dimension, value),
+                ..AdvisedFigure::new(told, Some(gap), lost)
+            });
+        }
+    }
+    figures.sort_by(|one, other| other.weight.total_cmp(&one.weight));
+    figures
+}
+
+/// Such as an agent that gives up, or asks back; else a reason of the scorer that says more than that they are wrong.
+pub(super) fn one_cause(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+    let same = case.figures.same_answer.as_ref();
+    let same = same.filter(|same| same.count > 2).map(|same| {
+        let (part, interval, weight) = case.of_wrong(same.count);
+        let told = format!("{part} are one and the same, “{}”", beginning(&same.answer));
+        AdvisedFigure {
+            next: case.show(std::slice::from_ref(&same.id)),
+            ..AdvisedFigure::new(told, interval, weight)
+        }
+    });
+    let group = case.figures.failures.wrong.first();
+    let reason = group.and_then(|group| {
+        let reason = group.reason.as_deref().filter(|it| *it != "mismatch")?;
+        let (part, interval, weight) = case.of_wrong(group.count);
+        let told = format!("{part} are {}", excerpt(reason));
+        Some(AdvisedFigure {
+            next: case.show(&group.ids),
+            ..AdvisedFigure::new(told, interval, weight)
+        })
+    });
+    same.into_iter().chain(reason).collect()
+}
+
+/// The beginning of an answer.
+fn beginning(answer: &str) -> String {
+    let short: String = answer.chars().take(60).collect();
+    if short.len() < answer.len() {
+        format!("{}…", short.trim_end_matches('…'))
+    } else {
+        short
+    }
+}
+
+pub(super) fn nothing_extracted(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+    let none = case.figures.without_prediction;
+    let (part, interval, weight) = case.of_wrong(none);
+    let eval = shell_word(&case.run.manifest.eval);
+    let rescore = format!("{} --spec {eval}", case.command("rescore"));
+    vec![AdvisedFigure {
+        next: Some(rescore),
+        ..AdvisedFigure::new(
+            format!("Nothing was extracted from {part}"),
+            interval,
+            weight,
+        )
+    }]
+}
+
+pub(super) fn parameters(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+    let figures = case.figures.wrong_parameters.iter().map(|it| {
+        let (part, interval, weight) = case.of_wrong(it.samples);
+        AdvisedFigure {
+            sort: it.problem.clone(),
+            ..AdvisedFigure::new(
+                format!("{} ({}) in {part}", it.place, it.problem),
+                interval,
+                weight,
+            )
+        }
+    });
+    figures.collect()
+}
+
+pub(super) fn disagreements(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+    let groups = case.figures.failures.disagreements.iter();
+    let groups = groups.filter(|group| !case.tells_nothing_apart(&group.other));
+    let scored = case.run.summary.scored;
+    let figures = groups.map(|group| {
+        let DisagreementGroup {
+            scorer,
+            other,
+            count,
+            ids,
+            ..
+        } = group;
+        let decides = scorer.as_deref().unwrap_or("the first scorer");
+        let (one, two) = if group.accepted {
+            ("accepts", "rejects")
+        } else {
+            ("rejects", "accepts")
+        };
+        let part = part(*count, scored, "answers");
+        let told = format!("{decides} {one} what {other} {two} in {part}");
+        AdvisedFigure {
+            sort: one.to_owned(),
+            next: case.show(ids),
+            ..AdvisedFigure::new(told, wilson95(*count, scored), ratio(*count, scored))
+        }
+    });
+    figures.collect()
+}
+
+pub(super) fn flaky(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+    let epochs = case.run.summary.epochs.iter();
+    let figures = epochs.map(|epochs| {
+        let (flaky, samples) = (epochs.flaky, epochs.samples);
+        let first = case.figures.failures.flaky.samples.first();
+        let told = format!(
+            "{} are right in some epochs and wrong in others",
+            part(flaky, samples, "samples")
+        );
+        AdvisedFigure {
+            next: first.and_then(|it| case.show(std::slice::from_ref(&it.id))),
+            ..AdvisedFigure::new(told, wilson95(flaky, samples), ratio(flaky, samples))
+        }
+    });
+    figures.collect()
+}
+
+pub(super) fn retries(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+    let summary = &case.run.summary;
+    let asked = summary
+        .samples
+        .saturating_sub(summary.skipped + summary.cached);
+    let retried = summary.recovered_by_retry.retried;
+    let told = format!(
+        "{} took more than one attempt",
+        part(retried, asked, "answers")
+    );
+    vec![AdvisedFigure::new(
+        told,
+        wilson95(retried, asked),
+        ratio(retried, asked),
+    )]
+}

@@ -1,0 +1,65 @@
+//! When rows say something.
+
+use super::*;
+use crate::stats::wilson95;
+
+/// What the row says whose topic says this of another figure.
+fn said(of: &str, sort: &str, interval: Option<[f64; 2]>) -> Option<&'static str> {
+    let is_of = |topic: &&AdviceTopic| topic.rows.iter().any(|row| row.todo.starts_with(of));
+    let topic = TABLE.iter().find(is_of).unwrap();
+    let figure = AdvisedFigure {
+        told: String::new(),
+        interval,
+        sort: sort.to_owned(),
+        weight: 0.0,
+        next: None,
+    };
+    let row = topic.rows.iter().find(|row| row.is_about(&figure))?;
+    Some(row.todo)
+}
+
+#[test]
+fn an_accuracy_is_called_what_its_whole_interval_is() {
+    let check = |right: u64, of: u64, expect: Option<&str>| {
+        let found = said("excellent", "", wilson95(right, of));
+        let begins = found.map(|todo| &todo[..todo.find([';', ',']).unwrap_or(todo.len())]);
+        assert_eq!(begins, expect, "{right} of {of}");
+    };
+    check(5, 5, Some("more right than wrong"));
+    check(35, 35, Some("excellent"));
+    check(95, 100, Some("good"));
+    check(97, 100, Some("excellent"));
+    check(55, 100, None);
+    check(70, 100, Some("more right than wrong"));
+    check(41, 100, None);
+    check(40, 100, Some("most answers are wrong"));
+    check(0, 0, None);
+}
+
+#[test]
+fn only_what_is_sure_is_told() {
+    let check = |of: &str, interval: [f64; 2], expect: bool| {
+        assert_eq!(
+            said(of, "", Some(interval)).is_some(),
+            expect,
+            "{of} {interval:?}"
+        );
+    };
+    check("what the harder level", [0.3, 0.5], true);
+    check("what the harder level", [0.1, 0.9], false);
+    check("worse than what was accepted", [-0.2, -0.01], true);
+    check("worse than what was accepted", [-0.2, 0.01], false);
+    check("weaker than the whole", [0.01, 0.3], true);
+    check("weaker than the whole", [-0.01, 0.3], false);
+    check("ask more", [0.4, 0.7], true);
+    check("ask more", [0.5, 0.6], false);
+    assert_eq!(said("one cause", "", None), None);
+}
+
+#[test]
+fn errors_are_told_by_their_kind() {
+    let todo = |kind: &str| said("mend how", kind, None).unwrap();
+    assert!(todo("timed_out").contains("`limits.timeout_s`"));
+    assert!(todo("unreachable").starts_with("mend how"));
+    assert!(todo("exited").starts_with("see what the first"));
+}

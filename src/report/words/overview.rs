@@ -1,0 +1,261 @@
+//! What a run was and what came of it, in a table; several runs side by side.
+
+use super::told::{self, accuracy_of, duration, gates, usd};
+use crate::exit::Exit;
+use crate::report::document::{ReportLine, ReportSide, ReportTable, ReportText};
+use crate::report::reported::ReportedRun;
+use crate::text::{percent, shell_word};
+use crate::verdict::result::Verdict;
+use crate::verdict::summary::Summary;
+
+/// How it ended, where something was asked of it; that it ended early is a notice.
+pub(super) fn verdict(run: &ReportedRun, text: &mut ReportText) {
+    let summary = &run.summary;
+    // What was not decided is so for an outage, which is a gate that failed, or for a gate that is open.
+    let (failed, open) = (Verdict::Failed, Verdict::Inconclusive);
+    let (word, of, else_for): (_, &[Verdict], _) = match summary.exit_code {
+        Exit::Passed if summary.gates.is_empty() || !run.is_finished() => return,
+        Exit::Passed => ("Passed", &[], "no gate failed"),
+        Exit::Failed => ("Failed", &[failed], "samples differ from what was accepted"),
+        Exit::Infrastructure | Exit::Usage => (
+            "Not decided",
+            &[failed, open],
+            "too little is known of the agent",
+        ),
+        Exit::Interrupted => ("Interrupted", &[], "somebody stopped it"),
+    };
+    let gates = summary.gates.iter();
+    let gates = gates.filter(|gate| of.contains(&gate.verdict));
+    let mut line = ReportLine::default().strong(word);
+    let mut between = ": ";
+    for gate in gates {
+        line = line.plain(between).typed(gate.gate.to_string());
+        between = ", ";
+    }
+    if between == ": " {
+        line = line.plain(format!(": {else_for}"));
+    }
+    text.paragraph(line.plain("."));
+}
+
+/// What everybody should know of a run before they believe a figure.
+pub(super) fn notices(run: &ReportedRun, text: &mut ReportText) {
+    let summary = &run.summary;
+    if let Some(look) = summary.early_stop {
+        let (number, of, left) = (look.number, look.of, summary.skipped);
+        text.notice(format!(
+            "Stopped early: every gate was sure at look {number} of {of}; {left} were not asked."
+        ));
+    } else if !run.is_finished() {
+        // What stands behind the colon may be what the agent said.
+        let reason = run.manifest.stop_reason.as_deref();
+        let reason = reason.and_then(|reason| reason.split([':', ';']).next());
+        let reason = reason.map(|reason| format!(": {reason}"));
+        let skipped = summary.skipped;
+        text.notice(format!(
+            "The run ended early{}; {skipped} were not asked.",
+            reason.unwrap_or_default()
+        ));
+    }
+    if summary.partial {
+        text.notice("A partial run: less was asked than the eval has, and its gates are ignored.");
+    }
+    if let Some(name) = &summary.scorer
+        && summary.is_uncalibrated(name)
+    {
+        text.notice(
+            ReportLine::from("The judge that decides, ")
+                .typed(name)
+                .plain(", is uncalibrated: nobody knows yet how often people would agree with it."),
+        );
+    }
+    if run.hides_texts {
+        text.notice(ReportLine::default().marked(
+            "Questions, answers and truths are not shown: `snapshot.answers` of this eval is `masked`.",
+        ));
+    }
+}
+
+/// Key and value.
+pub(super) fn table(run: &ReportedRun) -> ReportTable {
+    let summary = &run.summary;
+    let manifest = &run.manifest;
+    let mut table = ReportTable::new(&[("fact", ReportSide::Left), ("value", ReportSide::Left)]);
+    let benchmark = if manifest.benchmark == manifest.eval {
+        String::new()
+    } else {
+        format!(" ({})", manifest.benchmark)
+    };
+    let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
+    row("eval", format!("{}{benchmark}", manifest.eval));
+    row("agent", agent(run));
+    row("run", manifest.run_id.clone());
+    row("when", when(run));
+    row("samples", samples(summary));
+    row("accuracy", accuracy_of(summary));
+    let change = summary.change.as_ref();
+    let change = change.map(|it| told::change(it, summary));
+    row(
+        "change to the baseline",
+        change.unwrap_or_else(|| "no baseline that can be compared".to_owned()),
+    );
+    row("errors", errors(summary));
+    row("cost", cost(summary));
+    row("time", time(run));
+    row("gates", gates(summary).unwrap_or_else(|| "none".to_owned()));
+    table
+}
+
+fn agent(run: &ReportedRun) -> String {
+    let mut told = run.agent().unwrap_or("-").to_owned();
+    if let Some(model) = run.model() {
+        told = format!("{told}, model {model}");
+    }
+    let served: Vec<&str> = run.manifest.models.keys().map(String::as_str).collect();
+    if !served.is_empty() && Some(&*served.join(", ")) != run.model() {
+        told = format!("{told}, answered by {}", served.join(", "));
+    }
+    told
+}
+
+fn when(run: &ReportedRun) -> String {
+    let started = run.manifest.started_at.get(..16).unwrap_or_default();
+    let started = format!("{} UTC", started.replace('T', " "));
+    let commit = run.manifest.git_sha.as_deref();
+    let commit = commit.and_then(|sha| sha.get(..12));
+    let dirty = match run.manifest.git_dirty {
+        Some(true) => " with changes",
+        _ => "",
+    };
+    match commit {
+        Some(sha) => format!("{started}, commit {sha}{dirty}"),
+        None => started,
+    }
+}
+
+fn samples(summary: &Summary) -> String {
+    let mut told = match &summary.epochs {
+        Some(figures) => format!(
+            "{}, each asked {} times: {} answers",
+            figures.samples, figures.epochs, summary.samples
+        ),
+        None => summary.samples.to_string(),
+    };
+    let parts = [
+        (summary.unscored, "without a truth"),
+        (summary.skipped, "not asked"),
+        (summary.cached, "from the cache"),
+        (
+            summary.failed_as_wrong,
+            "without an answer, counted as wrong",
+        ),
+    ];
+    for (count, what) in parts.into_iter().filter(|(count, _)| *count > 0) {
+        told = format!("{told}, {count} {what}");
+    }
+    told
+}
+
+fn errors(summary: &Summary) -> String {
+    let rate = summary.error_rate.filter(|_| summary.errors > 0);
+    let rate = rate.map(|rate| format!(" ({})", percent(rate)));
+    let kinds = summary.failures.iter();
+    let kinds: Vec<_> = kinds
+        .map(|(kind, count)| format!("{count} {kind}"))
+        .collect();
+    let kinds = if kinds.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", kinds.join(", "))
+    };
+    format!("{}{}{kinds}", summary.errors, rate.unwrap_or_default())
+}
+
+fn cost(summary: &Summary) -> String {
+    let usage = &summary.usage;
+    let mut told = match (
+        usage.cost_usd,
+        told::cost_per_thousand(summary, " per 1,000 answers"),
+    ) {
+        (Some(cost), Some(thousand)) => format!("{} ({thousand})", usd(cost)),
+        (Some(cost), None) => usd(cost),
+        (None, _) => "the agent does not tell".to_owned(),
+    };
+    if let Some(tokens) = usage.tokens() {
+        told = format!("{told}, {tokens} tokens");
+    }
+    let judge = summary.judge.as_ref();
+    match judge.and_then(|judge| judge.usage.cost_usd) {
+        Some(cost) => format!("{told}; judges {} more", usd(cost)),
+        None => told,
+    }
+}
+
+fn time(run: &ReportedRun) -> String {
+    let whole = run.manifest.duration_s.map(duration);
+    let whole = whole.unwrap_or_else(|| "-".to_owned());
+    match &run.summary.latency_s {
+        _ if run.is_recorded() => format!("{whole}; the answers were recorded before"),
+        Some(latency) => format!(
+            "{whole}; an answer took {} (median), {} (p95), {} (slowest)",
+            duration(latency.p50),
+            duration(latency.p95),
+            duration(latency.max)
+        ),
+        None => whole,
+    }
+}
+
+/// Several runs side by side, before each of them.
+pub fn overview_of_all(runs: &[ReportedRun]) -> ReportText {
+    let mut text = ReportText::new(format!("{} runs", runs.len()));
+    let mut table = ReportTable::new(&[
+        ("eval", ReportSide::Left),
+        ("run", ReportSide::Left),
+        ("agent", ReportSide::Left),
+        ("samples", ReportSide::Right),
+        ("accuracy", ReportSide::Left),
+        ("change to the baseline", ReportSide::Left),
+        ("errors", ReportSide::Right),
+        ("cost", ReportSide::Right),
+        ("p95", ReportSide::Right),
+        ("gates", ReportSide::Left),
+    ]);
+    let dash = || "-".to_owned();
+    for run in runs {
+        let summary = &run.summary;
+        let latency = summary.latency_s.as_ref();
+        let cells = [
+            summary.eval.clone(),
+            run.manifest.run_id.clone(),
+            agent(run),
+            summary.samples.to_string(),
+            told::share(
+                summary.accuracy,
+                summary.accuracy_bounds,
+                summary.accuracy_ci95,
+            ),
+            summary.change.as_ref().map_or_else(dash, told::points),
+            summary.errors.to_string(),
+            summary.usage.cost_usd.map_or_else(dash, usd),
+            latency
+                .filter(|_| !run.is_recorded())
+                .map_or_else(dash, |latency| duration(latency.p95)),
+            gates(summary).unwrap_or_else(dash),
+        ];
+        table.row(cells);
+    }
+    text.table(table);
+    let mut evals: Vec<&str> = runs.iter().map(|run| &*run.manifest.eval).collect();
+    evals.sort_unstable();
+    if let Some(pair) = evals.windows(2).find(|pair| pair[0] == pair[1]) {
+        let of_one = runs.iter().filter(|run| run.manifest.eval == pair[0]);
+        let ids: Vec<_> = of_one.map(|run| shell_word(&run.manifest.run_id)).collect();
+        let command = format!("cargo evaltest compare {}", ids.join(" "));
+        text.paragraph(
+            ReportLine::from("Which of them is better is told by the test over the same samples, not by the figures side by side: ")
+                .typed(command),
+        );
+    }
+    text
+}

@@ -1,0 +1,200 @@
+//! For who decides whether it is released: one page.
+
+use super::overview;
+use super::slices::in_order;
+use super::told::{
+    self, ChangeSide, accuracy_of, change, cost_per_thousand, duration, gates, listed, outages,
+    part, points, side, surely, titled, usd,
+};
+use crate::report::document::{ReportBlock, ReportLine, ReportSide, ReportTable, ReportText};
+use crate::report::figures::RunFigures;
+use crate::report::reported::ReportedRun;
+use crate::text::percent;
+use crate::verdict::result::Verdict;
+use crate::verdict::summary::{Group, Summary};
+
+/// So many parts of the eval are named, and so many samples.
+const NAMED: usize = 5;
+
+pub(super) fn text(run: &ReportedRun, figures: &RunFigures) -> ReportText {
+    let summary = &run.summary;
+    let mut text = ReportText::new(summary.eval.clone());
+    overview::verdict(run, &mut text);
+    overview::notices(run, &mut text);
+    text.table(table(run));
+    changes(summary, figures, &mut text);
+    text.section("Risk");
+    text.blocks.push(ReportBlock::List(risks(summary)));
+    text
+}
+
+fn table(run: &ReportedRun) -> ReportTable {
+    let summary = &run.summary;
+    let mut table = ReportTable::new(&[("figure", ReportSide::Left), ("value", ReportSide::Left)]);
+    let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
+    row("right answers", accuracy_of(summary));
+    row(
+        "change since the accepted run",
+        summary.change.as_ref().map_or_else(
+            || "there is no accepted run to compare it with".to_owned(),
+            |it| change(it, summary),
+        ),
+    );
+    let judge = summary.judge.as_ref();
+    let judged = judge.and_then(|judge| judge.usage.cost_usd).map(usd);
+    let judged = judged.map(|cost| format!(", and {cost} for the judges of this run"));
+    let cost = cost_per_thousand(summary, "");
+    let cost = cost.unwrap_or_else(|| "not known: the agent does not tell".to_owned());
+    row("cost of 1,000 answers", cost + &judged.unwrap_or_default());
+    let (lacking, asked) = outages(summary);
+    row("outages: no answer came", part(lacking, asked, "tries"));
+    let wait = match &summary.latency_s {
+        _ if run.is_recorded() => "not known: the answers were recorded before".to_owned(),
+        None => "not known".to_owned(),
+        Some(latency) => format!(
+            "19 of 20 within {} (p95), half within {}",
+            duration(latency.p95),
+            duration(latency.p50)
+        ),
+    };
+    row("wait for an answer", wait);
+    row(
+        "gates",
+        gates(summary).unwrap_or_else(|| "none is asked".to_owned()),
+    );
+    table
+}
+
+/// What got better and worse.
+fn changes(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
+    let Some(change) = &summary.change else {
+        return;
+    };
+    text.section("What got better and worse");
+    let mut parts: Vec<_> = figures.flips.iter().collect();
+    let moved = |[worse, better]: [u64; 2]| worse.max(better) - worse.min(better);
+    parts.sort_by_key(|(_, flips)| std::cmp::Reverse(moved(**flips)));
+    let mut lines: Vec<ReportLine> = Vec::new();
+    for (ids, count, what) in [
+        (&change.became_wrong, change.worse, "Worse"),
+        (&change.became_correct, change.better, "Better"),
+    ] {
+        let first = &ids[..ids.len().min(NAMED)];
+        lines.push(if count == 0 {
+            format!("{what}: nothing.").into()
+        } else {
+            let named = listed(first, count);
+            format!("{what}: {count} of {} questions: {named}.", change.n).into()
+        });
+    }
+    for ((dimension, value), [worse, better]) in parts.into_iter().take(NAMED) {
+        let title = titled(dimension);
+        lines.push(format!("{title} {value}: {worse} worse, {better} better.").into());
+    }
+    text.blocks.push(ReportBlock::List(lines));
+}
+
+/// What may go wrong, in words.
+fn risks(summary: &Summary) -> Vec<ReportLine> {
+    let mut risks: Vec<ReportLine> = vec![accuracy(summary)];
+    risks.extend(weakest(summary));
+    if let Some(change) = &summary.change {
+        let told = points(change);
+        risks.push(ReportLine::from(match side(change, summary) {
+            ChangeSide::Worse => format!("It is worse than what was accepted: {told}."),
+            ChangeSide::Better => format!("It is better than what was accepted: {told}."),
+            ChangeSide::Open => format!(
+                "Whether it is better than what was accepted is open: {told} where both have a verdict."
+            ),
+            ChangeSide::NotToldApart => format!(
+                "It is not told apart from what was accepted: {told}. A loss of up to {} is not ruled out.",
+                percent((-change.difference_ci95[0]).max(0.0)).replace(" %", " points")
+            ),
+        }));
+    }
+    let (lacking, asked) = outages(summary);
+    if lacking > 0 {
+        risks.push(
+            format!(
+                "Outages: no answer came in {}.",
+                part(lacking, asked, "tries")
+            )
+            .into(),
+        );
+    }
+    if let Some(figures) = summary.epochs.as_ref().filter(|it| it.flaky > 0) {
+        let told = part(figures.flaky, figures.samples, "questions");
+        risks.push(format!("Asked again, it is now right, now wrong, on {told}.").into());
+    }
+    if let Some(name) = &summary.scorer
+        && summary.is_uncalibrated(name)
+    {
+        risks.push(
+            "The judge of the answers was not checked by people: its figures may be off.".into(),
+        );
+    }
+    for result in &summary.gates {
+        let what = match result.verdict {
+            Verdict::Failed => "A gate failed",
+            Verdict::Inconclusive => "A gate is open",
+            Verdict::Passed | Verdict::Ignored => continue,
+        };
+        // What comes behind is for who reads gates every day.
+        let first = result.message.split([';', '\n']).next().unwrap_or_default();
+        let line = ReportLine::from(format!("{what}, "))
+            .typed(result.gate.to_string())
+            .plain(": ");
+        risks.push(line.marked(first.trim_end()).plain("."));
+    }
+    risks
+}
+
+/// How bad it can be, by the end of the interval.
+fn accuracy(summary: &Summary) -> ReportLine {
+    match (summary.accuracy_bounds, summary.accuracy_ci95) {
+        (Some([low, high]), _) if low < high && summary.scored > 0 => format!(
+            "How many answers are right is open: {}, for not every question has a verdict.",
+            told::share(summary.accuracy, Some([low, high]), None)
+        )
+        .into(),
+        (_, Some([low, high])) if summary.scored > 0 => format!(
+            "In the long run {} to {} of 100 answers to questions like these would be wrong (95 % interval).",
+            hundredth(1.0 - high),
+            hundredth(1.0 - low)
+        )
+        .into(),
+        _ => "Nothing was scored: this run says nothing of the answers.".into(),
+    }
+}
+
+fn hundredth(share: f64) -> String {
+    format!("{:.0}", (share * 100.0).clamp(0.0, 100.0))
+}
+
+/// The part that is surely weaker than the whole.
+fn weakest(summary: &Summary) -> Option<ReportLine> {
+    let (title, group) = summary
+        .slices
+        .iter()
+        .flat_map(|(dimension, values)| {
+            let title = titled(dimension);
+            in_order(values)
+                .into_iter()
+                .map(move |(value, group)| (format!("{title} {value}"), group))
+        })
+        .filter(|(_, group)| is_weaker(group, summary))
+        .min_by(|(_, one), (_, other)| {
+            let share = |group: &Group| group.accuracy.unwrap_or(1.0);
+            share(one).total_cmp(&share(other))
+        })?;
+    let told = told::share(group.accuracy, group.accuracy_bounds, group.accuracy_ci95);
+    Some(format!("Weakest part: {title}, {told}.").into())
+}
+
+/// Whether the interval of a part lies below that of the whole.
+fn is_weaker(group: &Group, summary: &Summary) -> bool {
+    let is_open = group.accuracy_bounds.is_some_and(|[low, high]| low < high);
+    let whole = surely(summary).map(|(_, ci95)| ci95);
+    let ends = group.accuracy_ci95.zip(whole);
+    !is_open && ends.is_some_and(|([_, high], [low, _])| high < low)
+}

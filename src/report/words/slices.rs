@@ -1,0 +1,168 @@
+//! Accuracy by level, category and whatever else the samples are sliced by.
+
+use std::collections::BTreeMap;
+
+use super::fall::falls;
+use super::told::{interval, titled};
+use crate::report::accuracy;
+use crate::report::document::{ReportBar, ReportBlock, ReportText};
+use crate::stats::as_f64;
+use crate::text::percent;
+use crate::verdict::summary::{Group, Range, Summary};
+
+/// So many values of a dimension are shown.
+const LISTED: usize = 50;
+
+/// The means that a scorer has which tells exact matches from partial ones.
+const EXACT: &str = "exact_match";
+const PARTIAL: &str = "partial_match";
+
+/// A section for each dimension.
+pub(super) fn sections(summary: &Summary, text: &mut ReportText) {
+    for (dimension, values) in &summary.slices {
+        text.section(format!("By {dimension}"));
+        let values = in_order(values);
+        let title = titled(dimension);
+        let bar = |(value, group): &(&String, &Group)| ReportBar {
+            label: format!("{title} {value}"),
+            share: group.accuracy_bounds.or(group.accuracy.map(|it| [it; 2])),
+            interval: group.accuracy_ci95.filter(|_| !is_range(group)),
+            told: told(group, summary),
+        };
+        let bars = values.iter().take(LISTED).map(bar).collect();
+        text.blocks.push(ReportBlock::Bars(bars));
+        if values.len() > LISTED {
+            let more = values.len() - LISTED;
+            text.paragraph(format!("and {more} more, which `summary.json` has."));
+        }
+        if dimension == "level" {
+            drops(summary, text);
+        }
+    }
+}
+
+fn is_range(group: &Group) -> bool {
+    group.accuracy_bounds.is_some_and(|[low, high]| low < high)
+}
+
+/// Level 10 comes after level 9.
+pub(super) fn in_order(values: &BTreeMap<String, Group>) -> Vec<(&String, &Group)> {
+    let mut values: Vec<_> = values.iter().collect();
+    values.sort_by_key(|(value, _)| (value.parse::<i64>().unwrap_or(i64::MAX), *value));
+    values
+}
+
+/// `50.00 % exact / 50.00 % partial (1/2), 95 % interval …` where a scorer tells both, else the accuracy.
+fn told(group: &Group, summary: &Summary) -> String {
+    let (correct, scored) = (group.correct, group.scored);
+    let needed = match summary.early_stop {
+        None => group.skipped,
+        Some(_) => 0,
+    };
+    let lacking = group.errors + needed;
+    if let Some(both) = ExactAndPartial::of(group) {
+        let mut told = format!(
+            "{} exact / {} partial ({}/{})",
+            both.share(both.exact, lacking),
+            both.share(both.partial, lacking),
+            both.exact,
+            both.count
+        );
+        if let Some(scorer) = both.scorer {
+            told = format!("{told} by {scorer}");
+        }
+        return match group.accuracy_ci95.filter(|_| both.scorer.is_none()) {
+            _ if lacking > 0 => format!("{told}, {lacking} without a verdict"),
+            Some(ci95) => format!("{told}, {} of exact", interval(ci95)),
+            None => told,
+        };
+    }
+    match accuracy::shown(group.accuracy, group.accuracy_bounds) {
+        None => "nothing was scored".to_owned(),
+        Some(_) if scored == 0 => format!("not known, {lacking} without a verdict"),
+        Some(range) if is_range(group) => {
+            format!("{range} ({correct} of the {scored} scored, {lacking} without a verdict)")
+        }
+        Some(share) => {
+            let ci95 = group
+                .accuracy_ci95
+                .map(|ci95| format!(", {}", interval(ci95)));
+            format!(
+                "{share} ({correct} of {scored}){}",
+                ci95.unwrap_or_default()
+            )
+        }
+    }
+}
+
+/// Answers that a scorer finds exact, and at least partial.
+struct ExactAndPartial<'a> {
+    exact: f64,
+    partial: f64,
+    count: u64,
+    /// Its name, where it is not the one that decides.
+    scorer: Option<&'a str>,
+}
+
+impl<'a> ExactAndPartial<'a> {
+    fn of(group: &'a Group) -> Option<Self> {
+        let decides = Self::among(&group.means, &group.mean_ranges, None);
+        decides.or_else(|| {
+            let mut others = group.scorers.iter();
+            others.find_map(|(name, of)| Self::among(&of.means, &of.mean_ranges, Some(name)))
+        })
+    }
+
+    fn among(
+        means: &BTreeMap<String, f64>,
+        ranges: &BTreeMap<String, Range>,
+        scorer: Option<&'a str>,
+    ) -> Option<Self> {
+        let count = ranges.get(EXACT)?.count;
+        // Of answers that are one or none, the mean is a count again.
+        let counted = |name: &str| Some((means.get(name)? * as_f64(count)).round());
+        Some(Self {
+            exact: counted(EXACT)?,
+            partial: counted(PARTIAL)?,
+            count,
+            scorer,
+        })
+    }
+
+    /// With two decimals; what lacks a verdict makes it a range.
+    fn share(&self, part: f64, lacking: u64) -> String {
+        let whole = as_f64(self.count + lacking).max(1.0);
+        let share = |part| format!("{:.2} %", part / whole * 100.0);
+        match lacking {
+            0 => share(part),
+            _ => format!("{} to {}", share(part), share(part + as_f64(lacking))),
+        }
+    }
+}
+
+/// How much is lost from each level to the next.
+fn drops(summary: &Summary, text: &mut ReportText) {
+    let steps = falls(summary).into_iter().map(|fall| {
+        let told = match fall.drop {
+            _ if fall.is_open => "open, for samples without a verdict".to_owned(),
+            None => "undefined, for nothing was right before".to_owned(),
+            Some(drop) if drop < 0.0 => format!("{} gained", percent(-drop)),
+            Some(drop) => format!("{} lost", percent(drop)),
+        };
+        let ci95 = fall.interval.map(|[low, high]| {
+            let points = |share: f64| format!("{:.1} %", share * 100.0 + 0.0);
+            format!(
+                " (95 % interval of what is lost: {} to {})",
+                points(low),
+                points(high)
+            )
+        });
+        let ci95 = ci95.unwrap_or_default();
+        format!("from level {} to {}: {told}{ci95}", fall.from, fall.to)
+    });
+    let steps: Vec<_> = steps.map(Into::into).collect();
+    if !steps.is_empty() {
+        text.paragraph("Of the accuracy of the level before (0 % lost is ideal):");
+        text.blocks.push(ReportBlock::List(steps));
+    }
+}

@@ -1,0 +1,341 @@
+//! `report` in words: what it tells developers, product and users, and that it is true of runs of every kind.
+
+use std::fmt::Write;
+
+use crate::asked;
+use crate::project::Project;
+
+const COMMAND: &str = "{ type: command, command: [./agent.sh] }";
+
+/// A project with these questions (id, level, answer), whose agent says `right` to all.
+fn project(
+    questions: impl IntoIterator<Item = (String, u32, &'static str)>,
+    more: &str,
+) -> Project {
+    let project = Project::new();
+    let mut lines = String::new();
+    for (id, level, answer) in questions {
+        let question = format!("How is {id}?");
+        let line =
+            serde_json::json!({"id": id, "level": level, "question": question, "answer": answer});
+        writeln!(lines, "{line}").unwrap();
+    }
+    project.write("questions.jsonl", lines);
+    project.write(
+        "eval.yaml",
+        format!(
+            "name: sums\nbenchmark: {{ type: qa, path: questions.jsonl, slices: [level] }}\n\
+             agent: {{ type: echo, text: right }}\nscorer: exact\n{more}"
+        ),
+    );
+    project
+}
+
+fn report(project: &Project, arguments: &str) -> String {
+    project.run(&format!("report {arguments}")).exits(0).out
+}
+
+#[track_caller]
+fn has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "`{part}` is not in:\n{text}");
+    }
+}
+
+#[track_caller]
+fn has_not(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(!text.contains(part), "`{part}` is in:\n{text}");
+    }
+}
+
+/// `right` questions to which the agent has the answer, then `wrong` ones, all of a level.
+fn of_level(level: u32, right: u32, wrong: u32) -> Vec<(String, u32, &'static str)> {
+    let answer = move |n| if n < right { "right" } else { "wrong" };
+    let all = 0..right + wrong;
+    all.map(|n| (format!("q{level}-{n}"), level, answer(n)))
+        .collect()
+}
+
+#[test]
+fn a_developer_reads_all_of_a_red_run() {
+    let questions = of_level(1, 20, 0).into_iter().chain(of_level(2, 2, 18));
+    let project = project(questions, "gates: [accuracy >= 0.9]\n");
+    project.run("run eval.yaml --run-id one").exits(1);
+    let out = report(&project, "one");
+    has(
+        &out,
+        &[
+            "# sums\n\n**Failed**: `accuracy >= 0.9`.\n",
+            "| accuracy | 55.0 %, 95 % interval 39.8 % to 69.3 % (22 of 40) |",
+            "1. **90.0 % of the accuracy is lost from level 1 to 2 (95 % interval",
+            "the first: `cargo evaltest show one q2-2`\n",
+            &format!(
+                "\n    {} Level 1: 100.0 % (20 of 20), 95 % interval 83.9 % to 100.0 %\n",
+                "█".repeat(50)
+            ),
+            &format!(
+                "\n    {}{} Level 2: 10.0 % (2 of 20)",
+                "█".repeat(5),
+                "░".repeat(45)
+            ),
+            "| mismatch | 18 | q2-2, q2-3, q2-4, q2-5, q2-6 and 13 more |",
+            "\n## First samples\n\n| id | question | prediction | ground truth | correct | why |\n|---|---|---|---|---|---|\n\
+             | q1-0 | How is q1-0? | right | right | yes |  |\n",
+            "\n| q2-19 | How is q2-19? | right | wrong | no | mismatch |\n",
+        ],
+    );
+    // Ten first, and all that failed.
+    assert_eq!(out.matches("\n| q1-").count(), 10, "{out}");
+    assert_eq!(out.matches("\n| q2-").count(), 18, "{out}");
+    // One answer to all is one cause, which is said once.
+    assert_eq!(out.matches("one cause").count(), 1, "{out}");
+}
+
+#[test]
+fn the_exact_and_the_partial_stand_side_by_side() {
+    let project = Project::new();
+    let answers = ["right", "right", "the right one", "wrong"];
+    let lines = answers.iter().enumerate().map(|(n, answer)| {
+        let level = n / 2 + 1;
+        format!("{{\"id\": \"q{n}\", \"question\": \"?\", \"answer\": \"{answer}\", \"level\": {level}}}\n")
+    });
+    project.write("questions.jsonl", lines.collect::<String>());
+    project.write(
+        "eval.yaml",
+        "name: gaia\nbenchmark: { type: qa, path: questions.jsonl, slices: [level] }\n\
+         agent: { type: echo, text: right }\nscorer: quasi_exact\n",
+    );
+    project.run("run eval.yaml --run-id one");
+    let out = report(&project, "one");
+    has(
+        &out,
+        &[
+            "Level 1: 100.00 % exact / 100.00 % partial (2/2), 95 % interval 34.2 % to 100.0 % of exact",
+            "Level 2: 0.00 % exact / 50.00 % partial (0/2)",
+        ],
+    );
+}
+
+#[test]
+fn praise_waits_for_the_interval() {
+    for (right, wrong, says, not) in [
+        (5, 0, "about 35 answers would tell", "excellent"),
+        (40, 0, "excellent; harder questions", "would tell**"),
+        (98, 2, "excellent; what is still wrong", "most answers"),
+        (80, 15, "good; ", "excellent"),
+        (1, 30, "most answers are wrong", "good; "),
+    ] {
+        let project = project(of_level(1, right, wrong), "");
+        project.run("run eval.yaml --run-id one");
+        let out = report(&project, "one");
+        has(&out, &[says]);
+        has_not(&out, &[not]);
+    }
+}
+
+#[test]
+fn product_reads_what_it_decides_by_and_users_plain_words() {
+    let then = "test ! -f worse || { echo no; exit; }";
+    let project = asked::project(24, then, "");
+    project.spec(COMMAND, "gates: [no_regression]\n");
+    project.run("run eval.yaml --run-id before");
+    project.run("accept before").exits(0);
+    project.write("worse", "");
+    project.run("run eval.yaml --run-id after").exits(1);
+    let out = report(&project, "after --audience product");
+    has(
+        &out,
+        &[
+            "**Failed**: `no_regression`.",
+            "| right answers | 0.0 %, 95 % interval 0.0 % to 13.8 % (0 of 24) |",
+            "| change since the accepted run | -50.0 points (95 % interval",
+            "worse: 12 became wrong, 0 became right, of 24 that both have |",
+            "| cost of 1,000 answers | not known: the agent does not tell |",
+            "| outages: no answer came | 0 of 24 tries (0.0 %, 95 % interval 0.0 % to 13.8 %) |",
+            "(p95), half within",
+            "- Worse: 12 of 24 questions: q000, q002, q004, q006, q008 and 7 more.\n- Better: nothing.\n",
+            "- Level 1: 4 worse, 0 better.\n",
+            "- In the long run 86 to 100 of 100 answers to questions like these would be wrong (95 % interval).\n",
+            "- It is worse than what was accepted: -50.0 points",
+        ],
+    );
+    has_not(&out, &["First samples", "cargo evaltest"]);
+    let out = report(&project, "after --audience user");
+    has(
+        &out,
+        &[
+            ": how good are the answers?\n\nAsked on ",
+            ": 24 questions. Checked: 24 answers.\n",
+            "**0 of 24 answers were right: 0 of 100.** With other questions of this kind it would very likely be 0 to 14 of 100",
+            "**Never, in 24 tries.** In the long run it would very likely be 0 to 14 of 100.",
+            "## How long does an answer take?\n\n**19 of 20 came within ",
+        ],
+    );
+    has_not(&out, &["q0", "95 %", "interval", "gate", "|"]);
+    assert!(out.lines().count() < 30, "{out}");
+}
+
+#[test]
+fn what_lacks_a_verdict_leaves_figures_open() {
+    let then = "case $EVALTEST_SAMPLE_ID in q001|q002|q003) exit 7;; esac";
+    let project = asked::project(12, then, "");
+    project.spec(COMMAND, "gates: [error_rate <= 0.5, accuracy >= 0.5]\n");
+    project.run("run eval.yaml --run-id one").exits(3);
+    let out = report(&project, "one");
+    has(
+        &out,
+        &[
+            "**Not decided**: `accuracy >= 0.5`.",
+            "| accuracy | 41.7 % to 66.7 % (5 of the 9 scored, 3 of 12 without an answer) |",
+            "1. **3 of 12 answers (25.0 %, 95 % interval 8.9 % to 53.2 %) are errors, all of kind exited**: see what the first of",
+            "| exited | 3 | q001, q002, q003 | exited with code 7 |",
+            "▒",
+            "- from level 1 to 2: open, for samples without a verdict\n",
+            "| q001 | What is 1? | - | something else | no verdict | exited |",
+        ],
+    );
+    let out = report(&project, "one --audience user");
+    has(
+        &out,
+        &[
+            "**42 to 67 of 100 answers were right.**",
+            "**3 times in 12 tries.**",
+        ],
+    );
+    let out = report(&project, "one --audience product");
+    has(
+        &out,
+        &["How many answers are right is open: 41.7 % to 66.7 %"],
+    );
+
+    asked::agent(&project, "exit 7");
+    project.run("run eval.yaml --run-id none").exits(3);
+    for audience in ["developer", "product", "user"] {
+        let out = report(&project, &format!("none --audience {audience}"));
+        has(&out, &["not known"]);
+        has_not(&out, &["NaN", "inf", "0 to 100"]);
+    }
+}
+
+#[test]
+fn repeats_and_several_runs_are_told() {
+    // It is wrong when it is asked for the second time.
+    let then = "test $(grep -c $EVALTEST_SAMPLE_ID \"$(dirname \"$0\")/asked.log\") -ne 2 || { echo no; exit; }";
+    let project = asked::project(12, then, "limits: { concurrency: 1 }\n");
+    project.run("run eval.yaml --epochs 3 --run-id one");
+    let out = report(&project, "one");
+    has(
+        &out,
+        &[
+            "| samples | 12, each asked 3 times: 36 answers |",
+            "### Flaky samples\n\n6 of 12 samples (50.0 %, 95 % interval 25.4 % to 74.6 %) are right in some epochs and wrong in others.",
+            "| q000 | 2 of 3 |",
+            "a gate on `pass^k`: `cargo evaltest show one q000`",
+            "| q000 (epoch 1) | What is 0? | no | 000 | no | mismatch |",
+        ],
+    );
+    let out = report(&project, "one --audience user");
+    has(&out, &["12 questions, each 3 times. Checked: 36 answers."]);
+    project.run("run eval.yaml --run-id two");
+    let out = report(&project, "one two");
+    has(
+        &out,
+        &[
+            "# 2 runs\n\n| eval | run | agent |",
+            "told by the test over the same samples, not by the figures side by side: `cargo evaltest compare one two`",
+            "\n## ",
+            "\n### What to do",
+            "\n#### Flaky samples",
+        ],
+    );
+    assert_eq!(
+        out.matches("\n# ").count() + usize::from(out.starts_with("# ")),
+        1,
+        "{out}"
+    );
+    let out = report(&project, "one two --audience user");
+    assert_eq!(out.matches("how good are the answers?").count(), 2, "{out}");
+}
+
+#[test]
+fn a_text_of_somebody_else_is_no_more_than_a_text() {
+    let hostile = [
+        "a|b",
+        "`rm`",
+        "<script>",
+        "[x](http://y.example)",
+        "![i](http://y.example/a.png)",
+        "@octocat",
+        "#12",
+        "GH-12",
+        "two\nlines",
+        "\u{202e}evil",
+        "::error::x",
+        "www.y.example",
+        "- item",
+        "x|\\",
+        "~~x~~",
+        "$x$",
+        "me@y.example",
+    ];
+    let questions = hostile.iter().map(|id| ((*id).to_owned(), 1, "wrong"));
+    let project = project(questions, "");
+    let spec = project
+        .read("eval.yaml")
+        .replace("slices: [level]", "slices: [id, level]");
+    project.write("eval.yaml", spec);
+    project.run("run eval.yaml --run-id one");
+    let out = report(&project, "one");
+    let rows = out
+        .lines()
+        .filter(|line| line.contains("| mismatch |") && line.ends_with("mismatch |"));
+    let rows: Vec<&str> = rows.collect();
+    assert_eq!(rows.len(), 10 + hostile.len(), "{out}");
+    for row in rows {
+        let bars = row
+            .replace("\\\\", "")
+            .replace("\\|", "")
+            .matches('|')
+            .count();
+        assert_eq!(bars, 7, "{row}");
+    }
+    // What is indented is letters and nothing else.
+    let written: String = out
+        .lines()
+        .filter(|line| !line.starts_with("    "))
+        .fold(String::new(), |all, line| all + line + "\n");
+    has_not(
+        &written,
+        &[
+            "<script", "](http:", "http://", "@octocat", "#12", "GH-12", "\u{202e}", "::error",
+            "www.y", "me@y", " `rm`", "~~x",
+        ],
+    );
+    for line in out.lines() {
+        assert!(!line.trim_start().starts_with("::"), "{line}");
+    }
+}
+
+#[test]
+fn what_is_masked_is_in_no_report() {
+    let project = project(of_level(1, 1, 3), "snapshot: { answers: masked }\n");
+    project.run("run eval.yaml --run-id one");
+    for audience in ["developer", "product", "user"] {
+        let out = report(&project, &format!("one --audience {audience}"));
+        has_not(&out, &["How is", "right |", "wrong |", "“right”"]);
+    }
+    let out = report(&project, "one");
+    has(
+        &out,
+        &[
+            "> Questions, answers and truths are not shown",
+            "| q1-3 | no | mismatch |",
+        ],
+    );
+    let out = report(&project, "one --show-texts");
+    has(
+        &out,
+        &["| q1-3 | How is q1-3? | right | wrong | no | mismatch |"],
+    );
+}
