@@ -52,7 +52,7 @@ pub mod system {
     }
     /// The folder of a project, and whether this is CI.
     pub mod project {
-        pub use crate::system::project::{current_root, is_ci, root, root_of, shown};
+        pub use crate::system::project::{current_root, is_ci, root, root_of, shown, workspace};
     }
     /// The confinement of agents.
     pub mod sandbox {

@@ -1,6 +1,9 @@
 //! The list of all formats in which runs are reported. It stands apart from their trait, which each of them uses.
 
 use super::format::ReportFormat;
+use super::github::GithubReport;
+use super::github::comment::PrComment;
+use super::gitlab::GitlabReport;
 use super::html::HtmlReport;
 use super::junit::JunitReport;
 use super::md::MarkdownReport;
@@ -8,7 +11,14 @@ use crate::error::{Error, Result, nearest};
 use crate::text::clean;
 
 /// All formats, in the order in which help lists them.
-pub const FORMATS: &[&dyn ReportFormat] = &[&MarkdownReport, &HtmlReport, &JunitReport];
+pub const FORMATS: &[&dyn ReportFormat] = &[
+    &MarkdownReport,
+    &HtmlReport,
+    &JunitReport,
+    &GithubReport,
+    &PrComment,
+    &GitlabReport,
+];
 
 /// The format of a name.
 ///

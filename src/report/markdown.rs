@@ -361,7 +361,7 @@ fn number(number: f64) -> String {
 }
 
 /// Text from outside, as Markdown that shows it and does nothing else.
-fn text(raw: &str) -> String {
+pub(super) fn text(raw: &str) -> String {
     let mut escaped = String::with_capacity(raw.len());
     let mut before = ' ';
     let mut chars = raw.chars().peekable();

@@ -78,6 +78,23 @@ pub(crate) fn workspace_root(folder: &Path) -> Option<PathBuf> {
     nearest
 }
 
+/// The checkout, as services of CI know it: `GITHUB_WORKSPACE`, `CI_PROJECT_DIR`, else the repository around the current
+/// folder, else the project's root.
+pub fn workspace() -> PathBuf {
+    let named = ["GITHUB_WORKSPACE", "CI_PROJECT_DIR"].into_iter();
+    let named = named.filter_map(|name| std::env::var_os(name).map(PathBuf::from));
+    let start = current();
+    // Variables of a service whose checkout is elsewhere say nothing.
+    let mut around = named.filter(|folder| start.starts_with(folder));
+    let repository = || {
+        start
+            .ancestors()
+            .find(|folder| folder.join(".git").exists())
+    };
+    let found = around.next().or_else(|| repository().map(Path::to_owned));
+    found.unwrap_or_else(root)
+}
+
 /// A path as short as it can be shown: relative to the current folder where it lies inside.
 pub fn shown(path: &Path) -> String {
     let current = std::env::current_dir().unwrap_or_default();

@@ -39,6 +39,8 @@ mod faults;
 mod fixtures;
 mod flips;
 mod fuzzed;
+mod github;
+mod gitlab;
 mod harness;
 mod hostile;
 mod html;

@@ -148,7 +148,10 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
             "redact_pattern",
         ],
     ),
-    ("CI", &["junit"]),
+    (
+        "CI",
+        &["junit", "github", "no_github", "pr_comment", "gitlab"],
+    ),
     (
         MODEL,
         &[

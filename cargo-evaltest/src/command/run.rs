@@ -142,7 +142,7 @@ pub(crate) struct RunArgs {
     /// Run again whatever changes, with the cache on, until Ctrl-C: when the spec, the dataset, the agent's program or a
     /// module beside it is saved; shown is which samples flipped since the run before
     #[arg(long, conflicts_with_all = ["json", "dry_run", "resume", "failed", "run_id", "no_cache", "refresh",
-        "export", "official", "report", "junit"])]
+        "export", "official", "report", "junit", "github", "pr_comment", "gitlab"])]
     watch: bool,
 
     /// Show what agents print, redacted, while they run

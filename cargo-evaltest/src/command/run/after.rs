@@ -1,6 +1,6 @@
 //! What comes after runs: reports, and what services of CI show of them.
 //!
-//! A report is written behind each run; the file for CI when the whole command is over, of all of its runs, also
+//! A report is written behind each run; files and annotations for CI when the whole command is over, of all of its runs, also
 //! when gates failed, when it was interrupted, and when an eval could not start, which is an error there. What is written
 //! hides texts of masked evals, for artifacts and comments are public.
 
@@ -12,10 +12,12 @@ use clap::Args;
 use evaltest::engine::report::ci::UnstartedEval;
 use evaltest::engine::report::format::ReportAudience;
 use evaltest::engine::report::formats::format_named;
-use evaltest::engine::report::junit;
+use evaltest::engine::report::github::annotations::annotations;
+use evaltest::engine::report::github::{SUMMARY_ROOM, comment, summary};
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
+use evaltest::engine::report::{gitlab, junit};
 use evaltest::engine::store::RunDir;
-use evaltest::engine::system::project::shown;
+use evaltest::engine::system::project::{shown, workspace};
 use evaltest::{Error, Exit, Result};
 use serde_json::{Value, json};
 
@@ -24,6 +26,8 @@ use crate::console;
 
 /// The folder of reports.
 const REPORTS: &str = "evaluation_reports/";
+/// Where GitHub looks for the summary of a step.
+const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// What is to be written when runs are over.
 #[derive(Debug, Args)]
@@ -37,12 +41,38 @@ pub(crate) struct AfterArgs {
     /// gates fail, when the run was interrupted or an eval could not start
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
+
+    /// Tell GitHub Actions: gates and flips in the summary of the step, and at the lines of specs and datasets. On by
+    /// itself where `GITHUB_ACTIONS` is `true`
+    #[arg(long, conflicts_with = "no_github")]
+    github: bool,
+
+    /// Tell GitHub Actions nothing
+    #[arg(long)]
+    no_github: bool,
+
+    /// Write the comment below a pull request, as `report --format pr-comment` does; also what could not start
+    #[arg(long, value_name = "FILE")]
+    pr_comment: Option<PathBuf>,
+
+    /// Write gates that failed and samples that became wrong as JSON of GitLab's code quality
+    #[arg(long, value_name = "FILE")]
+    gitlab: Option<PathBuf>,
 }
 
 impl AfterArgs {
+    fn tells_github(&self) -> bool {
+        let is_there = || std::env::var("GITHUB_ACTIONS").is_ok_and(|is| is == "true");
+        self.github || !self.no_github && is_there()
+    }
+
     /// The files that are written at the end.
     fn files(&self) -> impl Iterator<Item = &Path> {
-        let files = self.junit.iter();
+        let files = self
+            .junit
+            .iter()
+            .chain(&self.pr_comment)
+            .chain(&self.gitlab);
         files.map(PathBuf::as_path)
     }
 }
@@ -117,7 +147,7 @@ impl<'a> After<'a> {
 
     /// The command is over: writes what CI is to see of it. How it ends is at least as bad as it was.
     pub(super) fn end(mut self, ended: Result<Exit>) -> Result<Exit> {
-        let writes = self.args.files().next().is_some();
+        let writes = self.args.files().next().is_some() || self.args.tells_github();
         if self.is_dry || !writes {
             return ended;
         }
@@ -131,16 +161,60 @@ impl<'a> After<'a> {
                 Err(error) => self.left_no_run(&shown(&dir), &error),
             }
         }
-        let written = self.args.junit.as_deref().map_or(Ok(()), |file| {
-            into(file, |out| junit::write(&runs, &self.unstarted, out))
-        });
+        let written = [
+            self.args.junit.as_deref().map_or(Ok(()), |file| {
+                into(file, |out| junit::write(&runs, &self.unstarted, out))
+            }),
+            self.args.pr_comment.as_deref().map_or(Ok(()), |file| {
+                into(file, |out| comment::write(&runs, &self.unstarted, out))
+            }),
+            self.args.gitlab.as_deref().map_or(Ok(()), |file| {
+                into(file, |out| gitlab::write(&runs, &workspace(), out))
+            }),
+            self.tell_github(&runs),
+        ];
         let mut worst = Exit::Passed;
-        if let Err(error) = written {
+        for error in written.into_iter().filter_map(Result::err) {
             console::complain(&error);
-            worst = error.exit();
+            worst = worst.max(error.exit());
         }
         // What the runs say comes first, and is not lost for a file.
         ended.map(|exit| exit.max(worst))
+    }
+
+    fn tell_github(&self, runs: &[ReportedRun]) -> Result<()> {
+        if !self.args.tells_github() {
+            return Ok(());
+        }
+        let mut lines = annotations(runs, &self.unstarted, &workspace())?;
+        lines.push(String::new());
+        // GitHub reads commands there, too, and JSON stays JSON.
+        console::pass_on(&lines.join("\n"));
+        let Some(file) = std::env::var_os(STEP_SUMMARY).map(PathBuf::from) else {
+            console::note(&format!(
+                "`{STEP_SUMMARY}` names no file: no summary is written"
+            ));
+            return Ok(());
+        };
+        // What others wrote in this step counts.
+        let there = fs::metadata(&file).map_or(0, |about| about.len());
+        let there = usize::try_from(there).unwrap_or(usize::MAX);
+        let room = SUMMARY_ROOM.saturating_sub(there);
+        if room < 1000 {
+            console::note("the summary of this step is full: there is no room for the gates");
+            return Ok(());
+        }
+        let text = summary(runs, &self.unstarted, room - 1)?;
+        let io = |error: std::io::Error| Error::io("write", &file, &error);
+        let mut out = File::options()
+            .append(true)
+            .create(true)
+            .open(&file)
+            .map_err(io)?;
+        // In one piece; what stood there may not end in a line feed.
+        let start = if there > 0 { "\n" } else { "" };
+        out.write_all(format!("{start}{text}").as_bytes())
+            .map_err(io)
     }
 }
 

@@ -1,0 +1,195 @@
+//! `GithubReport`: what GitHub shows of runs: the summary of a step here, [`annotations`] at lines of the changed files, and
+//! the [`comment`] below a pull request.
+//!
+//! Whoever opens a page wants to know whether they may merge: gates stand first, those that failed before the others; then
+//! what got worse, then what got better, then figures. GitHub drops a summary of more than 1 MiB as a whole, so a table is
+//! cut behind a row, and says how much more there is.
+
+pub mod annotations;
+pub mod comment;
+mod page;
+mod rows;
+
+use std::io::Write;
+
+use super::ci::{UnstartedEval, cut_short};
+use super::format::{ReportAudience, ReportFormat, unwritten};
+use super::markdown::text;
+use super::reported::ReportedRun;
+use super::{accuracy, ci};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::text::percent;
+use crate::verdict::result::Verdict;
+use page::Page;
+use rows::SampleRows;
+
+/// Bytes of what a step may write into its summary: of a summary of more than 1 MiB nothing is shown.
+pub const SUMMARY_ROOM: usize = 900_000;
+
+/// The summary of a step.
+pub(crate) struct GithubReport;
+
+impl ReportFormat for GithubReport {
+    fn name(&self) -> &'static str {
+        "github"
+    }
+
+    fn about(&self) -> &'static str {
+        "Markdown as the summary of a step of GitHub Actions: gates first, then flips"
+    }
+
+    fn extension(&self) -> &'static str {
+        "md"
+    }
+
+    fn write(
+        &self,
+        runs: &[ReportedRun],
+        _audience: ReportAudience,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        let summary = summary(runs, &[], SUMMARY_ROOM)?;
+        out.write_all(summary.as_bytes())
+            .map_err(|error| unwritten(&error))
+    }
+}
+
+/// The summary of the runs of a command and of what left none, in at most `room` bytes.
+///
+/// # Errors
+/// When a run cannot be read.
+pub fn summary(runs: &[ReportedRun], unstarted: &[UnstartedEval], room: usize) -> Result<String> {
+    written(runs, unstarted, Page::new(room))
+}
+
+/// Writes the sections onto a page.
+fn written(runs: &[ReportedRun], unstarted: &[UnstartedEval], mut page: Page) -> Result<String> {
+    page.line(&format!("# evaltest: {}", headline(runs, unstarted)));
+    let lacking = unstarted
+        .iter()
+        .map(|eval| format!("| {} | {} |", text(&eval.eval), cell(&eval.error, 1000)));
+    page.table("Left no run", &["eval", "why"], lacking.collect());
+    page.table("Gates", &["", "eval", "gate", "what it says"], gates(runs));
+    page.table(
+        "Evals",
+        &[
+            "eval",
+            "samples",
+            "accuracy",
+            "since the baseline",
+            "errors",
+            "cost",
+            "time",
+        ],
+        runs.iter().map(figures).collect(),
+    );
+    let rows = SampleRows::of(runs, page.room())?;
+    let titles = ["eval", "sample", "asked", "expected", "said", "why"];
+    for (title, rows) in rows.sections() {
+        page.counted_table(title, &titles, rows);
+    }
+    Ok(page.end())
+}
+
+/// What came of it, in a line.
+fn headline(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
+    let codes = runs.iter().map(|run| run.summary.exit_code);
+    let worst = codes.max().unwrap_or(Exit::Passed);
+    let stopped = runs.iter().find_map(cut_short);
+    let of = |verdict: Verdict| {
+        let gates = runs.iter().flat_map(|run| &run.summary.gates);
+        gates.filter(|gate| gate.verdict == verdict).count()
+    };
+    let gates = |count: usize, what: &str| match count {
+        1 => format!("1 gate {what}"),
+        count => format!("{count} gates {what}"),
+    };
+    match (worst, of(Verdict::Failed), of(Verdict::Inconclusive)) {
+        _ if !unstarted.is_empty() => match unstarted.len() {
+            1 => format!("❌ {} left no run", text(&unstarted[0].eval)),
+            count => format!("❌ {count} evals left no run"),
+        },
+        (_, failed @ 1.., _) => format!("❌ {}", gates(failed, "failed")),
+        (_, _, open @ 1..) => format!("⚠️ {}", gates(open, "inconclusive")),
+        (Exit::Passed, ..) => format!("✅ {}", gates(of(Verdict::Passed), "passed")),
+        (Exit::Failed, ..) => "❌ answers are not what their snapshots say".to_owned(),
+        (Exit::Interrupted, ..) => "⚠️ interrupted".to_owned(),
+        _ if stopped.is_some() => "⚠️ stopped early".to_owned(),
+        (code, ..) => format!("⚠️ exit code {}", code.code()),
+    }
+}
+
+/// The gates of all runs, those that failed first.
+fn gates(runs: &[ReportedRun]) -> Vec<String> {
+    let order = [
+        (Verdict::Failed, "❌ failed"),
+        (Verdict::Inconclusive, "⚠️ inconclusive"),
+        (Verdict::Ignored, "ignored"),
+        (Verdict::Passed, "✅ passed"),
+    ];
+    let mut rows = Vec::new();
+    for (verdict, shown) in order {
+        for run in runs {
+            let gates = run.summary.gates.iter();
+            rows.extend(gates.filter(|gate| gate.verdict == verdict).map(|gate| {
+                let (eval, name) = (text(&run.manifest.eval), text(&gate.gate.to_string()));
+                let said = cell(&gate.message, 2000);
+                format!("| {shown} | {eval} | {name} | {said} |")
+            }));
+        }
+    }
+    rows
+}
+
+/// The figures of a run as a row.
+fn figures(run: &ReportedRun) -> String {
+    let summary = &run.summary;
+    let shown = accuracy::shown(summary.accuracy, summary.accuracy_bounds)
+        .unwrap_or_else(|| "nothing was scored".to_owned());
+    let shown = match (accuracy::missing(summary), summary.accuracy_ci95) {
+        (Some(missing), _) => format!("{shown} ({missing})"),
+        (None, Some([low, high])) => format!("{shown} ({} to {})", percent(low), percent(high)),
+        (None, None) => shown,
+    };
+    let points = |share: f64| format!("{:+.1}", share * 100.0).replace('-', "−");
+    let change = summary.change.as_ref().map(|change| {
+        let [low, high] = change.difference_ci95;
+        format!(
+            "{} points ({} to {}), {} worse, {} better of {}",
+            points(change.difference),
+            points(low),
+            points(high),
+            change.worse,
+            change.better,
+            change.n
+        )
+    });
+    let stopped =
+        ci::cut_short(run).map(|reason| format!(", stopped early: {}", cell(&reason, 200)));
+    let partial = if summary.partial { ", partial run" } else { "" };
+    let cost = summary.usage.cost_usd;
+    let seconds = run.manifest.duration_s;
+    let usual = || "·".to_owned();
+    format!(
+        "| {} | {}{partial}{} | {shown} | {} | {} | {} | {} |",
+        text(&run.manifest.eval),
+        summary.samples,
+        stopped.unwrap_or_default(),
+        change.unwrap_or_else(usual),
+        summary.errors,
+        cost.map_or_else(usual, |cost| format!("\\${cost:.2}")),
+        seconds.map_or_else(usual, |seconds| format!("{seconds:.0} s")),
+    )
+}
+
+/// A text from outside in a cell of a table: so many bytes of it, line by line.
+fn cell(raw: &str, most: usize) -> String {
+    let start = ci::beginning(raw, most);
+    let lines = start.trim().lines().map(text);
+    let mut shown = lines.collect::<Vec<_>>().join("<br>");
+    if start.len() < raw.len() {
+        shown.push('…');
+    }
+    shown
+}

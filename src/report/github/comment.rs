@@ -1,0 +1,60 @@
+//! `PrComment`: the comment below a pull request, one that is written anew for each commit.
+
+use std::io::Write;
+
+use super::page::Page;
+use super::written;
+use crate::error::Result;
+use crate::report::ci::UnstartedEval;
+use crate::report::format::{ReportAudience, ReportFormat, unwritten};
+use crate::report::reported::ReportedRun;
+
+/// GitHub takes so many characters of a comment; there are no fewer bytes than characters.
+const ROOM: usize = 65_536;
+
+/// The comment below a pull request.
+pub(crate) struct PrComment;
+
+impl ReportFormat for PrComment {
+    fn name(&self) -> &'static str {
+        "pr-comment"
+    }
+
+    fn about(&self) -> &'static str {
+        "Markdown as a comment on a pull request, with a mark by which it is found again"
+    }
+
+    fn extension(&self) -> &'static str {
+        "md"
+    }
+
+    fn write(
+        &self,
+        runs: &[ReportedRun],
+        _audience: ReportAudience,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        write(runs, &[], out)
+    }
+}
+
+/// Writes the comment on the runs of a command and on what left none.
+///
+/// # Errors
+/// When a run cannot be read, or nothing can be written.
+pub fn write(runs: &[ReportedRun], unstarted: &[UnstartedEval], out: &mut dyn Write) -> Result<()> {
+    let mark = mark(runs, unstarted);
+    let page = Page::new(ROOM - mark.len());
+    let text = written(runs, unstarted, page)?;
+    out.write_all(format!("{mark}{text}").as_bytes())
+        .map_err(|error| unwritten(&error))
+}
+
+/// The line by which the comment is found again, and which nobody sees. Names of evals have no mark that ends it.
+fn mark(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
+    let name = match (runs, unstarted) {
+        ([one], []) => &*one.manifest.eval,
+        _ => "all",
+    };
+    format!("<!-- evaltest:{name} -->\n")
+}

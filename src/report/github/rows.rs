@@ -1,0 +1,101 @@
+//! `SampleRows`: the samples that a page tells of, in one pass over the records of each run.
+
+use std::collections::HashMap;
+
+use super::cell;
+use super::page::CountedRows;
+use crate::error::Result;
+use crate::report::ci::{self, CaseEnd, CiSample};
+use crate::report::markdown::text;
+use crate::report::reported::ReportedRun;
+
+/// Samples without a verdict, or wrong where there is no baseline, that a page has: they are in no change, and there may be
+/// very many.
+const OTHERS: usize = 100;
+/// Bytes of a text in a cell.
+const CELL: usize = 200;
+
+/// Rows of samples.
+pub(super) struct SampleRows {
+    /// Bytes of rows that are worth keeping.
+    room: usize,
+    worse: CountedRows,
+    better: CountedRows,
+    errors: CountedRows,
+    wrong: CountedRows,
+    kept: HashMap<&'static str, usize>,
+}
+
+impl SampleRows {
+    pub(super) fn of(runs: &[ReportedRun], room: usize) -> Result<Self> {
+        let mut rows = Self {
+            room,
+            worse: CountedRows::default(),
+            better: CountedRows::default(),
+            errors: CountedRows::default(),
+            wrong: CountedRows::default(),
+            kept: HashMap::new(),
+        };
+        for run in runs {
+            let flips = run.flips();
+            for sample in ci::samples(run)? {
+                let sample = sample?;
+                match (flips.get(&*sample.id), sample.end) {
+                    (Some(true), _) => rows.add("worse", run, &sample),
+                    (Some(false), _) => rows.add("better", run, &sample),
+                    (None, CaseEnd::Errored) => rows.add("errors", run, &sample),
+                    (None, CaseEnd::Failed) if run.summary.change.is_none() => {
+                        rows.add("wrong", run, &sample);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    fn add(&mut self, kind: &'static str, run: &ReportedRun, sample: &CiSample) {
+        let (counted, most) = match kind {
+            "worse" => (&mut self.worse, usize::MAX),
+            "better" => (&mut self.better, usize::MAX),
+            "errors" => (&mut self.errors, OTHERS),
+            _ => (&mut self.wrong, OTHERS),
+        };
+        counted.all += 1;
+        let kept = self.kept.entry(kind).or_default();
+        if *kept < self.room && counted.rows.len() < most {
+            let row = row(run, sample);
+            *kept += row.len() + 1;
+            counted.rows.push(row);
+        }
+    }
+
+    /// The tables with their titles, the worst first.
+    pub(super) fn sections(self) -> [(&'static str, CountedRows); 4] {
+        [
+            ("Became wrong", self.worse),
+            ("Became right", self.better),
+            ("Without a verdict", self.errors),
+            ("Wrong", self.wrong),
+        ]
+    }
+}
+
+/// A sample as a row, with what one of its epochs said.
+fn row(run: &ReportedRun, sample: &CiSample) -> String {
+    let record = sample.teller();
+    let said = ci::said(record).unwrap_or_default();
+    let why = match (&record.result.error, &record.result.score) {
+        (None, Some(score)) => score.reason.to_string(),
+        _ => ci::why(record),
+    };
+    let cells = [
+        text(&run.manifest.eval),
+        cell(&record.sample_id, CELL),
+        cell(&record.prompt, CELL),
+        cell(ci::truth(record).unwrap_or_default(), CELL),
+        cell(&said, CELL),
+        cell(&why, CELL),
+    ];
+    format!("| {} |", cells.join(" | "))
+}

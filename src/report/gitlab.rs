@@ -1,0 +1,122 @@
+//! `GitlabReport`: what GitLab shows at the lines of a merge request, its format for code quality.
+//!
+//! It has what got worse: gates that failed, and samples that became wrong. GitLab holds the file of a merge request against
+//! that of its target by fingerprints, so these are of the eval and of the gate or the sample alone.
+
+use std::io::Write;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::ci;
+use super::format::{ReportAudience, ReportFormat, unwritten};
+use super::place::{CodePlace, CodePlaces};
+use super::reported::ReportedRun;
+use crate::error::Result;
+use crate::system::project::workspace;
+use crate::text::clean;
+use crate::text::hash::Hasher;
+use crate::verdict::result::Verdict;
+
+/// Bytes of a description.
+const DESCRIPTION: usize = 1000;
+
+/// What GitLab calls code quality.
+pub(crate) struct GitlabReport;
+
+impl ReportFormat for GitlabReport {
+    fn name(&self) -> &'static str {
+        "gitlab"
+    }
+
+    fn about(&self) -> &'static str {
+        "JSON of GitLab's code quality: gates that failed, samples that became wrong"
+    }
+
+    fn extension(&self) -> &'static str {
+        "json"
+    }
+
+    fn write(
+        &self,
+        runs: &[ReportedRun],
+        _audience: ReportAudience,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        write(runs, &workspace(), out)
+    }
+}
+
+/// Writes what got worse in runs, with paths relative to the checkout.
+///
+/// # Errors
+/// When a run cannot be read, or nothing can be written.
+pub fn write(runs: &[ReportedRun], workspace: &Path, out: &mut dyn Write) -> Result<()> {
+    let mut before = "[";
+    let mut issue = |issue: &Value| {
+        let written = write!(out, "{before}\n  {issue}");
+        before = ",";
+        written.map_err(|error| unwritten(&error))
+    };
+    for run in runs {
+        let places = CodePlaces::of(run, workspace);
+        let eval = &*run.manifest.eval;
+        let gates = run.summary.gates.iter();
+        for gate in gates.filter(|gate| gate.verdict == Verdict::Failed) {
+            let (name, message) = (gate.gate.to_string(), &gate.message);
+            let said = message.lines().next().unwrap_or_default();
+            let said = format!("{eval}: gate {name} failed: {said}");
+            let place = places.gate(Some(&gate.gate));
+            let print = Hasher::default().part(eval).part("gate").part(&*name).hex();
+            issue(&entry("evaltest.gate", "critical", &said, &print, place))?;
+        }
+        let worse = run.summary.change.iter();
+        let worse = worse.flat_map(|change| &change.became_wrong);
+        let worse = worse.map(|id| &**id).collect();
+        let mut lines = places.samples(&worse);
+        if worse.is_empty() {
+            continue;
+        }
+        for sample in ci::samples(run)? {
+            let sample = sample?;
+            let id = &*sample.id;
+            if !worse.contains(id) {
+                continue;
+            }
+            let why = ci::why(sample.teller());
+            let said = format!("{eval}: {id} became wrong: {why}");
+            let print = Hasher::default().part(eval).part("sample").part(id).hex();
+            issue(&entry(
+                "evaltest.flip",
+                "major",
+                &said,
+                &print,
+                lines.remove(id),
+            ))?;
+        }
+    }
+    let end = if before == "[" { "[]\n" } else { "\n]\n" };
+    out.write_all(end.as_bytes())
+        .map_err(|error| unwritten(&error))
+}
+
+fn entry(
+    check: &str,
+    severity: &str,
+    said: &str,
+    fingerprint: &str,
+    place: Option<CodePlace>,
+) -> Value {
+    // GitLab needs one, also for an eval that is written in Rust.
+    let CodePlace { path, line } = place.unwrap_or_else(|| CodePlace {
+        path: "Cargo.toml".to_owned(),
+        line: 1,
+    });
+    json!({
+        "description": clean(ci::beginning(said, DESCRIPTION)),
+        "check_name": check,
+        "fingerprint": fingerprint,
+        "severity": severity,
+        "location": { "path": path, "lines": { "begin": line } },
+    })
+}
