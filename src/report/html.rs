@@ -7,6 +7,7 @@ pub(crate) mod chart;
 mod charts;
 mod embedded;
 pub(crate) mod escape;
+mod matrix;
 mod noted;
 mod overview;
 pub(crate) mod page;

@@ -5,6 +5,7 @@
 //! out is neither bad nor good at what it was not asked.
 
 mod groups;
+pub mod told;
 
 use std::path::PathBuf;
 

@@ -6,6 +6,8 @@ use super::document::{ReportLine, ReportSide, ReportTable};
 use super::figures::{ReportedSample, RunFigures};
 use super::format::{ReportAudience, ReportFormat, unwritten};
 use super::markdown::blocks;
+use super::matrix::told::told;
+use super::matrix::{matrices, rank};
 use super::reported::ReportedRun;
 use super::words::{overview_of_all, report_text};
 use crate::error::Result;
@@ -41,6 +43,7 @@ impl ReportFormat for MarkdownReport {
         if runs.len() > 1 && audience != ReportAudience::User {
             blocks::report(&overview_of_all(runs), level, out).map_err(io)?;
             level = 2;
+            rankings(runs, level, out).map_err(io)?;
         }
         for (place, run) in runs.iter().enumerate() {
             if place > 0 || level > 1 {
@@ -148,4 +151,13 @@ impl SampleRows {
         cells.push(sample.why.clone());
         cells.into_iter().map(ReportLine::from).collect()
     }
+}
+
+/// The runs of each spec that names several agents or prompts, ranked.
+fn rankings(runs: &[ReportedRun], level: usize, out: &mut dyn Write) -> io::Result<()> {
+    for runs in matrices(runs) {
+        writeln!(out)?;
+        blocks::report(&told(&rank(&runs)), level, out)?;
+    }
+    Ok(())
 }

@@ -6,6 +6,7 @@ use super::chart::{IntervalScale, ScatterPoint, intervals, scatter};
 use super::charts::{accuracy_row, charts};
 use super::embedded::embedded;
 use super::escape::text;
+use super::matrix::ranked;
 use super::noted::{MOST_FAILING, NotedSamples};
 use super::overview::{begin_table, overview, row, verdict};
 use super::page::HtmlPage;
@@ -13,6 +14,7 @@ use super::problems::problems;
 use super::script::REPORT;
 use crate::error::Result;
 use crate::report::format::{ReportAudience, ReportFormat, unwritten};
+use crate::report::matrix::{matrices, rank};
 use crate::report::reported::ReportedRun;
 use crate::verdict::groups::GroupedFailures;
 
@@ -86,6 +88,9 @@ fn head(runs: &[ReportedRun], out: &mut dyn Write) -> io::Result<()> {
         )?;
     }
     writeln!(out, "</ul>")?;
+    for runs in matrices(runs) {
+        ranked(&rank(&runs), out)?;
+    }
     let rows = runs.iter().enumerate().map(|(place, run)| {
         let summary = &run.summary;
         accuracy_row(

@@ -197,3 +197,26 @@ fn a_run_alone_and_other_specs_have_no_table() {
         .collect();
     assert_eq!(evals, ["e", "other"]);
 }
+
+#[test]
+fn a_report_of_several_begins_with_the_table() {
+    let project = project(&[("a", 20, 0), ("b", 14, 0)]);
+    project.run("run e.yaml").exits(0);
+    project
+        .run("report e@b e@a")
+        .exits(0)
+        .says("# e: 2 agents, ranked by accuracy")
+        .says("| b | 2 | 35.0 % |")
+        .says("adjusted by Holm over the pair");
+    project
+        .run("report e@b e@a --format html")
+        .exits(0)
+        .says("<h2>e: 2 agents, ranked by accuracy</h2>")
+        .says("<tr><th scope=\"row\">b</th><td class=\"n\">2</td><td class=\"n\">35.0 %</td>");
+    for others in ["e@a", "e@a e@b --audience user"] {
+        project
+            .run(&format!("report {others}"))
+            .exits(0)
+            .says_nothing_of("ranked");
+    }
+}

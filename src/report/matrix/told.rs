@@ -1,0 +1,140 @@
+//! What a ranking says, for terminals and reports.
+
+use super::{ALPHA, RankedRun, Ranking};
+use crate::report::accuracy;
+use crate::report::document::{ReportSide, ReportTable, ReportText};
+use crate::text::percent;
+
+/// What a ranking says, as a report.
+pub fn told(ranking: &Ranking) -> ReportText {
+    let mut told = ReportText::new(title(ranking));
+    let sides = [ReportSide::Left].into_iter();
+    let sides = sides.chain(std::iter::repeat(ReportSide::Right));
+    let heads: Vec<_> = heads(ranking).into_iter().zip(sides).collect();
+    let mut table = ReportTable::new(&heads);
+    for run in &ranking.runs {
+        table.row(row(run));
+    }
+    told.table(table);
+    for line in explained(ranking) {
+        told.paragraph(line);
+    }
+    for notice in notices(ranking) {
+        told.notice(notice);
+    }
+    told
+}
+
+/// `e: 4 agents and prompts, ranked by accuracy`
+pub(in crate::report) fn title(ranking: &Ranking) -> String {
+    let count = ranking.runs.len();
+    let what = match kinds(ranking) {
+        "agent, prompt" => "agents and prompts".to_owned(),
+        one => format!("{one}s"),
+    };
+    format!("{}: {count} {what}, ranked by accuracy", ranking.eval)
+}
+
+/// What a run has a name for.
+fn kinds(ranking: &Ranking) -> &'static str {
+    let has = |name: fn(&RankedRun) -> bool| ranking.runs.iter().any(name);
+    let has_agents = has(|run| run.variant.agent.is_some());
+    let has_prompts = has(|run| run.variant.prompt.is_some());
+    match (has_agents, has_prompts) {
+        (true, true) => "agent, prompt",
+        (false, true) => "prompt",
+        _ => "agent",
+    }
+}
+
+/// What stands above the columns.
+pub(in crate::report) fn heads(ranking: &Ranking) -> [&'static str; 10] {
+    [
+        kinds(ranking),
+        "rank",
+        "accuracy",
+        "95 % interval",
+        "less the first",
+        "95 % interval",
+        "group",
+        "errors",
+        "cost",
+        "latency p50",
+    ]
+}
+
+/// A run, a cell for each column.
+pub(in crate::report) fn row(run: &RankedRun) -> [String; 10] {
+    let none = || "-".to_owned();
+    let [best, worst] = run.rank;
+    let interval = |ends: Option<[f64; 2]>, show: fn(f64) -> String| {
+        ends.map_or_else(none, |[low, high]| {
+            format!("{} to {}", show(low), show(high))
+        })
+    };
+    let points: fn(f64) -> String = |share| format!("{:+.1}", share * 100.0);
+    let groups = run.groups.join("");
+    [
+        run.variant.names(),
+        if best == worst {
+            best.to_string()
+        } else {
+            format!("{best} to {worst}")
+        },
+        accuracy::shown(run.accuracy, run.accuracy_bounds).unwrap_or_else(none),
+        interval(run.accuracy_ci95, percent),
+        run.difference.map_or_else(none, points),
+        interval(run.difference_ci95, points),
+        if groups.is_empty() { none() } else { groups },
+        run.errors.to_string(),
+        run.cost_usd.map_or_else(none, usd),
+        run.latency_p50_s
+            .map_or_else(none, |seconds| format!("{seconds:.3} s")),
+    ]
+}
+
+/// How the table is read.
+pub(in crate::report) fn explained(ranking: &Ranking) -> Vec<String> {
+    let pairs = match ranking.pairs.len() {
+        0 => return Vec::new(),
+        1 => "the pair".to_owned(),
+        pairs => format!("all {pairs} pairs"),
+    };
+    let mut lines = vec![format!(
+        "who shares a letter is not told apart: the interval of the paired difference, in points, holds 0, or its p, adjusted \
+         by Holm over {pairs}, is not below {ALPHA}"
+    )];
+    if ranking.runs.iter().any(is_open) {
+        lines.push(
+            "where answers are missing, accuracy and rank are ranges, and two are told apart only if no such answer could turn \
+             them round"
+                .to_owned(),
+        );
+    }
+    lines
+}
+
+/// Whether a verdict is missing that may move it.
+fn is_open(run: &RankedRun) -> bool {
+    run.accuracy_bounds.is_some_and(|[low, high]| low < high)
+}
+
+/// What people should know besides.
+pub(in crate::report) fn notices(ranking: &Ranking) -> Vec<String> {
+    let cached = ranking.runs.iter().filter(|run| run.cached > 0);
+    let cached = cached.map(|run| {
+        let (eval, cached, all) = (&run.eval, run.cached, run.samples);
+        format!(
+            "`{eval}`: {cached} of {all} answers are from the cache, and in neither cost nor latency"
+        )
+    });
+    cached.chain(ranking.notices.iter().cloned()).collect()
+}
+
+fn usd(usd: f64) -> String {
+    if usd.abs() < 0.1 && usd != 0.0 {
+        format!("{usd:.6} USD")
+    } else {
+        format!("{usd:.2} USD")
+    }
+}
