@@ -43,6 +43,7 @@ mod ledger;
 mod left;
 pub mod listing;
 mod looks;
+mod opening;
 mod options;
 mod outcome;
 mod preflight;

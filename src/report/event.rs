@@ -24,6 +24,8 @@ pub enum Event<'a> {
         resumed: usize,
         /// Where the run is recorded.
         dir: &'a Path,
+        /// One line: who is asked what, within which limits, and what it may cost. Empty where that was told.
+        opening: &'a str,
         /// Things about the dataset worth knowing.
         notices: &'a [String],
     },

@@ -37,11 +37,15 @@ pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
     match event {
         Event::RunStarted {
             eval,
+            opening,
             notices,
             resumed,
             epochs,
             ..
         } => {
+            if !opening.is_empty() {
+                writeln!(out, "{eval}: {}", clean(opening))?;
+            }
             for notice in *notices {
                 writeln!(out, "{eval}: note: {}", clean(notice))?;
             }

@@ -14,6 +14,7 @@ use super::finish::Finish;
 use super::judge::{judge, judge_failure};
 use super::judging::{JudgeDesk, Judging, Subject};
 use super::ledger::Ledger;
+use super::opening::opening;
 use super::options::{Home, RunOptions};
 use super::outcome::{failed, skipped};
 use super::preflight::{check_agents, tidy};
@@ -165,15 +166,23 @@ impl Session {
             stopper,
             emitter,
         };
-        session.emitter.emit(&Event::RunStarted {
-            eval: &session.plan.eval.name,
-            samples: session.selected.samples(),
-            epochs: session.plan.eval.epochs,
-            resumed: session.ledger.resumed(),
-            dir: session.dir().path(),
-            notices: &session.emitter.notices(),
-        });
+        session.tell_start();
         Ok(session)
+    }
+
+    /// Says that the run begins.
+    fn tell_start(&self) {
+        let opening = opening(&self.plan, self.selected.queue());
+        let opening = self.emitter.redacted(&opening);
+        self.emitter.emit(&Event::RunStarted {
+            eval: &self.plan.eval.name,
+            samples: self.selected.samples(),
+            epochs: self.plan.eval.epochs,
+            resumed: self.ledger.resumed(),
+            dir: self.dir().path(),
+            opening: &opening,
+            notices: &self.emitter.notices(),
+        });
     }
 
     /// Asks every selected sample in all its epochs, `limits.concurrency` questions at a time, and ends the run.

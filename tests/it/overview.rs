@@ -136,7 +136,7 @@ fn a_terminal_has_colours_and_no_line_is_wider_than_it() {
     let seen = on_terminal(&project.command("run evals"), 60);
     let table = seen
         .split("\r\n")
-        .skip_while(|line| !line.contains("samples"))
+        .skip_while(|line| !line.contains("gates"))
         .take(5);
     for line in table {
         let plain = without_colours(line);

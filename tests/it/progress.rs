@@ -58,6 +58,36 @@ fn lines_of_a_pipe_tell_how_far_and_at_what_price() {
 }
 
 #[test]
+fn a_run_begins_with_whom_it_asks_what_and_at_what_price() {
+    let server = Server::new(|asked, _| fine(&chat(&asked.prompt().to_uppercase())));
+    let check = |agent: &str, limits: &str, expect: &str| {
+        let project = project(2, agent, limits);
+        let ran = project.run("run eval.yaml").exits(0);
+        let first = ran.err.lines().next().unwrap_or_default();
+        let expect = format!("e: asking agent {expect}");
+        assert!(first.starts_with(&expect), "{first}\n{expect}");
+    };
+    let upper = "{ type: command, command: [tr, a-z, A-Z] }";
+    check(
+        upper,
+        "limits: { concurrency: 3, timeout_s: 90, retries: 2, deadline_s: 600, requests_per_minute: 6000 }\n",
+        "`command` 2 samples of `data.jsonl`; 3 at once, 3 attempts of 90 s, 6000 requests a minute, 10 min in all",
+    );
+    let priced = server.openai(", price: { input: 1000, output: 1000 }, max_tokens: 5");
+    let asked = "`openai` (`local`) 2 samples of `data.jsonl`; 1 at once, one attempt of 60 s, ";
+    let limits = "limits: { concurrency: 1, retries: 0, timeout_s: 60";
+    // Each a few bytes and five tokens.
+    let expect = format!("{asked}costs at most 0.0");
+    check(&priced, &format!("{limits} }}\n"), &expect);
+    let priced = priced.replace("max_tokens: 5", "max_tokens: 500");
+    let budget = format!("{limits}, budget: {{ cost_usd: 0.5 }} }}\n");
+    let expect = format!("{asked}costs at most 0.5000 USD by its budget");
+    check(&priced, &budget, &expect);
+    let expect = format!("{asked}with no bound to its cost");
+    check(&server.openai(""), &format!("{limits} }}\n"), &expect);
+}
+
+#[test]
 fn answers_from_the_cache_promise_nothing() {
     let server = Server::new(|asked, _| fine(&chat(&asked.prompt().to_uppercase())));
     let project = project(20, &server.openai(", seed: 1"), "cache: true\n");

@@ -232,6 +232,7 @@ fn observer(
             resumed: *resumed,
             dir,
             // They were told.
+            opening: "",
             notices: &[],
         }),
         event => progress.event(event),

@@ -1,0 +1,133 @@
+//! What a run says before it asks anybody: who is asked what, within which limits, and what that may cost.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::eval::Eval;
+use crate::eval::limits::Limits;
+use crate::eval::plan::Plan;
+use crate::report::terminal::{amounts, epochs};
+use crate::scorer::Scorer;
+use crate::system::project::shown;
+use crate::text::clean;
+
+/// Of more questions nobody waits for what they may cost at most.
+const MOST_COUNTED: usize = 20_000;
+
+/// The line of a run that asks the samples at these places of the plan.
+pub(super) fn opening(plan: &Plan, places: &[usize]) -> String {
+    let eval = &plan.eval;
+    let samples = places.len();
+    let mut line = format!(
+        "asking {} {samples} sample{} of {}{}",
+        agent(eval),
+        if samples == 1 { "" } else { "s" },
+        source(plan),
+        epochs(eval.epochs),
+    );
+    let parts = limits(&eval.limits).into_iter().chain(cost(plan, places));
+    for (number, part) in parts.enumerate() {
+        line += if number == 0 { "; " } else { ", " };
+        line += &part;
+    }
+    line
+}
+
+fn source(plan: &Plan) -> String {
+    if let Some(dataset) = &plan.dataset {
+        return format!("`{}`", clean(dataset));
+    }
+    let benchmark = &plan.eval.benchmark;
+    match &*benchmark.paths() {
+        [] => format!("benchmark `{}`", clean(benchmark.name())),
+        [path] => format!("`{}`", clean(&shown(path))),
+        [path, more @ ..] => format!("`{}` and {} more", clean(&shown(path)), more.len()),
+    }
+}
+
+fn agent(eval: &Eval) -> String {
+    let keys = eval.config.get("agent").unwrap_or(&Value::Null);
+    let kind = keys.as_str().or_else(|| keys.get("type")?.as_str());
+    let kind = kind.map_or_else(
+        || "an agent in Rust".to_owned(),
+        |kind| format!("agent `{}`", clean(kind)),
+    );
+    match eval.agent.model() {
+        Some(model) => format!("{kind} (`{}`)", clean(model)),
+        None => kind,
+    }
+}
+
+fn limits(limits: &Limits) -> Vec<String> {
+    let mut parts = vec![format!("{} at once", limits.concurrency)];
+    let time = |time: Duration| amounts::seconds(time.as_secs_f64()).replace(".0 s", " s");
+    match limits.retries {
+        0 => parts.push(format!("one attempt of {}", time(limits.timeout))),
+        retries => parts.push(format!(
+            "{} attempts of {}",
+            retries + 1,
+            time(limits.timeout)
+        )),
+    }
+    let rates = [
+        (limits.requests_per_minute, "requests"),
+        (limits.tokens_per_minute, "tokens"),
+    ];
+    for (rate, what) in rates {
+        parts.extend(rate.map(|rate| format!("{rate} {what} a minute")));
+    }
+    let deadline = limits.deadline;
+    parts.extend(deadline.map(|limit| format!("{} in all", time(limit))));
+    let budget = &limits.budget;
+    let tokens = budget.tokens;
+    parts.extend(tokens.map(|tokens| format!("{} tokens at most", amounts::count(tokens))));
+    let requests = budget.requests;
+    parts.extend(requests.map(|requests| format!("{requests} requests at most")));
+    parts
+}
+
+/// What it may cost, where that is known, and that it is not, where somebody is paid.
+fn cost(plan: &Plan, places: &[usize]) -> Option<String> {
+    let eval = &plan.eval;
+    let most = most_usd(plan, places);
+    let asks_judges = plan
+        .scorers
+        .iter()
+        .any(|scorer| !scorer.agents().is_empty());
+    match (most, eval.limits.budget.cost_usd) {
+        (Some(most), Some(budget)) if most <= budget && !asks_judges => {
+            Some(format!("costs at most {}", amounts::usd(most)))
+        }
+        (_, Some(budget)) => Some(format!(
+            "costs at most {} by its budget",
+            amounts::usd(budget)
+        )),
+        (Some(most), None) if asks_judges => Some(format!(
+            "costs at most {} and what its judges take",
+            amounts::usd(most)
+        )),
+        (Some(most), None) => Some(format!("costs at most {}", amounts::usd(most))),
+        (None, None) if eval.agent.asks_endpoint() || asks_judges => {
+            Some("with no bound to its cost".to_owned())
+        }
+        (None, None) => None,
+    }
+}
+
+/// US dollars that the agent's answers cost at most, with every attempt, if that is known.
+fn most_usd(plan: &Plan, places: &[usize]) -> Option<f64> {
+    let eval = &plan.eval;
+    eval.agent.most_usd(0)?;
+    if places.len() > MOST_COUNTED {
+        return None;
+    }
+    let usd = places.iter().map(|&place| {
+        let packed = plan.items.get(place).filter(|item| item.files.is_empty())?;
+        let sample = packed.sample().ok()?;
+        let prompt = eval.prompt.render(&*eval.benchmark, &sample);
+        eval.agent.most_usd(prompt.len())
+    });
+    let usd: f64 = usd.sum::<Option<f64>>()?;
+    Some(usd * f64::from(eval.epochs) * f64::from(eval.limits.retries + 1))
+}
