@@ -122,7 +122,10 @@ impl Asking {
                 self.ledger.started(question, attempt);
             }
             let started = clock::now();
-            let attempted = self.caller.attempt(question, attempt, tries.left(), room);
+            let progress = self.ledger.progress(question, attempt);
+            let attempted = self
+                .caller
+                .attempt(question, attempt, tries.left(), room, &progress);
             tries.took(clock::since(started));
             self.throttle.asked(&turn, question.id(), &attempted.result);
             if let Err(error) = &attempted.result
@@ -172,7 +175,9 @@ impl Asking {
                 return Err(AgentError::of(FailureKind::Cancelled, message));
             };
             let attempted = AgentCaller::room().map_or_else(Attempted::failed, |room| {
-                self.caller.attempt(question, CONFIRM, None, room)
+                let progress = self.ledger.progress(question, CONFIRM);
+                self.caller
+                    .attempt(question, CONFIRM, None, room, &progress)
             });
             self.throttle.asked(&turn, question.id(), &attempted.result);
             let is_short = |error: &AgentError| self.is_short(error);

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use super::bench::{Bench, guarded};
 use super::emitter::Emitter;
-use super::ledger::Ledger;
 use super::progress::ProgressLog;
 use super::question::Question;
 use super::scratch::{AttemptFiles, ScratchFolders};
@@ -30,7 +29,6 @@ pub(super) struct AgentCaller {
     plan: Arc<Plan>,
     stopper: Arc<Stopper>,
     emitter: Arc<Emitter>,
-    ledger: Arc<Ledger>,
     bench: Bench,
     scratch: ScratchFolders,
 }
@@ -58,7 +56,6 @@ impl AgentCaller {
         dir: &RunDir,
         stopper: Arc<Stopper>,
         emitter: Arc<Emitter>,
-        ledger: Arc<Ledger>,
     ) -> Self {
         Self {
             bench: Bench::new(Arc::clone(&plan.eval.agent)),
@@ -66,7 +63,6 @@ impl AgentCaller {
             plan,
             stopper,
             emitter,
-            ledger,
         }
     }
 
@@ -83,6 +79,7 @@ impl AgentCaller {
         attempt: u32,
         sample_left: Option<Duration>,
         room: Room,
+        progress: &ProgressLog,
     ) -> Attempted {
         let AttemptFiles { folder, files } = match self.scratch.prepare(question, attempt) {
             Ok(prepared) => prepared,
@@ -97,7 +94,6 @@ impl AgentCaller {
         // Whatever asks takes room of its own.
         drop(room);
         let agent = &self.plan.eval.agent;
-        let progress = ProgressLog::new(&self.ledger, question, attempt);
         let started = clock::now();
         let task = Task {
             // Made for each attempt: kept for every sample it would hold each question twice.

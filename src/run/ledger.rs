@@ -15,6 +15,7 @@ use super::judging::{JudgeBooks, Subject};
 use super::left::{Earlier, EarlierLines, EarlierPart};
 use super::options::Home;
 use super::outcome::skipped;
+use super::progress::{LONGEST_LINE, ProgressLog, SaidProgress};
 use super::question::{CONFIRM, Question};
 use super::stop::Stopper;
 use crate::data::{AgentError, FailureKind, JudgeCall, Outcome, Output, Record, Status};
@@ -226,19 +227,22 @@ impl Ledger {
         clean
     }
 
-    /// Writes down what an agent said while it worked, redacted, up to so many bytes.
-    pub(super) fn progressed(&self, mut event: StoredEvent, text: &str, most: usize) {
-        // Whole, for what is cut could be half a secret.
-        let clean = self.plan.redactor.line(text);
-        event.redacted = u32::from(clean != text);
-        event.progress = Some(at_most(clean, most));
-        self.write(&event);
-    }
-
-    /// Writes down how much more it said than is kept.
-    pub(super) fn left_out(&self, mut event: StoredEvent, lines: u64) {
-        event.left_out = lines;
-        self.write(&event);
+    /// Where what the agent says in an attempt is written down, redacted.
+    pub(super) fn progress(self: &Arc<Self>, question: &Question, attempt: u32) -> ProgressLog {
+        let (ledger, id, epoch) = (Arc::clone(self), question.id().to_owned(), question.epoch);
+        ProgressLog::new(move |said| {
+            let mut event = StoredEvent::new(&id, epoch, attempt, Kind::Progress);
+            match said {
+                SaidProgress::Line(text) => {
+                    // Whole, for what is cut could be half a secret.
+                    let clean = ledger.plan.redactor.line(text);
+                    event.redacted = u32::from(clean != text);
+                    event.progress = Some(at_most(clean, LONGEST_LINE));
+                }
+                SaidProgress::LeftOut(lines) => event.left_out = lines,
+            }
+            ledger.write(&event);
+        })
     }
 
     /// Writes down how a question ended. The answer stands in the journal already.

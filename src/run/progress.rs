@@ -6,39 +6,40 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::ledger::Ledger;
-use super::question::Question;
 use crate::data::task::Live;
-use crate::store::events::{Kind, StoredEvent};
 use crate::system::lock::lock;
 
 /// Lines of an attempt that are kept.
 const MOST_LINES: u32 = 100;
 
 /// Bytes of a line that are kept.
-const LONGEST_LINE: usize = 1000;
+pub(super) const LONGEST_LINE: usize = 1000;
+
+/// What is written down of what an agent says.
+pub(super) enum SaidProgress<'a> {
+    /// A line, whole.
+    Line(&'a str),
+    /// How many more lines there were.
+    LeftOut(u64),
+}
 
 /// What an agent says in one attempt.
 pub(super) struct ProgressLog(Arc<Mutex<Saying>>);
 
 /// An attempt that goes on.
 struct Saying {
-    /// Where its lines are written down; `None` once it is over.
-    ledger: Option<Arc<Ledger>>,
-    sample_id: String,
-    epoch: u32,
-    attempt: u32,
+    /// Writes it down; `None` once the attempt is over.
+    write: Option<Box<WriteProgress>>,
     written: u32,
     left_out: u64,
 }
 
+type WriteProgress = dyn Fn(SaidProgress<'_>) + Send;
+
 impl ProgressLog {
-    pub(super) fn new(ledger: &Arc<Ledger>, question: &Question, attempt: u32) -> Self {
+    pub(super) fn new(write: impl Fn(SaidProgress<'_>) + Send + 'static) -> Self {
         Self(Arc::new(Mutex::new(Saying {
-            ledger: Some(Arc::clone(ledger)),
-            sample_id: question.id().to_owned(),
-            epoch: question.epoch,
-            attempt,
+            write: Some(Box::new(write)),
             written: 0,
             left_out: 0,
         })))
@@ -46,37 +47,32 @@ impl ProgressLog {
 
     /// Where the agent says it.
     pub(super) fn live(&self) -> Live {
-        let attempt = Arc::clone(&self.0);
-        Live(Arc::new(move |text: &str| lock(&attempt).say(text)))
+        let saying = Arc::clone(&self.0);
+        Live(Arc::new(move |text: &str| lock(&saying).say(text)))
     }
 
     /// The attempt is over: what comes now is too late.
     pub(super) fn end(&self) {
-        let mut attempt = lock(&self.0);
-        let Some(ledger) = attempt.ledger.take() else {
-            return;
-        };
-        if attempt.left_out > 0 {
-            ledger.left_out(attempt.event(), attempt.left_out);
+        let mut saying = lock(&self.0);
+        if let Some(write) = saying.write.take()
+            && saying.left_out > 0
+        {
+            write(SaidProgress::LeftOut(saying.left_out));
         }
     }
 }
 
 impl Saying {
     fn say(&mut self, text: &str) {
-        let Some(ledger) = &self.ledger else {
+        let Some(write) = &self.write else {
             return;
         };
         if self.written >= MOST_LINES {
             self.left_out += 1;
             return;
         }
-        ledger.progressed(self.event(), text, LONGEST_LINE);
+        write(SaidProgress::Line(text));
         self.written += 1;
-    }
-
-    fn event(&self) -> StoredEvent {
-        StoredEvent::new(&self.sample_id, self.epoch, self.attempt, Kind::Progress)
     }
 }
 

@@ -145,7 +145,6 @@ impl Session {
                 &dir,
                 Arc::clone(&stopper),
                 Arc::clone(&emitter),
-                Arc::clone(&ledger),
             ),
             first: FirstAttempts::of(eval),
             told_short: AtomicBool::new(false),
