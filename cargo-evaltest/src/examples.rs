@@ -48,6 +48,10 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
         &[
             ("show RUN_DIR", "all samples in short"),
             ("show RUN_DIR q07", "one of them whole"),
+            (
+                "show --failures",
+                "what went wrong in the last run, in groups",
+            ),
         ],
     ),
     (

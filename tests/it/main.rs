@@ -35,6 +35,7 @@ mod errors;
 mod explained;
 mod exported;
 mod exports;
+mod failures;
 mod faults;
 mod fixtures;
 mod flips;

@@ -1,5 +1,6 @@
 //! `cargo evaltest show`.
 
+mod failures;
 mod judged;
 mod progress;
 
@@ -8,9 +9,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::data::shown_prediction;
+use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
 use evaltest::engine::report::terminal::in_epoch;
 use evaltest::engine::store::{Carried, RunDir, files, read_carried, read_records};
 use evaltest::engine::text::{clean, excerpt};
+use evaltest::engine::verdict::FailureGroups;
 use evaltest::{Error, Exit, Normalized, Outcome, Record, Result, Score};
 use serde_json::{Map, Value};
 
@@ -32,20 +35,45 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "N", requires = "id")]
     epoch: Option<u32>,
 
+    /// Print only what went wrong, in groups: errors by kind, wrong answers by reason, scorers that disagree, slices
+    #[arg(long, conflicts_with = "id")]
+    failures: bool,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
+/// So many samples are named of each group of failures: alone, and below the list of all samples.
+const NAMED: [usize; 2] = [10, 5];
+
 pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
     let dir = seen_run(args.run_dir.as_deref())?;
     let path = dir.file(files::RECORDS);
     let Some(wanted) = &args.id else {
-        if args.json {
+        let groups = FailureGroups::new(decides(&dir).as_deref());
+        let [alone, below] = NAMED;
+        if args.failures {
+            let mut groups = groups.naming(alone);
+            for record in read_records(&path)? {
+                groups.add(&record?);
+            }
+            let groups = groups.finish();
+            if args.json {
+                console::print_json(&groups)?;
+            } else {
+                console::print_data(|out| failures::alone(&groups, alone, out))?;
+            }
+        } else if args.json {
             let records = read_carried(&path)?.map(|record| json(&record?));
             console::print_json_list(records)?;
         } else {
-            console::print_each(read_records(&path)?, |record, out| line(&record, out))?;
+            let mut groups = groups.naming(below);
+            console::print_each(read_records(&path)?, |record, out| {
+                groups.add(&record);
+                line(&record, out)
+            })?;
+            console::print_data(|out| failures::failures(&groups.finish(), below, out))?;
         }
         return Ok(Exit::Passed);
     };
@@ -78,6 +106,12 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
         })?;
     }
     Ok(Exit::Passed)
+}
+
+/// The name of the scorer that decides, where the run has a summary.
+fn decides(dir: &RunDir) -> Option<String> {
+    let run = ReportedRun::read(dir.clone(), MaskedTexts::Shown);
+    run.ok()?.summary.scorer
 }
 
 /// A record with all of its members.
