@@ -23,6 +23,7 @@
 //! Who knows whom: session → asking → caller → ledger, emitter → stopper.
 
 mod alike;
+mod answer_size;
 mod asker;
 mod asking;
 mod asserted;

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::alike::FirstAttempts;
-use super::attempt::{AgentCaller, Attempted, check_size};
+use super::answer_size::check_size;
+use super::attempt::{AgentCaller, Attempted};
 use super::cached::Cached;
 use super::emitter::Emitter;
 use super::ledger::Ledger;

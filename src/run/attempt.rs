@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::answer_size::{check_size, cut};
 use super::bench::{Bench, guarded};
 use super::emitter::Emitter;
 use super::progress::ProgressLog;
@@ -15,7 +16,6 @@ use super::stop::Stopper;
 use crate::agent::figures;
 use crate::data::task::Visible;
 use crate::data::{AgentError, EndedBy, FailureKind, Output, Task};
-use crate::eval::limits::Limits;
 use crate::eval::plan::Plan;
 use crate::store::RunDir;
 use crate::system::clock;
@@ -157,40 +157,5 @@ impl AgentCaller {
             Some(left) if left < self.plan.eval.limits.timeout => EndedBy::SampleTimeout,
             _ => EndedBy::Timeout,
         }
-    }
-}
-
-/// Refuses an answer that is too long.
-pub(super) fn check_size(output: Output, limits: &Limits) -> Result<Output, AgentError> {
-    let limit = limits.max_output_bytes;
-    let json = |values: &[serde_json::Value]| -> usize {
-        if values.is_empty() {
-            0
-        } else {
-            values.iter().map(|value| value.to_string().len()).sum()
-        }
-    };
-    let size = output.text.as_ref().map_or(0, String::len)
-        + json(&output.messages)
-        + json(&output.tool_calls);
-    if size as u64 <= limit {
-        return Ok(output);
-    }
-    let message = format!("answered {size} bytes, more than `limits.max_output_bytes` ({limit})");
-    Err(AgentError::of(FailureKind::OutputTooLarge, message))
-}
-
-/// Cuts what an agent says of its failure: that is not limited by `max_output_bytes`.
-pub(super) fn cut(error: &mut AgentError) {
-    const MOST: usize = 1 << 16;
-    if error.message.len() > MOST {
-        let end = error.message.floor_char_boundary(MOST);
-        error.message.truncate(end);
-        error.message.push('…');
-    }
-    if let Some(tail) = &mut error.stderr_tail
-        && tail.len() > MOST
-    {
-        *tail = tail[tail.ceil_char_boundary(tail.len() - MOST)..].to_owned();
     }
 }

@@ -15,7 +15,7 @@ use crate::data::{
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::limits::{Budget, Limits};
 use crate::run::alike::FirstAttempts;
-use crate::run::attempt::{check_size, cut};
+use crate::run::answer_size::{check_size, cut};
 use crate::run::bench::{Bench, guarded};
 use crate::run::retry::Tries;
 use crate::run::throttle::Throttle;
