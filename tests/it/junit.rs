@@ -2,6 +2,8 @@
 
 mod xml;
 
+use std::fs;
+
 use needs::needs;
 use serde_json::json;
 use xml::{Element, junit};
@@ -112,6 +114,76 @@ fn epochs_are_in_one_case_and_what_flickers_is_flaky() {
         message.starts_with("no verdict in 2 of 3 epochs: "),
         "{message}"
     );
+}
+
+/// What the epochs of a masked eval said is not told, and their majority is that of what they said.
+#[test]
+fn the_verdict_of_masked_epochs_is_that_of_their_answers() {
+    let project = asked::project(
+        2,
+        "n=$(grep -c \"^$EVALTEST_SAMPLE_ID\\$\" \"$(dirname \"$0\")/asked.log\")\n\
+         [ $n != 1 ] && { echo 77$n; exit; }",
+        "",
+    );
+    project.spec(
+        "{ type: command, command: [./agent.sh] }",
+        "epochs: 3\nlimits: { concurrency: 1 }\ngates: [accuracy >= 0]\n",
+    );
+    let spec = project.read("eval.yaml");
+    project.write(
+        "eval.yaml",
+        spec.replace("answers: plain", "answers: masked"),
+    );
+    project.run("run eval.yaml --junit out/junit.xml").exits(0);
+    let top = written(&project);
+    // Three answers have a vote each, and the first counts.
+    let flaky = case(&top, "e::level1", "q000").all("flakyFailure").len();
+    assert_eq!(flaky, 2);
+    assert!(!project.read("out/junit.xml").contains("77"));
+}
+
+#[test]
+fn a_run_without_samples_is_a_suite_without_cases() {
+    let project = asked::project(2, "", "");
+    project.write("data.jsonl", "");
+    let ran = project.run("run eval.yaml --junit out/junit.xml");
+    let top = written(&project);
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    assert_eq!(top.number("errors"), 1);
+}
+
+#[test]
+fn an_outage_and_a_killed_run_are_errors() {
+    let project = asked::project(12, "echo down >&2; exit 7", "");
+    project.spec(
+        "{ type: command, command: [./agent.sh] }",
+        "limits: { retries: 0, concurrency: 1 }\n",
+    );
+    project.run("run eval.yaml --junit out/junit.xml").exits(3);
+    let top = written(&project);
+    let (element, kind, message) = complaint(case(&top, "e::gate", "every sample is asked"));
+    assert_eq!((element, kind), ("error", "stopped"));
+    assert!(message.contains("down"), "{message}");
+    assert_eq!(top.all("testsuite")[0].number("errors"), 10);
+    assert_eq!(top.all("testsuite")[0].number("skipped"), 2);
+
+    fs::remove_file(project.file("asked.log")).unwrap();
+    asked::agent(&project, "[ \"$EVALTEST_SAMPLE_ID\" = q004 ] && sleep 60");
+    let mut child = project
+        .command("run eval.yaml")
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    until("the fifth is asked", || asked::asked(&project).len() == 5);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    project.run("report -o out/junit.xml").exits(0);
+    let top = written(&project);
+    let (element, kind, _) = complaint(case(&top, "e::gate", "every sample is asked"));
+    assert_eq!((element, kind), ("error", "stopped"));
+    assert!(case(&top, "e::level1", "q000").children.is_empty());
+    assert_eq!(complaint(case(&top, "e::level3", "q005")).0, "skipped");
 }
 
 #[test]
