@@ -20,6 +20,7 @@ const PROBES: &[(&str, &[&str])] = &[
             "import importlib.metadata as m; m.version('inspect_ai')",
         ],
     ),
+    ("jq", &["jq", "--version"]),
     ("node", &["node", "--version"]),
     (
         "opentelemetry_proto",

@@ -45,7 +45,7 @@ fn a_folder_of_a_repository_has_its_workflow_at_the_top() {
         .says("created  evals/example.yaml");
     assert!(!project.file("a b/.github").exists());
     let text = project.read(".github/workflows/evaltest.yml");
-    for step in ["Evaluate", "Summary"] {
+    for step in ["Evaluate", "Baseline"] {
         assert_eq!(folder_of(&text, step).as_deref(), Some("a b"), "{text}");
     }
     assert!(text.contains("\n            a b/evaltest-runs/*/summary.json\n"));

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use needs::needs;
+use serde_json::json;
 use serde_yaml::Value;
 
 use crate::project::{Project, Ran, root, without_surroundings};
@@ -33,6 +35,7 @@ fn runner(project: &Project, script: &str) -> Ran {
     without_surroundings(&mut command);
     command
         .env("PATH", format!("{}:{path}", bin.display()))
+        .env("GITHUB_ACTIONS", "true")
         .env("GITHUB_STEP_SUMMARY", project.file("step-summary.md"))
         .env("CI", "true");
     Ran::of(&command.output().unwrap())
@@ -55,10 +58,10 @@ fn on_github_its_steps_run_and_the_committed_baseline_decides() {
     let install = format!("cargo +stable install --locked --path {}", folder.display());
     assert!(steps.iter().any(|step| step.trim() == install), "{steps:?}");
     let run = |code: i32| {
-        for script in steps.iter().filter(|step| !installs(step)) {
-            let is_summary = script.contains("summary.md");
-            runner(&project, script).exits(if is_summary { 0 } else { code });
-        }
+        let evaluates = |step: &&String| step.starts_with("cargo evaltest run ");
+        let scripts: Vec<_> = steps.iter().filter(evaluates).collect();
+        assert_eq!(scripts.len(), 1, "{steps:?}");
+        runner(&project, scripts[0]).exits(code);
         project.read("step-summary.md")
     };
     let summary = run(0);
@@ -79,6 +82,82 @@ fn on_github_its_steps_run_and_the_committed_baseline_decides() {
     // What the workflow keeps is there.
     let kept = |name: &str| project.last_run().join(name).is_file();
     assert!(kept("summary.json") && kept("summary.md"));
+    assert!(kept("../junit.xml") && kept("../comment.md"));
+}
+
+/// The steps of a job that `init --ci github` writes, by the name of one of them.
+fn script_of(project: &Project, job: &str, name: &str) -> String {
+    let text = project.read(".github/workflows/evaltest.yml");
+    let workflow: Value = serde_yaml::from_str(&text).unwrap();
+    let steps = workflow["jobs"][job]["steps"].as_sequence().unwrap();
+    let found = steps
+        .iter()
+        .find(|step| step["name"].as_str() == Some(name));
+    found.unwrap()["run"].as_str().unwrap().to_owned()
+}
+
+#[needs(git)]
+#[test]
+fn on_the_main_branch_a_patch_has_what_the_baseline_would_be() {
+    let project = Project::new();
+    project.run("init --ci github --from path").exits(0);
+    let shell = |script: &str| runner(&project, script);
+    let baseline = script_of(&project, "evaltest", "Baseline");
+    shell("git init -q && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m a")
+        .exits(0);
+    // Nothing ran: there is nothing to accept, and the step does not hide why.
+    shell(&baseline).exits(0);
+    project.run("run").exits(0);
+    shell(&baseline).exits(0);
+    fs::remove_dir_all(project.file("evals/snapshots")).unwrap();
+    shell("git reset -q && git apply evaltest-runs/baseline.patch").exits(0);
+    project.run("run").exits(0);
+    project
+        .run("gate --gate no_regression")
+        .exits(0)
+        .says("no_regression: passed");
+}
+
+#[needs(jq)]
+#[test]
+fn a_comment_is_written_once_and_then_anew() {
+    let project = Project::new();
+    project.run("init --ci github --from path").exits(0);
+    project.run("run --pr-comment comment.md").exits(0);
+    let script = script_of(&project, "comment", "Comment");
+    project.script(
+        "bin/gh",
+        "#!/bin/sh\ncase \"$*\" in *--paginate*) cat comments.json;; *) echo \"$*\" >> gh.log;; esac\n",
+    );
+    let program = env!("CARGO_BIN_EXE_cargo-evaltest");
+    std::os::unix::fs::symlink(program, project.file("bin/cargo-evaltest")).unwrap();
+    let ours = project.read("comment.md");
+    let said =
+        |kind: &str, id: u32, body: &str| json!({"id": id, "user": {"type": kind}, "body": body});
+    let others = json!([said("Bot", 1, "x"), said("User", 2, &ours)]);
+    for (comments, expect) in [
+        (
+            json!([]),
+            "api --silent --method POST repos/o/r/issues/7/comments --field body=@comment.md",
+        ),
+        (
+            others,
+            "api --silent --method POST repos/o/r/issues/7/comments --field body=@comment.md",
+        ),
+        (
+            json!([said("Bot", 3, &ours), said("Bot", 4, &ours)]),
+            "api --silent --method PATCH repos/o/r/issues/comments/3 --field body=@comment.md",
+        ),
+    ] {
+        project.write("comments.json", comments.to_string());
+        let _ = fs::remove_file(project.file("gh.log"));
+        runner(
+            &project,
+            &format!("GITHUB_REPOSITORY=o/r; PULL=7\n{script}"),
+        )
+        .exits(0);
+        assert_eq!(project.read("gh.log").trim(), expect);
+    }
 }
 
 #[test]
@@ -106,6 +185,10 @@ fn on_gitlab_its_script_runs_and_a_file_that_is_there_stays() {
     }
     for path in job["artifacts"]["paths"].as_sequence().unwrap() {
         let path = path.as_str().unwrap();
+        if path.ends_with("baseline.patch") {
+            // Of the default branch.
+            continue;
+        }
         runner(&project, &format!("ls {path}")).exits(0);
     }
     // Once more changes nothing; beside one of the user's own it is a part.
@@ -221,7 +304,6 @@ fn the_action_runs_what_it_says() {
     // What is typed is not a pattern.
     project.write("a.txt", "");
     run("'run *.txt'", 2).says("*.txt");
-    runner(&project, &script("Summary")).exits(0);
     assert!(project.read("step-summary.md").contains("example"));
     // Each way to install is one of `init`.
     let install = script("Install");

@@ -25,6 +25,7 @@ const NEEDS: &[(&str, &str)] = &[
     ("inspect_ai", env!("NEEDS_INSPECT_AI")),
     ("landlock", env!("NEEDS_LANDLOCK")),
     ("nextest", env!("NEEDS_NEXTEST")),
+    ("jq", env!("NEEDS_JQ")),
     ("node", env!("NEEDS_NODE")),
     ("official_bfcl", env!("NEEDS_OFFICIAL_BFCL")),
     ("opentelemetry_proto", env!("NEEDS_OPENTELEMETRY_PROTO")),

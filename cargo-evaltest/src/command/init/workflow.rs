@@ -192,7 +192,7 @@ pub(super) fn gitlab(origin: &Provenance, inside: &str) -> String {
         install.command.clone()
     };
     let step = format!("{}    - |\n      {line}\n", install.comments("    "));
-    let kept = |name: &str| scalar(&format!("{}evaltest-runs/*/{name}", below(inside)));
+    let kept = |name: &str| scalar(&format!("{}evaltest-runs/{name}", below(inside)));
     let shell = if inside.is_empty() {
         String::new()
     } else {
@@ -205,8 +205,11 @@ pub(super) fn gitlab(origin: &Provenance, inside: &str) -> String {
             ("INSTALL\n", &step),
             ("FOLDER\n", &gitlab_folder(inside)),
             ("SHELL", &shell),
-            ("KEPT_JSON", &kept("summary.json")),
-            ("KEPT_MD", &kept("summary.md")),
+            ("KEPT_JSON", &kept("*/summary.json")),
+            ("KEPT_MD", &kept("*/summary.md")),
+            ("KEPT_JUNIT", &kept("junit.xml")),
+            ("KEPT_PATCH", &kept("baseline.patch")),
+            ("KEPT_QUALITY", &kept("quality.json")),
             ("COMMAND", install.name()),
         ],
     )
@@ -225,7 +228,7 @@ mod tests {
         let check = |origin: &Provenance, install: &str, command: &str| {
             for text in [github(origin, ""), gitlab(origin, "")] {
                 assert!(text.contains(install), "`{install}` is missing in\n{text}");
-                assert!(text.contains(&format!(" {command} run\n")), "{text}");
+                assert!(text.contains(&format!(" {command} run --junit ")), "{text}");
                 for word in WORDS {
                     assert!(!text.contains(word), "{word} is left in\n{text}");
                 }
@@ -298,7 +301,7 @@ mod tests {
             let text = github(&Provenance::Registry, inside);
             let whole: serde_yaml::Value = serde_yaml::from_str(&text).unwrap();
             let steps = whole["jobs"]["evaltest"]["steps"].as_sequence().unwrap();
-            for name in ["Evaluate", "Summary"] {
+            for name in ["Evaluate", "Baseline"] {
                 let step = steps
                     .iter()
                     .find(|step| step["name"].as_str() == Some(name));
@@ -308,6 +311,7 @@ mod tests {
             let lines: Vec<_> = kept.lines().collect();
             assert_eq!(lines[0], format!("{inside}/evaltest-runs/*/summary.json"));
             assert_eq!(lines[1], format!("{inside}/evaltest-runs/*/summary.md"));
+            assert_eq!(lines[2], format!("{inside}/evaltest-runs/junit.xml"));
 
             let text = gitlab(&Provenance::Index, inside);
             let whole: serde_yaml::Value = serde_yaml::from_str(&text).unwrap();
@@ -317,6 +321,13 @@ mod tests {
             let after = job["after_script"][0].as_str().unwrap();
             let cat = format!("cat {path}/evaltest-runs/*/summary.md || true");
             assert_eq!(after.trim(), cat);
+            let accept = job["after_script"][1].as_str().unwrap();
+            assert!(accept.contains(&format!("cd {path}/. && ")), "{accept}");
+            let junit = job["artifacts"]["reports"]["junit"].as_str();
+            assert_eq!(
+                junit,
+                Some(format!("{inside}/evaltest-runs/junit.xml").as_str())
+            );
             let kept = job["artifacts"]["paths"][0].as_str();
             let expect = format!("{inside}/evaltest-runs/*/summary.json");
             assert_eq!(kept, Some(expect.as_str()));
