@@ -3,6 +3,7 @@
 //! A page is made of a frame ([`page`]), texts that are escaped in one place ([`escape`]) and charts that are drawn in the
 //! text ([`chart`]). Every format that writes HTML is made of these.
 
+mod blocks;
 pub(crate) mod chart;
 mod charts;
 mod embedded;

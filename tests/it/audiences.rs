@@ -174,6 +174,27 @@ fn product_reads_what_it_decides_by_and_users_plain_words() {
     );
     has_not(&out, &["q0", "95 %", "interval", "gate", "|"]);
     assert!(out.lines().count() < 30, "{out}");
+    // A page for a browser says the same.
+    let page = report(&project, "after --audience user --format html");
+    has(
+        &page,
+        &["<p><strong>0 of 24 answers were right: 0 of 100.</strong> With other questions"],
+    );
+    has_not(&page, &["<script", "q0", "gate"]);
+    let page = report(&project, "after --audience product --format html");
+    has(
+        &page,
+        &[
+            "<p><strong>Failed</strong>: <code>no_regression</code>.</p>",
+            "<th scope=\"row\">outages: no answer came</th><td>0 of 24 tries (0.0 %",
+            "<li>Level 1: 4 worse, 0 better.</li>",
+        ],
+    );
+    let page = report(&project, "after --format html");
+    has(
+        &page,
+        &["<h3>What to do</h3>\n<ol>\n<li><strong>Accuracy changed by -50.0 points"],
+    );
 }
 
 #[test]

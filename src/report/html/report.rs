@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::blocks;
 use super::chart::{IntervalScale, ScatterPoint, intervals, scatter};
 use super::charts::{accuracy_row, charts};
 use super::embedded::embedded;
@@ -13,9 +14,13 @@ use super::page::HtmlPage;
 use super::problems::problems;
 use super::script::REPORT;
 use crate::error::Result;
+use crate::report::document::ReportLine;
+use crate::report::figures::RunFigures;
 use crate::report::format::{ReportAudience, ReportFormat, unwritten};
 use crate::report::matrix::{matrices, rank};
+use crate::report::recommend::recommendations;
 use crate::report::reported::ReportedRun;
+use crate::report::words::{overview_of_all, report_text};
 use crate::verdict::groups::GroupedFailures;
 
 /// Runs as one page.
@@ -34,13 +39,20 @@ impl ReportFormat for HtmlReport {
         "html"
     }
 
+    fn has_audiences(&self) -> bool {
+        true
+    }
+
     fn write(
         &self,
         runs: &[ReportedRun],
-        _audience: ReportAudience,
+        audience: ReportAudience,
         out: &mut dyn Write,
     ) -> Result<()> {
         let io = |error: io::Error| unwritten(&error);
+        if audience != ReportAudience::Developer {
+            return in_words(runs, audience, out);
+        }
         let title = match runs {
             [run] => format!("{}: {}", run.manifest.eval, verdict(run).1),
             runs => format!("{} runs", runs.len()),
@@ -61,10 +73,37 @@ pub(crate) fn content(runs: &[ReportedRun], out: &mut dyn Write) -> Result<()> {
     head(runs, out).map_err(io)?;
     for (place, run) in runs.iter().enumerate() {
         let (noted, groups) = NotedSamples::of(run)?;
-        section(place, run, &noted, &groups, out).map_err(io)?;
+        let advice = recommendations(run, &RunFigures::of(run)?);
+        section(place, run, &noted, &groups, &advice, out).map_err(io)?;
         embedded(place, run, out)?;
     }
     Ok(())
+}
+
+/// For who does not look at single samples: what the run says in words.
+fn in_words(runs: &[ReportedRun], audience: ReportAudience, out: &mut dyn Write) -> Result<()> {
+    let io = |error: io::Error| unwritten(&error);
+    let said = runs.iter().map(|run| {
+        let figures = RunFigures::of(run)?;
+        Ok(report_text(run, &figures, audience))
+    });
+    let mut said = said.collect::<Result<Vec<_>>>()?;
+    if runs.len() > 1 && audience == ReportAudience::Product {
+        said.insert(0, overview_of_all(runs));
+    }
+    let title = match &*said {
+        [one] => one.title.clone(),
+        _ => format!("{} runs", runs.len()),
+    };
+    let page = HtmlPage {
+        title: &title,
+        scripts: &[],
+    };
+    page.begin(out).map_err(io)?;
+    for text in &said {
+        blocks::report(text, 1, out).map_err(io)?;
+    }
+    page.end(out).map_err(io)
 }
 
 /// What stands over several runs: all of them side by side.
@@ -133,6 +172,7 @@ fn section(
     run: &ReportedRun,
     noted: &NotedSamples,
     groups: &GroupedFailures,
+    advice: &[ReportLine],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(
@@ -142,6 +182,10 @@ fn section(
         text(&run.manifest.run_id)
     )?;
     overview(run, noted, out)?;
+    if !advice.is_empty() {
+        writeln!(out, "<h3>What to do</h3>")?;
+        blocks::list("ol", advice, out)?;
+    }
     facts(run, out)?;
     problems(groups, out)?;
     charts(&run.summary, noted, out)?;
