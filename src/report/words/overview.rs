@@ -100,6 +100,9 @@ pub(super) fn table(run: &ReportedRun) -> ReportTable {
         change.unwrap_or_else(|| "no baseline that can be compared".to_owned()),
     );
     row("errors", errors(summary));
+    if let Some(steps) = steps(summary) {
+        row("steps of a right answer", steps);
+    }
     row("cost", cost(summary));
     row("time", time(run));
     row("gates", gates(summary).unwrap_or_else(|| "none".to_owned()));
@@ -169,6 +172,19 @@ fn errors(summary: &Summary) -> String {
         format!(": {}", kinds.join(", "))
     };
     format!("{}{}{kinds}", summary.errors, rate.unwrap_or_default())
+}
+
+/// How many steps right answers took, on average.
+fn steps(summary: &Summary) -> Option<String> {
+    let steps = summary.steps.as_ref()?;
+    let told = format!(
+        "{:.1} on average, of the {} that tell",
+        steps.mean?, steps.samples
+    );
+    Some(match steps.ratio {
+        Some(ratio) => format!("{told}; {ratio:.2} times those of people"),
+        None => told,
+    })
 }
 
 fn cost(summary: &Summary) -> String {
