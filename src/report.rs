@@ -1,11 +1,15 @@
 //! Reports: what runs say, in forms that people or other tools read, one format in each file.
 //!
 //! What `cargo evaltest report` writes stands behind one trait, [`ReportFormat`](format::ReportFormat), with one list,
-//! [`FORMATS`](formats::FORMATS). A new format is a file here with a type that implements the trait, and its line in the list:
-//! the command, its help and the reference take it from there. It reads a run as a
-//! [`ReportedRun`](reported::ReportedRun), whose records come one by one and without the texts that are not to be shown,
-//! and writes as it reads: a report of any number of samples fits into little memory. What comes from datasets and agents is
-//! hostile: each format escapes it in one place.
+//! [`FORMATS`](formats::FORMATS). To add a format:
+//!
+//! 1. A file here with a type that implements the trait: name, what it is, end of its files, `write`.
+//! 2. Its `mod` below and its line in the list: the command, its help and the reference take it from there.
+//!
+//! It reads a run as a [`ReportedRun`](reported::ReportedRun), whose records come one by one and without the texts that are
+//! not to be shown, and writes as it reads: a report of any number of samples fits into little memory. What is said in words
+//! stands once, in [`words`], as the blocks of [`document`]; a format renders them. What to do is the table of [`recommend`].
+//! What comes from datasets and agents is hostile: each format escapes it in one place.
 
 mod accuracy;
 pub mod ci;

@@ -59,6 +59,7 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
         &[
             ("report", "the last run as Markdown"),
             ("report RUN_DIR -o report.md", "into a file"),
+            ("report --audience user", "three figures in plain words"),
             ("report RUN_DIR -o report.html", "one page for a browser"),
         ],
     ),

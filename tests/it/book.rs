@@ -82,6 +82,7 @@ pages! {
     concepts_how_many => "docs/src/concepts/how-many.md",
     guides_red_run => "docs/src/guides/red-run.md",
     guides_comparing => "docs/src/guides/comparing.md",
+    guides_reports => "docs/src/guides/reports.md",
     guides_browser => "docs/src/guides/browser.md",
     guides_ci => "docs/src/guides/ci.md",
     guides_exchanging => "docs/src/guides/exchanging.md",
