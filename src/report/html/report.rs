@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::report::document::ReportLine;
 use crate::report::figures::RunFigures;
 use crate::report::format::{ReportAudience, ReportFormat, unwritten};
+use crate::report::matrix::told::told as ranked_in_words;
 use crate::report::matrix::{matrices, rank};
 use crate::report::recommend::recommendations;
 use crate::report::reported::ReportedRun;
@@ -89,7 +90,10 @@ fn in_words(runs: &[ReportedRun], audience: ReportAudience, out: &mut dyn Write)
     });
     let mut said = said.collect::<Result<Vec<_>>>()?;
     if runs.len() > 1 && audience == ReportAudience::Product {
-        said.insert(0, overview_of_all(runs));
+        let ranked = matrices(runs).into_iter();
+        let ranked = ranked.map(|runs| ranked_in_words(&rank(&runs)));
+        let all = [overview_of_all(runs)].into_iter().chain(ranked);
+        said.splice(0..0, all.collect::<Vec<_>>());
     }
     let title = match &*said {
         [one] => one.title.clone(),
