@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::escape::data;
 use super::noted::{SampleStanding, kind};
 use crate::data::record::slices_of;
-use crate::data::{AgentError, Details, JudgeCall, Normalized, Record, Usage};
+use crate::data::{AgentError, Details, JudgeCall, Normalized, Record};
 use crate::error::Result;
 use crate::report::format::unwritten;
 use crate::report::reported::ReportedRun;
@@ -62,8 +62,9 @@ struct EmbeddedTexts<'a> {
     n: Option<[Value; 2]>,
     #[serde(skip_serializing_if = "Details::is_empty")]
     d: &'a Details,
+    /// What each scorer says, without the texts that stand there already.
     #[serde(skip_serializing_if = "Map::is_empty")]
-    s: &'a Map<String, Value>,
+    s: Map<String, Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     m: Vec<EmbeddedMessage>,
     #[serde(skip_serializing_if = "<[Value]>::is_empty")]
@@ -76,8 +77,9 @@ struct EmbeddedTexts<'a> {
     o: Option<&'a Map<String, Value>>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     i: &'a Map<String, Value>,
+    /// Tokens that were read and written; their cost is in the row.
     #[serde(skip_serializing_if = "Option::is_none")]
-    u: Option<Usage>,
+    u: Option<[Option<u64>; 2]>,
     #[serde(skip_serializing_if = "is_one")]
     t: u32,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -225,7 +227,7 @@ impl<'a> EmbeddedTexts<'a> {
             }),
             d: score.map_or(&NOTHING, |score| &score.details),
             // Of a single scorer it is all in the score.
-            s: &outcome.scores,
+            s: scores_of(record),
             m: output.map_or_else(Vec::new, |output| {
                 let messages = output.messages.iter();
                 messages
@@ -239,12 +241,32 @@ impl<'a> EmbeddedTexts<'a> {
                 .map(|output| &output.metadata)
                 .filter(|told| !told.is_empty()),
             i: &record.metadata,
-            u: outcome.usage,
+            u: outcome
+                .usage
+                .map(|usage| [usage.input_tokens, usage.output_tokens]),
             t: outcome.attempts,
             k: outcome.cached,
             w: outcome.redacted,
         }
     }
+}
+
+/// What each scorer says, without what was compared where that is the prediction and the truth, and without nothing.
+fn scores_of(record: &Record) -> Map<String, Value> {
+    let known = [
+        ("normalized_prediction", record.result.prediction.as_deref()),
+        ("normalized_ground_truth", record.ground_truth.as_str()),
+    ];
+    let mut scores = record.result.scores.clone();
+    for score in scores.values_mut().filter_map(Value::as_object_mut) {
+        score.retain(|name, value| {
+            let text = known.iter().find(|(known, _)| known == name);
+            let is_known = text.is_some_and(|(_, text)| value.as_str() == *text);
+            let is_nothing = value.is_null() || value.as_object().is_some_and(Map::is_empty);
+            !is_known && !is_nothing
+        });
+    }
+    scores
 }
 
 /// A message without its content where that is the question or the answer.

@@ -6,8 +6,8 @@ const figures = (row, texts) => {
   add("score", row[SCORE]);
   add("seconds", row[SECONDS]);
   add("USD", amount(row[COST]));
-  add("tokens read", texts.u && texts.u.input_tokens);
-  add("tokens written", texts.u && texts.u.output_tokens);
+  add("tokens read", texts.u && texts.u[0]);
+  add("tokens written", texts.u && texts.u[1]);
   if (texts.t > 1) add("attempts", texts.t);
   if (texts.k) add("from the cache", "yes");
   if (texts.w) add("redacted places", texts.w);
