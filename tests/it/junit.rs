@@ -306,6 +306,36 @@ fn a_run_that_was_interrupted_is_an_error() {
     assert_eq!(never, ("skipped", "skipped", "never asked"));
 }
 
+/// GAIA's and the leaderboard's have names that others look for.
+#[test]
+fn a_report_of_each_run_is_named_by_its_benchmark() {
+    let project = asked::project(1, "", "");
+    let spec = project.read("eval.yaml");
+    project.write(
+        "evals/own.yaml",
+        spec.replace("type: gaia, path: ", "type: qa, path: ../")
+            .replace("name: e", "name: own")
+            .replace("[./agent.sh]", "[../agent.sh]"),
+    );
+    project
+        .run("run eval.yaml evals/own.yaml --report")
+        .exits(0)
+        .says("report: evaluation_reports/gaia_report_");
+    let folder = fs::read_dir(project.file("evaluation_reports")).unwrap();
+    let mut names: Vec<_> = folder
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert!(names[0].starts_with("gaia_report_2"), "{names:?}");
+    assert!(
+        names[1].starts_with("own_report_2") && names.len() == 2,
+        "{names:?}"
+    );
+    let ran = project.run("run eval.yaml --report --json").exits(0).json();
+    let file = ran["runs"][0]["report"].as_str().unwrap();
+    assert!(project.read(file).starts_with("# "), "{file}");
+}
+
 #[test]
 fn a_masked_eval_tells_no_texts() {
     let project = asked::project(4, "", "");
