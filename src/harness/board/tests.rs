@@ -293,10 +293,18 @@ fn who_stops_a_run_releases_all_who_wait() {
         let folder = tempfile::tempdir().unwrap();
         let (cancel, now) = (Cancel::new(), Arc::new(AtomicBool::new(false)));
         let (all, is_now, way) = (cancel.clone(), Arc::clone(&now), how.to_owned());
+        let answered = AtomicBool::new(false);
         let agent = move |task: &Task| {
             let is_now = is_now.load(Ordering::SeqCst);
+            if is_now && task.id() == "q005" {
+                // Nobody says in which order threads ask.
+                until("q000 is answered", || answered.load(Ordering::SeqCst));
+            }
             match (task.id(), &*way) {
-                ("q000", _) if is_now => return say(task, false),
+                ("q000", _) if is_now => {
+                    answered.store(true, Ordering::SeqCst);
+                    return say(task, false);
+                }
                 ("q005", "interrupted") if is_now => all.cancel(),
                 ("q005", "fail_fast") if is_now => return Err(AgentError::new("gone")),
                 _ => {}
