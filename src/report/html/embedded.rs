@@ -50,6 +50,9 @@ type EmbeddedRow = (
 struct EmbeddedTexts<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     q: &'a str,
+    /// Where the question of the dataset stands in it, in the units of the script: from, and how many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    f: Option<[usize; 2]>,
     #[serde(skip_serializing_if = "Value::is_null")]
     e: &'a Value,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -210,6 +213,7 @@ impl<'a> EmbeddedTexts<'a> {
         let score = outcome.score.as_ref();
         Self {
             q: &record.prompt,
+            f: place_of_question(record),
             e: &record.ground_truth,
             a: answer,
             p: prediction.filter(|said| Some(*said) != answer),
@@ -249,6 +253,13 @@ impl<'a> EmbeddedTexts<'a> {
             w: outcome.redacted,
         }
     }
+}
+
+/// Where in the prompt its question is: prompts of a benchmark begin alike, and a list of beginnings tells nothing apart.
+fn place_of_question(record: &Record) -> Option<[usize; 2]> {
+    let question = record.question.as_deref()?;
+    let (before, _) = record.prompt.split_once(question)?;
+    Some([before, question].map(|text| text.encode_utf16().count()))
 }
 
 /// What each scorer says, without what was compared where that is the prediction and the truth, and without nothing.
@@ -305,6 +316,22 @@ mod tests {
     use super::*;
     use crate::data::{Output, Score};
     use serde_json::json;
+
+    #[test]
+    fn the_question_is_found_in_its_prompt() {
+        let mut record = Record::scored("q1", Score::binary(false));
+        record.prompt = "Answer 🐋 friends.\n\nWhat burns?\nIn a word.".into();
+        assert_eq!(
+            place_of_question(&record),
+            None,
+            "all of it was the question"
+        );
+        record.question = Some("What burns?".to_owned());
+        // A script counts the whale as two.
+        assert_eq!(place_of_question(&record), Some([20, 11]));
+        record.question = Some("What else?".to_owned());
+        assert_eq!(place_of_question(&record), None);
+    }
 
     #[test]
     fn each_text_stands_there_once() {

@@ -116,10 +116,11 @@ class List {
     const row = this.samples.rows[number];
     const texts = this.samples.texts(number);
     const answer = texts.x && row[STANDING] === 2 ? texts.x.message : texts.p !== undefined ? texts.p : texts.a;
+    const asked = texts.f ? texts.q.slice(texts.f[0], texts.f[0] + texts.f[1]) : texts.q || "";
     const name = row[EPOCH] > 0 ? `${row[ID]}, epoch ${row[EPOCH]}` : row[ID];
     const link = make("a", { href: address(this.place, row) }, make("code", {}, visible(name)));
     const flip = ["", "became wrong", "became right"][row[FLIP]];
-    return make("tr", {}, make("th", { scope: "row" }, link), make("td", { dir: "auto" }, cut(texts.q || "", 140)), make("td", { dir: "auto" }, cut(answer === undefined ? "" : shown(answer), 140)), make("td", {}, make("span", { class: CLASSES[row[STANDING]] }, WORDS[row[STANDING]]), flip ? " " : null, flip ? make("span", { class: "tag warn" }, flip) : null, row[WHY] ? make("span", { class: "soft" }, ` ${visible(row[WHY])}`) : null), make("td", { class: "n" }, row[SECONDS] === null ? "" : String(row[SECONDS])), make("td", { class: "n" }, row[COST] === null ? "" : amount(row[COST])));
+    return make("tr", {}, make("th", { scope: "row" }, link), make("td", { dir: "auto" }, cut(asked, 140)), make("td", { dir: "auto" }, cut(answer === undefined ? "" : shown(answer), 140)), make("td", {}, make("span", { class: CLASSES[row[STANDING]] }, WORDS[row[STANDING]]), flip ? " " : null, flip ? make("span", { class: "tag warn" }, flip) : null, row[WHY] ? make("span", { class: "soft" }, ` ${visible(row[WHY])}`) : null), make("td", { class: "n" }, row[SECONDS] === null ? "" : String(row[SECONDS])), make("td", { class: "n" }, row[COST] === null ? "" : amount(row[COST])));
   }
 }
 
