@@ -1,4 +1,4 @@
-//! Exports and imports before programs that others wrote: Inspect, its schema, pyarrow, protobuf.
+//! Exports, imports and reports before programs that others wrote: Inspect, its schema, pyarrow, protobuf, markdown-it.
 
 use std::process::Command;
 
@@ -167,4 +167,62 @@ fn pyarrow_reads_the_table() {
         10
     ]);
     assert_eq!(told, expect);
+}
+
+/// Inspect brings it along. Texts of an agent become no link, no picture and no HTML, and break no table.
+#[needs(inspect_ai)]
+#[test]
+fn markdown_it_reads_the_reports() {
+    let project = Project::new();
+    let hostile = "a|b `c`\n# d <img src=x onerror=y> ![e](http://x.test/p.png) [f](http://x.test) <http://x.test> &lt; | *g";
+    let lines = ["one", hostile].map(|id| {
+        json!({"id": id, "question": format!("What? {hostile}"), "answer": hostile, "topic": hostile})
+            .to_string()
+    });
+    project.write("questions.jsonl", lines.join("\n"));
+    project.write(
+        "eval.yaml",
+        format!(
+            "benchmark: {{ type: qa, path: questions.jsonl, slices: [topic] }}\n\
+             agent: {}\nscorer: exact\ngates: [accuracy >= 0.9]\nsnapshot: {{ answers: plain }}\n",
+            json!({"type": "echo", "text": format!("No. {hostile}")})
+        ),
+    );
+    project.run("run eval.yaml").exits(1);
+    for report in [
+        "--audience developer",
+        "--audience product",
+        "--audience user",
+        "--format pr-comment",
+        "--format github",
+    ] {
+        let out = project.run(&format!("report {report}")).exits(0).out;
+        // What the comment is found again by.
+        let text = out.strip_prefix("<!-- evaltest:eval -->").unwrap_or(&out);
+        project.write("report.md", text);
+        let code = "import json\n\
+            from markdown_it import MarkdownIt\n\
+            tokens = MarkdownIt('commonmark').enable('table').parse(open('report.md').read())\n\
+            kinds = {t.type for b in tokens for t in [b] + (b.children or [])}\n\
+            rows, heads, wrong = 0, 0, 0\n\
+            for t in tokens:\n\
+            \x20   if t.type == 'thead_open': heads = -1\n\
+            \x20   if t.type == 'tr_open': cells = 0\n\
+            \x20   if t.type in ('th_open', 'td_open'): cells += 1\n\
+            \x20   if t.type == 'tr_close':\n\
+            \x20       rows += 1\n\
+            \x20       heads = cells if heads < 0 else heads\n\
+            \x20       wrong += cells != heads\n\
+            html = [t.content for b in tokens for t in b.children or [] if t.type == 'html_inline' and t.content != '<br>']\n\
+            bad = sorted(kinds & {'link_open', 'image', 'html_block'}) + html\n\
+            print(json.dumps([rows > 0, wrong, bad]))";
+        let told: Value = serde_json::from_str(&python(&project, code)).unwrap();
+        let has_tables = told[0] == true || report == "--audience user";
+        assert!(has_tables, "{report}: {text}");
+        assert_eq!(
+            [&told[1], &told[2]],
+            [&json!(0), &json!([])],
+            "{report}: {text}"
+        );
+    }
 }
