@@ -25,6 +25,15 @@ fn a_report_goes_to_standard_output_or_into_files() {
     assert_eq!(project.read(file), out);
     let left: Vec<_> = fs::read_dir(project.file("dir")).unwrap().collect();
     assert_eq!(left.len(), 1, "{left:?}");
+    // However many are written in one second, each is kept.
+    for _ in 0..4 {
+        project.run("report one --format md -o dir/").exits(0);
+    }
+    let left: Vec<_> = fs::read_dir(project.file("dir")).unwrap().collect();
+    assert_eq!(left.len(), 5, "{left:?}");
+    for file in left {
+        assert_eq!(fs::read_to_string(file.unwrap().path()).unwrap(), out);
+    }
 }
 
 #[test]

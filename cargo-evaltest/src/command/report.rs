@@ -197,15 +197,14 @@ pub(crate) fn to_file(
     audience: ReportAudience,
     output: &Path,
 ) -> Result<PathBuf> {
-    let file = if is_folder(output) {
-        output.join(file_name(runs, format))
+    let names_itself = is_folder(output);
+    let folder = if names_itself {
+        output
     } else {
-        output.to_owned()
+        let folder = output.parent();
+        let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+        folder.unwrap_or(Path::new("."))
     };
-    let folder = file
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
     let temporary = folder.join(format!(".report.{}.tmp", std::process::id()));
     let write = || {
@@ -213,15 +212,36 @@ pub(crate) fn to_file(
         let mut out = BufWriter::new(File::create(&temporary).map_err(io)?);
         format.write(runs, audience, &mut out)?;
         out.flush().map_err(io)?;
-        fs::rename(&temporary, &file).map_err(|error| Error::io("write", &file, &error))
+        let file = if names_itself {
+            unused(folder, &file_name(runs), format.extension())?
+        } else {
+            output.to_owned()
+        };
+        fs::rename(&temporary, &file).map_err(|error| Error::io("write", &file, &error))?;
+        Ok(file)
     };
-    write().inspect_err(|_| drop(fs::remove_file(&temporary)))?;
-    Ok(file)
+    write().inspect_err(|_| drop(fs::remove_file(&temporary)))
 }
 
-/// `<benchmark>_report_<time>.<end>`; of several runs `report_<time>.<end>`.
-fn file_name(runs: &[ReportedRun], format: &dyn ReportFormat) -> String {
-    let (stamp, end) = (stamp(), format.extension());
+/// An empty file that nobody had before: `<name>.<end>`, or `<name>_2.<end>` and so on, for runs may end in one second.
+fn unused(folder: &Path, name: &str, end: &str) -> Result<PathBuf> {
+    let mut file = folder.join(format!("{name}.{end}"));
+    let mut number = 1_u32;
+    loop {
+        match File::create_new(&file) {
+            Ok(_) => return Ok(file),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                number += 1;
+                file = folder.join(format!("{name}_{number}.{end}"));
+            }
+            Err(error) => return Err(Error::io("write", &file, &error)),
+        }
+    }
+}
+
+/// `<benchmark>_report_<time>`; of several runs `report_<time>`.
+fn file_name(runs: &[ReportedRun]) -> String {
+    let stamp = stamp();
     match runs {
         [run] => {
             let plain = |c: char| {
@@ -235,8 +255,22 @@ fn file_name(runs: &[ReportedRun], format: &dyn ReportFormat) -> String {
                 known @ ("bfcl" | "gaia") => known.to_owned(),
                 _ => run.manifest.eval.chars().map(plain).collect(),
             };
-            format!("{benchmark}_report_{stamp}.{end}")
+            format!("{benchmark}_report_{stamp}")
         }
-        _ => format!("report_{stamp}.{end}"),
+        _ => format!("report_{stamp}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_report_is_written_over_another() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["gaia_1.md", "gaia_1_2.md", "gaia_1_3.md"] {
+            let file = unused(dir.path(), "gaia_1", "md").unwrap();
+            assert_eq!(file, dir.path().join(name));
+        }
     }
 }
