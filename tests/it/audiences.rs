@@ -115,6 +115,24 @@ fn the_exact_and_the_partial_stand_side_by_side() {
             "Level 2: 0.00 % exact / 50.00 % partial (0/2)",
         ],
     );
+    // The bars are of the scorer that decides, whatever another one tells.
+    let spec = project.read("eval.yaml");
+    project.write(
+        "eval.yaml",
+        spec.replace("scorer: quasi_exact", "scorers: [includes, quasi_exact]"),
+    );
+    project.run("run eval.yaml --run-id two");
+    let out = report(&project, "two");
+    has(
+        &out,
+        &[
+            "0.0 % (0 of 2), 95 % interval 0.0 % to 65.8 %",
+            "\n- Level 1 by quasi\\_exact: 100.00 % exact / 100.00 % partial (2/2)\n",
+            "\n- Level 2 by quasi\\_exact: 0.00 % exact / 50.00 % partial (0/2)\n",
+            &format!("\n    {} Level 1: 100.0 % (2 of 2)", "█".repeat(50)),
+            &format!("\n    {} Level 2: ", "░".repeat(50)),
+        ],
+    );
 }
 
 #[test]

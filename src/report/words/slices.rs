@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::fall::falls;
 use super::told::{interval, titled};
 use crate::report::accuracy;
-use crate::report::document::{ReportBar, ReportBlock, ReportText};
+use crate::report::document::{ReportBar, ReportBlock, ReportLine, ReportText};
 use crate::stats::as_f64;
 use crate::text::percent;
 use crate::verdict::summary::{Group, Range, Summary};
@@ -31,6 +31,14 @@ pub(super) fn sections(summary: &Summary, text: &mut ReportText) {
         };
         let bars = values.iter().take(LISTED).map(bar).collect();
         text.blocks.push(ReportBlock::Bars(bars));
+        let others = values.iter().take(LISTED).flat_map(|(value, group)| {
+            let title = format!("{title} {value}");
+            of_others(&title, group, summary)
+        });
+        let others: Vec<_> = others.collect();
+        if !others.is_empty() {
+            text.blocks.push(ReportBlock::List(others));
+        }
         if values.len() > LISTED {
             let more = values.len() - LISTED;
             text.paragraph(format!("and {more} more, which `summary.json` has."));
@@ -52,27 +60,21 @@ pub(super) fn in_order(values: &BTreeMap<String, Group>) -> Vec<(&String, &Group
     values
 }
 
-/// `50.00 % exact / 50.00 % partial (1/2), 95 % interval …` where a scorer tells both, else the accuracy.
-fn told(group: &Group, summary: &Summary) -> String {
-    let (correct, scored) = (group.correct, group.scored);
-    let needed = match summary.early_stop {
+/// Samples that were not asked and leave figures open.
+fn needed(group: &Group, summary: &Summary) -> u64 {
+    match summary.early_stop {
         None => group.skipped,
         Some(_) => 0,
-    };
-    let lacking = group.errors + needed;
-    if let Some(both) = ExactAndPartial::of(group) {
-        let mut told = format!(
-            "{} exact / {} partial ({}/{})",
-            both.share(both.exact, lacking),
-            both.share(both.partial, lacking),
-            both.exact,
-            both.count
-        );
-        if let Some(scorer) = both.scorer {
-            told = format!("{told} by {scorer}");
-        }
-        return match group.accuracy_ci95.filter(|_| both.scorer.is_none()) {
-            _ if lacking > 0 => format!("{told}, {lacking} without a verdict"),
+    }
+}
+
+/// `50.00 % exact / 50.00 % partial (1/2), 95 % interval …` where the scorer that decides tells both, else the accuracy.
+fn told(group: &Group, summary: &Summary) -> String {
+    let (correct, scored) = (group.correct, group.scored);
+    let lacking = group.errors + needed(group, summary);
+    if let Some(both) = ExactAndPartial::among(&group.means, &group.mean_ranges) {
+        let told = both.told(lacking);
+        return match group.accuracy_ci95.filter(|_| lacking == 0) {
             Some(ci95) => format!("{told}, {} of exact", interval(ci95)),
             None => told,
         };
@@ -95,29 +97,28 @@ fn told(group: &Group, summary: &Summary) -> String {
     }
 }
 
+/// What scorers that do not decide find exact and partial, a line each: the bars are of the accuracy.
+fn of_others(title: &str, group: &Group, summary: &Summary) -> Vec<ReportLine> {
+    let decides = summary.scorer.as_deref();
+    let others = group.scorers.iter();
+    let others = others.filter(|(name, _)| Some(name.as_str()) != decides);
+    let lines = others.filter_map(|(name, of)| {
+        let both = ExactAndPartial::among(&of.means, &of.mean_ranges)?;
+        let told = both.told(of.errors + needed(group, summary));
+        Some(format!("{title} by {name}: {told}").into())
+    });
+    lines.collect()
+}
+
 /// Answers that a scorer finds exact, and at least partial.
-struct ExactAndPartial<'a> {
+struct ExactAndPartial {
     exact: f64,
     partial: f64,
     count: u64,
-    /// Its name, where it is not the one that decides.
-    scorer: Option<&'a str>,
 }
 
-impl<'a> ExactAndPartial<'a> {
-    fn of(group: &'a Group) -> Option<Self> {
-        let decides = Self::among(&group.means, &group.mean_ranges, None);
-        decides.or_else(|| {
-            let mut others = group.scorers.iter();
-            others.find_map(|(name, of)| Self::among(&of.means, &of.mean_ranges, Some(name)))
-        })
-    }
-
-    fn among(
-        means: &BTreeMap<String, f64>,
-        ranges: &BTreeMap<String, Range>,
-        scorer: Option<&'a str>,
-    ) -> Option<Self> {
+impl ExactAndPartial {
+    fn among(means: &BTreeMap<String, f64>, ranges: &BTreeMap<String, Range>) -> Option<Self> {
         let count = ranges.get(EXACT)?.count;
         // Of answers that are one or none, the mean is a count again.
         let counted = |name: &str| Some((means.get(name)? * as_f64(count)).round());
@@ -125,8 +126,22 @@ impl<'a> ExactAndPartial<'a> {
             exact: counted(EXACT)?,
             partial: counted(PARTIAL)?,
             count,
-            scorer,
         })
+    }
+
+    /// `50.00 % exact / 50.00 % partial (1/2)`, and how many have no verdict.
+    fn told(&self, lacking: u64) -> String {
+        let told = format!(
+            "{} exact / {} partial ({}/{})",
+            self.share(self.exact, lacking),
+            self.share(self.partial, lacking),
+            self.exact,
+            self.count
+        );
+        match lacking {
+            0 => told,
+            _ => format!("{told}, {lacking} without a verdict"),
+        }
     }
 
     /// With two decimals; what lacks a verdict makes it a range.
