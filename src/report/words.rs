@@ -5,7 +5,7 @@
 
 mod developer;
 pub(super) mod fall;
-mod overview;
+pub(super) mod overview;
 pub(super) mod product;
 mod slices;
 pub(super) mod told;

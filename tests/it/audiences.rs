@@ -247,6 +247,18 @@ fn what_lacks_a_verdict_leaves_figures_open() {
         &out,
         &["How many answers are right is open: 41.7 % to 66.7 %"],
     );
+    // Of one gate that failed and one that is open each is called what it is.
+    project.spec(COMMAND, "gates: [error_rate <= 0.1, accuracy >= 0.5]\n");
+    project.run("run eval.yaml --run-id two").exits(3);
+    for arguments in ["two", "two --audience product"] {
+        let out = report(&project, arguments);
+        let ended = "**Failed**: `error_rate <= 0.1`; **not decided**: `accuracy >= 0.5`.\n";
+        has(&out, &[ended]);
+    }
+    let page = report(&project, "two --format html");
+    let ended = "<p><strong>Failed</strong>: <code>error_rate &lt;= 0.1</code>; <strong>not decided</strong>: \
+                 <code>accuracy &gt;= 0.5</code></p>";
+    has(&page, &[ended]);
 
     asked::agent(&project, "exit 7");
     project.run("run eval.yaml --run-id none").exits(3);

@@ -34,7 +34,7 @@ fn heading(level: usize, title: &str, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// A line of words.
-fn line(line: &ReportLine) -> String {
+pub(super) fn line(line: &ReportLine) -> String {
     let spans = line.0.iter().map(|span| match span {
         ReportSpan::Plain(words) => text(words).to_string(),
         ReportSpan::Strong(words) => format!("<strong>{}</strong>", text(words)),

@@ -2,12 +2,14 @@
 
 use std::io::{self, Write};
 
+use super::blocks::line;
 use super::chart::{IntervalRow, IntervalScale, intervals};
 use super::escape::{cut, lines, text};
 use super::noted::{MOST_FLIPPED, NotedSample, NotedSamples, SampleStanding};
 use crate::exit::Exit;
 use crate::report::accuracy;
 use crate::report::reported::ReportedRun;
+use crate::report::words::overview::not_passed;
 use crate::text::{percent, shell_word};
 use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::summary::{BaselineChange, Summary};
@@ -20,11 +22,25 @@ pub(super) fn overview(
 ) -> io::Result<()> {
     let (class, word) = verdict(run);
     let summary = &run.summary;
-    write!(out, "<div class=\"box {class}\"><p><strong>{word}</strong>")?;
-    for gate in of(summary, Verdict::Failed) {
-        write!(out, " <code>{}</code>", text(&gate.gate.to_string()))?;
-    }
-    writeln!(out, "</p>\n<p>{}</p>", headline(summary))?;
+    let is_over = !run.going_on;
+    let is_told = matches!(
+        summary.exit_code,
+        Exit::Failed | Exit::Infrastructure | Exit::Usage
+    );
+    let ended = if is_over && is_told {
+        line(&not_passed(summary))
+    } else {
+        let gates = of(summary, Verdict::Failed);
+        let gates = gates.map(|it| format!(" <code>{}</code>", text(&it.gate.to_string())));
+        let gates: Vec<_> = gates.collect();
+        let failed = if gates.is_empty() { "" } else { "; failed:" };
+        format!("<strong>{word}</strong>{failed}{}", gates.join(","))
+    };
+    writeln!(
+        out,
+        "<div class=\"box {class}\"><p>{ended}</p>\n<p>{}</p>",
+        headline(summary)
+    )?;
     if let Some(change) = &summary.change {
         writeln!(out, "<p>{}</p>", changed(change))?;
     }

@@ -1,6 +1,6 @@
 //! What a run was and what came of it, in a table; several runs side by side.
 
-use super::told::{self, accuracy_of, duration, gates, usd};
+use super::told::{self, accuracy_of, duration, gates, titled, usd};
 use crate::exit::Exit;
 use crate::report::document::{ReportLine, ReportSide, ReportTable, ReportText};
 use crate::report::reported::ReportedRun;
@@ -11,31 +11,50 @@ use crate::verdict::summary::Summary;
 /// How it ended, where something was asked of it; that it ended early is a notice.
 pub(super) fn verdict(run: &ReportedRun, text: &mut ReportText) {
     let summary = &run.summary;
-    // What was not decided is so for an outage, which is a gate that failed, or for a gate that is open.
-    let (failed, open) = (Verdict::Failed, Verdict::Inconclusive);
-    let (word, of, else_for): (_, &[Verdict], _) = match summary.exit_code {
+    let line = ReportLine::default();
+    let line = match summary.exit_code {
         Exit::Passed if summary.gates.is_empty() || !run.is_finished() => return,
-        Exit::Passed => ("Passed", &[], "no gate failed"),
-        Exit::Failed => ("Failed", &[failed], "samples differ from what was accepted"),
-        Exit::Infrastructure | Exit::Usage => (
-            "Not decided",
-            &[failed, open],
-            "too little is known of the agent",
-        ),
-        Exit::Interrupted => ("Interrupted", &[], "somebody stopped it"),
+        Exit::Passed => line.strong("Passed").plain(": no gate failed"),
+        Exit::Interrupted => line.strong("Interrupted").plain(": somebody stopped it"),
+        Exit::Failed | Exit::Infrastructure | Exit::Usage => not_passed(summary),
     };
-    let gates = summary.gates.iter();
-    let gates = gates.filter(|gate| of.contains(&gate.verdict));
-    let mut line = ReportLine::default().strong(word);
-    let mut between = ": ";
-    for gate in gates {
-        line = line.plain(between).typed(gate.gate.to_string());
-        between = ", ";
-    }
-    if between == ": " {
-        line = line.plain(format!(": {else_for}"));
-    }
     text.paragraph(line.plain("."));
+}
+
+/// `Failed: GATE, GATE; not decided: GATE`: each gate by its own verdict, whatever that of the run is.
+pub(in crate::report) fn not_passed(summary: &Summary) -> ReportLine {
+    let (failed, open) = match summary.exit_code {
+        Exit::Failed => (Some("samples differ from what was accepted"), None),
+        Exit::Infrastructure => (None, Some("too little is known of the agent")),
+        Exit::Usage => (None, Some("there is a mistake in the eval")),
+        Exit::Passed | Exit::Interrupted => (None, None),
+    };
+    let mut line = ReportLine::default();
+    for (word, verdict, why) in [
+        ("failed", Verdict::Failed, failed),
+        ("not decided", Verdict::Inconclusive, open),
+    ] {
+        let gates = summary.gates.iter().filter(|it| it.verdict == verdict);
+        let gates: Vec<String> = gates.map(|it| it.gate.to_string()).collect();
+        if gates.is_empty() && why.is_none() {
+            continue;
+        }
+        line = if line.0.is_empty() {
+            line.strong(titled(word))
+        } else {
+            line.plain("; ").strong(word)
+        };
+        let mut between = ": ";
+        for gate in &gates {
+            line = line.plain(between).typed(gate);
+            between = ", ";
+        }
+        // Of a run without such a gate it is said all the same.
+        if let Some(why) = why.filter(|_| gates.is_empty()) {
+            line = line.plain(format!(": {why}"));
+        }
+    }
+    line
 }
 
 /// What everybody should know of a run before they believe a figure.
