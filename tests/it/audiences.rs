@@ -270,6 +270,31 @@ fn what_lacks_a_verdict_leaves_figures_open() {
 }
 
 #[test]
+fn what_was_recorded_before_tells_no_outages_and_no_times() {
+    let project = project(of_level(1, 12, 0), "");
+    let spec = project.read("eval.yaml");
+    project.write(
+        "eval.yaml",
+        spec.replace(
+            "{ type: echo, text: right }",
+            "{ type: replay, path: answers.jsonl }",
+        ),
+    );
+    // The last one has no answer.
+    let lines = (0..11).map(|n| format!("{{\"id\": \"q1-{n}\", \"answer\": \"right\"}}\n"));
+    project.write("answers.jsonl", lines.collect::<String>());
+    project.run("run eval.yaml --run-id one").exits(3);
+    let out = report(&project, "one --audience product");
+    has(
+        &out,
+        &["| outages: no answer came | not known: the answers were given before |"],
+    );
+    has_not(&out, &["Outages: no answer came in"]);
+    let page = report(&project, "one --format html");
+    has_not(&page, &["The slowest"]);
+}
+
+#[test]
 fn repeats_and_several_runs_are_told() {
     // It is wrong when it is asked for the second time.
     let then = "test $(grep -c $EVALTEST_SAMPLE_ID \"$(dirname \"$0\")/asked.log\") -ne 2 || { echo no; exit; }";

@@ -9,8 +9,12 @@ use crate::verdict::groups::{GroupedFailures, SampleFigure};
 /// Reasons of wrong answers that are told.
 const MOST_REASONS: usize = 12;
 
-/// Writes what went wrong; nothing where nothing did.
-pub(super) fn problems(groups: &GroupedFailures, out: &mut dyn Write) -> io::Result<()> {
+/// Writes what went wrong; nothing where nothing did. Recorded answers were given before the run.
+pub(super) fn problems(
+    groups: &GroupedFailures,
+    is_recorded: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let has_wrong = groups.wrong.len() > 1;
     let is_any = !groups.errors.is_empty() || !groups.disagreements.is_empty();
     if is_any || has_wrong || groups.flaky.count > 0 {
@@ -65,8 +69,11 @@ pub(super) fn problems(groups: &GroupedFailures, out: &mut dyn Write) -> io::Res
         }
         writeln!(out, "</ul>")?;
     }
-    let seconds = |value: f64| format!("{value:.3} s");
-    ranked("The slowest", &groups.slowest, &seconds, out)?;
+    // How long answers took that were given before is not known.
+    if !is_recorded {
+        let seconds = |value: f64| format!("{value:.3} s");
+        ranked("The slowest", &groups.slowest, &seconds, out)?;
+    }
     let dollars = |value: f64| format!("{value:.6} USD");
     ranked("The dearest", &groups.dearest, &dollars, out)
 }

@@ -191,7 +191,7 @@ fn section(
         blocks::list("ol", advice, out)?;
     }
     facts(run, out)?;
-    problems(groups, out)?;
+    problems(groups, run.is_recorded(), out)?;
     charts(&run.summary, noted, out)?;
     failing(noted, out)?;
     writeln!(out, "</section>")

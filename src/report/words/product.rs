@@ -24,7 +24,7 @@ pub(super) fn text(run: &ReportedRun, figures: &RunFigures) -> ReportText {
     text.table(table(run));
     changes(summary, figures, &mut text);
     text.section("Risk");
-    text.blocks.push(ReportBlock::List(risks(summary)));
+    text.blocks.push(ReportBlock::List(risks(run)));
     text
 }
 
@@ -47,7 +47,12 @@ fn table(run: &ReportedRun) -> ReportTable {
     let cost = cost.unwrap_or_else(|| "not known: the agent does not tell".to_owned());
     row("cost of 1,000 answers", cost + &judged.unwrap_or_default());
     let (lacking, asked) = outages(summary);
-    row("outages: no answer came", part(lacking, asked, "tries"));
+    let outages = if run.is_recorded() {
+        "not known: the answers were given before".to_owned()
+    } else {
+        part(lacking, asked, "tries")
+    };
+    row("outages: no answer came", outages);
     let wait = match &summary.latency_s {
         _ if run.is_recorded() => "not known: the answers were recorded before".to_owned(),
         None => "not known".to_owned(),
@@ -95,7 +100,8 @@ fn changes(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
 }
 
 /// What may go wrong, in words.
-fn risks(summary: &Summary) -> Vec<ReportLine> {
+fn risks(run: &ReportedRun) -> Vec<ReportLine> {
+    let summary = &run.summary;
     let mut risks: Vec<ReportLine> = vec![accuracy(summary)];
     risks.extend(weakest(summary));
     if let Some(change) = &summary.change {
@@ -113,7 +119,7 @@ fn risks(summary: &Summary) -> Vec<ReportLine> {
         }));
     }
     let (lacking, asked) = outages(summary);
-    if lacking > 0 {
+    if lacking > 0 && !run.is_recorded() {
         risks.push(
             format!(
                 "Outages: no answer came in {}.",
