@@ -24,6 +24,12 @@ fn run(project: &Project) -> Ran {
     project.run("run eval.yaml --output-root runs --run-id r --concurrency 2")
 }
 
+fn report(project: &Project) -> Ran {
+    let run = run_dir(project);
+    let run = run.to_str().unwrap();
+    project.run_of(&["report", run]).exits(0)
+}
+
 /// The text of every file of the only run.
 fn everything(project: &Project) -> String {
     let mut text = String::new();
@@ -215,6 +221,20 @@ fn retries_end_and_an_outage_is_no_wrong_answer() {
         .says("3 errors")
         .says("answered 500 Internal Server Error: oh no");
     assert_eq!(server.asked().len(), 6);
+    let advice = "took more than one attempt";
+    report(&project).says_nothing_of(advice);
+    // What came at another attempt is another thing.
+    let server = Server::new(|_, number| match number {
+        0..2 => refusal("500 Internal Server Error", "oh no"),
+        _ => fine(&chat("4")),
+    });
+    let project = Project::with_eval(
+        &THREE,
+        &server.openai(""),
+        "limits: { retries: 4, backoff_s: 0 }\n",
+    );
+    run(&project);
+    report(&project).says(advice);
     // Without a limit the agent has four of its own; a pause of hours is none of them.
     let server = Server::new(|_, number| match number {
         4 => Answer::Status(

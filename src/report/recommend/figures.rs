@@ -421,14 +421,15 @@ pub(super) fn retries(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let asked = summary
         .samples
         .saturating_sub(summary.skipped + summary.cached);
-    let retried = summary.recovered_by_retry.retried;
+    // What failed again each time is told among the errors: it fails by no chance.
+    let recovered = summary.recovered_by_retry.recovered;
     let told = format!(
         "{} took more than one attempt",
-        part(retried, asked, "answers")
+        part(recovered, asked, "answers")
     );
     vec![AdvisedFigure::new(
         told,
-        wilson95(retried, asked),
-        ratio(retried, asked),
+        wilson95(recovered, asked),
+        ratio(recovered, asked),
     )]
 }
