@@ -86,7 +86,8 @@ fn a_fixture_has_a_panel_pairs_and_labels_of_people() {
     let output = project.file("evaltest-runs");
     let paths = [spec.to_str().unwrap(), output.to_str().unwrap()];
     let ran = project.run_of(&["run", paths[0], "--output-root", paths[1], "--json"]);
-    let summary = ran.exits(0).json()["runs"][0]["summary"].clone();
+    let ran = ran.exits(0).json()["runs"][0].clone();
+    let summary = ran["summary"].clone();
     let judges = &summary["judge"]["scorers"];
 
     let corrected = &judges["judge"]["calibration"]["corrected"]["correct"];
@@ -108,6 +109,12 @@ fn a_fixture_has_a_panel_pairs_and_labels_of_people() {
     assert_eq!(pairs["win_rate"], 0.5);
     assert_eq!(pairs["position_bias"], 1.0);
     assert_eq!(pairs["standing"], "not_told_apart");
+    // That a judge which goes by the order says something else is no advice.
+    let report = project.run_of(&["report", ran["run_dir"].as_str().unwrap()]);
+    report
+        .exits(0)
+        .says("What to do")
+        .says_nothing_of("accepts what pairwise rejects in");
 }
 
 /// Numbers are compared as numbers and codes as texts, unless the eval names a scorer.

@@ -7,6 +7,7 @@ use crate::report::words::told::{interval, part, points, surely};
 use crate::stats::{ratio, wilson95, wilson95_of_share};
 use crate::text::{excerpt, percent, shell_word};
 use crate::verdict::groups::DisagreementGroup;
+use crate::verdict::judged::pairs::PairsSummary;
 
 /// Errors by which an agent is not even asked.
 pub(super) const NOT_REACHED: [&str; 5] = [
@@ -94,12 +95,20 @@ impl AdvisedRun<'_> {
         )
     }
 
-    /// Whether this scorer is a judge that gives every answer the same: what it says against another is no news.
+    /// Whether this scorer is a judge that gives every answer the same, or whose every verdict changes with the order of the
+    /// two that it compares: what it says against another is no news.
     fn tells_nothing_apart(&self, scorer: &str) -> bool {
         let Some(judge) = &self.run.summary.judge else {
             return false;
         };
-        let is_constant = |name: &str| judge.scorers.get(name).is_some_and(|it| it.constant);
+        let is_constant = |name: &str| {
+            judge.scorers.get(name).is_some_and(|it| {
+                let pairs = it.pairs.as_ref();
+                let read = |pairs: &PairsSummary| pairs.n.saturating_sub(pairs.unreadable);
+                it.constant
+                    || pairs.is_some_and(|it| it.inconsistent > 0 && it.inconsistent == read(it))
+            })
+        };
         match judge.juries.get(scorer) {
             Some(jury) => {
                 let mut judges = jury.judges.iter();
