@@ -51,6 +51,8 @@ pub struct RunGlance {
     pub correct: Option<u64>,
     /// correct / scored, 0 to 1.
     pub accuracy: Option<f64>,
+    /// What it could be had every sample a verdict.
+    pub accuracy_bounds: Option<[f64; 2]>,
     /// Its 95 % interval.
     pub accuracy_ci95: Option<[f64; 2]>,
     /// Samples without the verdict that they should have.
@@ -104,6 +106,7 @@ struct SummaryGlance {
     correct: u64,
     errors: u64,
     accuracy: Option<f64>,
+    accuracy_bounds: Option<[f64; 2]>,
     accuracy_ci95: Option<[f64; 2]>,
     usage: GlanceCost,
     gates: Vec<GlanceGate>,
@@ -141,6 +144,7 @@ impl RunGlance {
             scored: summary.map(|summary| summary.scored),
             correct: summary.map(|summary| summary.correct),
             accuracy: summary.and_then(|summary| summary.accuracy),
+            accuracy_bounds: summary.and_then(|summary| summary.accuracy_bounds),
             accuracy_ci95: summary.and_then(|summary| summary.accuracy_ci95),
             errors: summary.map(|summary| summary.errors),
             cost_usd: summary.and_then(|summary| summary.usage.cost_usd),

@@ -56,6 +56,19 @@ fn runs_are_listed_the_newest_first() {
 }
 
 #[test]
+fn with_errors_the_accuracy_is_a_range() {
+    // Two that are right, two that nobody knows of.
+    let then = "case $EVALTEST_SAMPLE_ID in q001|q003) exit 4;; esac";
+    let more = "limits: { keep_going: true }\ngates: [error_rate <= 1]\n";
+    let project = asked::project(4, then, more);
+    project.run("run eval.yaml").exits(0);
+    project.run("runs").exits(0).says("50 % to 100 %");
+    let run = &listed(&project, "runs --json")[0];
+    assert_eq!(run["accuracy"], 1.0);
+    assert_eq!(run["accuracy_bounds"], serde_json::json!([0.5, 1.0]));
+}
+
+#[test]
 fn the_rest_is_counted_and_what_cannot_be_read_is_named() {
     let project = project();
     project.run("run eval.yaml --run-id second").exits(0);

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use super::table::{self, cut};
+use crate::report::accuracy;
 use crate::report::glance::{GateCounts, GlanceStatus, RunGlance};
-use crate::text::{clean, percent};
+use crate::text::clean;
 
 /// So many characters of a name are shown.
 const MOST: usize = 28;
@@ -50,7 +51,7 @@ fn row(run: &RunGlance) -> Vec<String> {
         cut(&clean(&run.eval), MOST),
         cut(&clean(&agent), MOST),
         samples + partial,
-        run.accuracy.map_or_else(none, percent),
+        accuracy::shown(run.accuracy, run.accuracy_bounds).unwrap_or_else(none),
         count(run.errors),
         run.gates.map_or_else(none, gates),
         run.cost_usd
