@@ -20,7 +20,9 @@ pub(crate) fn figure_rows(runs: &[&ComparedRun]) -> Vec<(String, Vec<String>)> {
         accuracy::shown(run.accuracy, run.accuracy_bounds)
     });
     row("95 % interval", &|run| {
-        let [low, high] = run.accuracy_ci95?;
+        let is_range = run.accuracy_bounds.is_some_and(|[low, high]| low < high);
+        // That of what was answered would hide what was not.
+        let [low, high] = run.accuracy_ci95.filter(|_| !is_range)?;
         Some(format!("{} to {}", percent(low), percent(high)))
     });
     row("errors", &|run| Some(run.errors.to_string()));

@@ -82,7 +82,8 @@ pub(in crate::report) fn row(run: &RankedRun) -> [String; 10] {
             format!("{best} to {worst}")
         },
         accuracy::shown(run.accuracy, run.accuracy_bounds).unwrap_or_else(none),
-        interval(run.accuracy_ci95, percent),
+        // That of what was answered would hide what was not.
+        interval(run.accuracy_ci95.filter(|_| !is_open(run)), percent),
         run.difference.map_or_else(none, points),
         interval(run.difference_ci95, points),
         if groups.is_empty() { none() } else { groups },
@@ -106,8 +107,8 @@ pub(in crate::report) fn explained(ranking: &Ranking) -> Vec<String> {
     )];
     if ranking.runs.iter().any(is_open) {
         lines.push(
-            "where answers are missing, accuracy and rank are ranges, and two are told apart only if no such answer could turn \
-             them round"
+            "where answers are missing, accuracy and rank are ranges without an interval, and two are told apart only if no \
+             such answer could turn them round"
                 .to_owned(),
         );
     }
