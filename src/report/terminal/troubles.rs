@@ -12,6 +12,8 @@ use crate::text::{clean, excerpt};
 
 /// So often the same is shown.
 const SHOWN: u64 = 3;
+/// A number behind one of these words tells failures apart.
+const CODES: [&str; 5] = ["code", "status", "http", "signal", "error"];
 /// So many kinds of it are told apart: an agent may say something new each time.
 const MOST: usize = 100;
 
@@ -116,19 +118,31 @@ impl Troubles {
     }
 }
 
-/// What failures have in common that differ in a number, such as a port or a count of seconds.
+/// What failures have in common that differ in a number, such as a port or a count of seconds. A code is no such number:
+/// it says what failed.
 fn likeness(error: &AgentError) -> String {
     let mut likeness = format!("{:?} ", error.kind);
-    let mut is_number = false;
-    for c in excerpt(&error.message).chars() {
-        if !c.is_ascii_digit() {
-            likeness.push(c);
-        } else if !is_number {
-            likeness.push('#');
-        }
-        is_number = c.is_ascii_digit();
+    let message = excerpt(&error.message);
+    let mut rest = &*message;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let (before, number) = rest.split_at(start);
+        let end = number.find(|c: char| !c.is_ascii_digit());
+        let (number, after) = number.split_at(end.unwrap_or(number.len()));
+        likeness += before;
+        likeness += if ends_with_code(before) { number } else { "#" };
+        rest = after;
     }
-    likeness
+    likeness + rest
+}
+
+/// Whether the number that follows is a code.
+fn ends_with_code(before: &str) -> bool {
+    let before = before.trim_end_matches([' ', ':', '=', '`', '"', '(']);
+    let word = before.rsplit(|c: char| !c.is_ascii_alphabetic()).next();
+    word.is_some_and(|word| {
+        let is_word = |code: &str| code.eq_ignore_ascii_case(word);
+        CODES.iter().any(|code| is_word(code))
+    })
 }
 
 #[cfg(test)]
@@ -162,6 +176,20 @@ mod tests {
              e: more of the same is counted\n\
              e: 30 attempts failed alike, 3 of them are shown: no answer on port 4000\n"
         );
+    }
+
+    #[test]
+    fn codes_are_told_apart_and_other_numbers_are_not() {
+        fn check(one: &str, other: &str, alike: bool) {
+            let [one, other] = [one, other].map(|message| likeness(&AgentError::new(message)));
+            assert_eq!(one == other, alike, "{one} {other}");
+        }
+        check("exited with code 3", "exited with code 4", false);
+        check("status: 500 in 12 ms", "status: 500 in 9 ms", true);
+        check("HTTP 500", "HTTP 503", false);
+        check("no answer on port 8080", "no answer on port 90", true);
+        check("after 3 s, code 1", "after 30 s, code 1", true);
+        check("barcode1 2", "barcode1 3", true);
     }
 
     #[test]
