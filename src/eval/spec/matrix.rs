@@ -277,8 +277,10 @@ fn article(word: &str) -> &'static str {
 
 /// The error for a gate of somebody whom the spec does not have.
 fn unknown(text: &str, slice: &Slice, known: &[String]) -> Error {
-    let mut known: Vec<&str> = known.iter().map(String::as_str).collect();
-    known.dedup();
+    // One name is there once for each of what it goes with.
+    let mut named = std::collections::BTreeSet::new();
+    let known = known.iter().map(String::as_str);
+    let known: Vec<&str> = known.filter(|name| named.insert(*name)).collect();
     let (kind, name) = (&slice.dimension, &slice.value);
     let error = Error::usage(format!("gate `{text}`: the spec has no {kind} `{name}`"));
     let all = known.join("`, `");

@@ -20,6 +20,15 @@ fn check(more: &str, place: &str, says: &[&str]) {
 }
 
 #[test]
+fn a_gate_of_nobody_is_told_each_name_once() {
+    check(
+        "agents: { a: echo, b: echo }\ngates: ['accuracy[agent=zzz] >= 1']\n",
+        "4:9",
+        &["its agents: `a`, `b`\n"],
+    );
+}
+
+#[test]
 fn names_are_fit_for_files_and_tests() {
     for name in [
         "../x",
