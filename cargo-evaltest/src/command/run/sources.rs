@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 use evaltest::Eval;
@@ -36,7 +36,7 @@ impl Sources {
         let programs = eval.agent_files();
         let root = project::root();
         let module = |program: &PathBuf| {
-            let program = std::path::absolute(program).ok()?;
+            let program = plain(program)?;
             let ending = program.extension()?.to_owned();
             let folder = program.parent()?.to_owned();
             let is_ours = folder.starts_with(&root) && INTERPRETED.iter().any(|it| *it == ending);
@@ -45,9 +45,7 @@ impl Sources {
         let modules = programs.iter().filter_map(module).collect();
         let known = eval.sources().into_iter().chain(programs);
         Self {
-            known: known
-                .filter_map(|path| std::path::absolute(path).ok())
-                .collect(),
+            known: known.filter_map(|path| plain(&path)).collect(),
             modules,
             written: eval.output_folder(),
         }
@@ -101,6 +99,23 @@ impl Sources {
     }
 }
 
+/// The path by its one name: a spec says `../data.jsonl` of what its folder is watched for as well.
+fn plain(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            part => plain.push(part),
+        }
+    }
+    // Behind a link `..` is another folder.
+    let [real, meant] = [&path, &plain].map(|path| path.canonicalize().ok());
+    Some(if real == meant { plain } else { path })
+}
+
 impl SourceState {
     pub(super) fn extend(&mut self, other: &Self) {
         let other = other.0.iter();
@@ -118,5 +133,25 @@ impl SourceState {
         let paths: BTreeSet<_> = self.0.keys().chain(then.0.keys()).collect();
         let is_other = |path: &&PathBuf| self.0.get(*path) != then.0.get(*path);
         paths.into_iter().filter(is_other).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_one_name() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path();
+        std::fs::create_dir_all(top.join("evals")).unwrap();
+        std::fs::write(top.join("a.jsonl"), "").unwrap();
+        let check = |path: &str, expect: &str| {
+            assert_eq!(plain(&top.join(path)), Some(top.join(expect)), "{path}");
+        };
+        check("evals/../a.jsonl", "a.jsonl");
+        check("./a.jsonl", "a.jsonl");
+        check("evals/../gone.jsonl", "gone.jsonl");
+        check("evals", "evals");
     }
 }
