@@ -204,6 +204,14 @@ pub trait Benchmark: Send + Sync {
         Vec::new()
     }
 
+    /// Of those what is there and read for the samples that are asked for, for people.
+    #[doc(hidden)]
+    fn read_paths(&self) -> Vec<PathBuf> {
+        let mut paths = self.paths();
+        paths.retain(|path| path.exists());
+        paths
+    }
+
     /// Whether the benchmark asks not to publish its answers: snapshots then hide them by default.
     fn is_gated(&self) -> bool {
         false

@@ -284,6 +284,12 @@ impl Benchmark for Gaia {
         folder::holders(&self.path)
     }
 
+    fn read_paths(&self) -> Vec<PathBuf> {
+        let files = KnownFiles(self.hub.clone());
+        let source = folder::locate(&self.path, self.split.as_deref(), &files);
+        source.map(|source| source.metadata).into_iter().collect()
+    }
+
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
         Some(Box::new(crate::scorer::gaia::GaiaScorer))
     }

@@ -276,6 +276,15 @@ impl Benchmark for Bfcl {
         self.data.holders()
     }
 
+    fn read_paths(&self) -> Vec<PathBuf> {
+        let asked = self.data.select(&self.categories).unwrap_or_default();
+        let asked = asked.iter().filter(|category| category.is_native());
+        let asked: Vec<_> = asked.map(|category| self.data.file(category)).collect();
+        let mut paths = self.data.holders();
+        paths.retain(|path| path == self.data.path() || asked.contains(path));
+        paths
+    }
+
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
         Some(Box::new(checker::BfclScorer::default()))
     }

@@ -39,7 +39,7 @@ fn source(plan: &Plan) -> String {
         return format!("`{}`", clean(dataset));
     }
     let benchmark = &plan.eval.benchmark;
-    match &*benchmark.paths() {
+    match &*benchmark.read_paths() {
         [] => format!("benchmark `{}`", clean(benchmark.name())),
         [path] => format!("`{}`", clean(&shown(path))),
         [path, more @ ..] => format!("`{}` and {} more", clean(&shown(path)), more.len()),
@@ -91,10 +91,15 @@ fn limits(limits: &Limits) -> Vec<String> {
 fn cost(plan: &Plan, places: &[usize]) -> Option<String> {
     let eval = &plan.eval;
     let most = most_usd(plan, places);
-    let asks_judges = plan
-        .scorers
-        .iter()
-        .any(|scorer| !scorer.agents().is_empty());
+    let judges = plan.scorers.iter().flat_map(|scorer| {
+        let mut judges = scorer.agents();
+        // Answers that are known already cost nothing, whoever gave them.
+        judges.retain(|judge| !judge.is_deterministic());
+        judges
+    });
+    let mut judges = judges.peekable();
+    let asks_judges = judges.peek().is_some();
+    let pays_judges = judges.any(|judge| judge.asks_endpoint());
     match (most, eval.limits.budget.cost_usd) {
         (Some(most), Some(budget)) if most <= budget && !asks_judges => {
             Some(format!("costs at most {}", amounts::usd(most)))
@@ -108,7 +113,7 @@ fn cost(plan: &Plan, places: &[usize]) -> Option<String> {
             amounts::usd(most)
         )),
         (Some(most), None) => Some(format!("costs at most {}", amounts::usd(most))),
-        (None, None) if eval.agent.asks_endpoint() || asks_judges => {
+        (None, None) if eval.agent.asks_endpoint() || pays_judges => {
             Some("with no bound to its cost".to_owned())
         }
         (None, None) => None,

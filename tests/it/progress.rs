@@ -88,6 +88,26 @@ fn a_run_begins_with_whom_it_asks_what_and_at_what_price() {
 }
 
 #[test]
+fn a_run_begins_with_files_that_are_read_and_no_price_of_what_is_replayed() {
+    let project = Project::new();
+    let row = |id: &str| {
+        format!(
+            "{{\"task_id\":\"{id}\",\"Question\":\"one\",\"Final answer\":\"ONE\",\"Level\":1}}\n"
+        )
+    };
+    for split in ["test", "validation"] {
+        project.write(&format!("data/2023/{split}/metadata.jsonl"), row("a"));
+    }
+    project.write("said.jsonl", "{\"id\":\"a\",\"output\":\"GRADE: C\"}\n");
+    let spec = "name: e\nbenchmark: { type: gaia, path: data }\nagent: echo\nscorer:\n  type: judge\n  rubric: qa\n  \
+                agent: { type: replay, path: said.jsonl }\n";
+    project.write("eval.yaml", spec);
+    let ran = project.run("run eval.yaml");
+    ran.says(" sample of `data/2023/validation/metadata.jsonl`;")
+        .says_nothing_of("no bound to its cost");
+}
+
+#[test]
 fn answers_from_the_cache_promise_nothing() {
     let server = Server::new(|asked, _| fine(&chat(&asked.prompt().to_uppercase())));
     let project = project(20, &server.openai(", seed: 1"), "cache: true\n");
