@@ -2,7 +2,7 @@
 //! difference alone.
 
 use super::{ComparedRun, RunPair};
-use crate::text::percent;
+use crate::text::{clean, percent};
 use crate::verdict::check::{ComparedVerdict, ErrorBounds, PairedFigures, show_p};
 use crate::verdict::compare::RunsComparison;
 
@@ -128,6 +128,27 @@ fn why_apart(figures: &PairedFigures) -> Option<String> {
     Some(why.to_owned())
 }
 
+/// Says of rows that have p and interval, where the one tells two runs apart and the other does not, why that can be.
+pub(crate) fn rows_apart<'a>(
+    rows: impl IntoIterator<Item = (&'a str, &'a PairedFigures)>,
+) -> Option<String> {
+    let is_apart = |figures: &PairedFigures| {
+        let is_told = matches!(
+            figures.verdict,
+            ComparedVerdict::Worse | ComparedVerdict::Better
+        );
+        figures.p_two_sided.is_some_and(|p| (p < ALPHA) != is_told)
+    };
+    let rows = rows.into_iter().filter(|(_, figures)| is_apart(figures));
+    let names: Vec<_> = rows.map(|(name, _)| format!("`{}`", clean(name))).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "p and interval do not say the same of {}: both are of the same answers, but p is an exact test of whether these              samples are answered otherwise, and the interval is approximate and allows for other samples too",
+            names.join(", ")
+        )
+    })
+}
+
 /// How low and how high the difference could be, and whether that would say something else; nothing without an error.
 fn of_errors([a, b]: [&str; 2], compared: &RunsComparison) -> Vec<String> {
     let Some(bounds) = &compared.error_bounds else {
@@ -228,5 +249,37 @@ fn word(verdict: ComparedVerdict) -> &'static str {
         ComparedVerdict::Better => "better",
         ComparedVerdict::NotToldApart => "not told apart",
         ComparedVerdict::NothingToCompare => "nothing to compare",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_whose_p_and_interval_differ_is_named() {
+        let check = |verdict, p: Option<f64>, expect: bool| {
+            let figures = PairedFigures {
+                n: 4,
+                verdict,
+                accuracy_a: None,
+                accuracy_b: None,
+                difference: None,
+                difference_ci95: None,
+                p: None,
+                p_two_sided: p,
+                worse: 0,
+                better: 0,
+                groups: None,
+            };
+            let told = rows_apart([("one", &figures)]);
+            assert_eq!(told.is_some(), expect, "{figures:?}");
+            assert!(told.is_none_or(|told| told.contains("say the same of `one`: ")));
+        };
+        check(ComparedVerdict::NotToldApart, Some(0.0239), true);
+        check(ComparedVerdict::NotToldApart, Some(0.3), false);
+        check(ComparedVerdict::Worse, Some(0.0239), false);
+        check(ComparedVerdict::Better, Some(0.06), true);
+        check(ComparedVerdict::NothingToCompare, None, false);
     }
 }

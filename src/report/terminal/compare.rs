@@ -10,7 +10,7 @@ use super::LISTED;
 use super::table::{self, cut};
 use crate::report::compare::figures::figure_rows;
 use crate::report::compare::ids::IdList;
-use crate::report::compare::said::{difference_cells, said, share};
+use crate::report::compare::said::{difference_cells, rows_apart, said, share};
 use crate::report::compare::texts::{FlipAnswer, FlipTexts, ShownFlips};
 use crate::report::compare::{ComparedRun, ComparedRuns, RunPair, UnpairedIds};
 use crate::text::{clean, excerpt};
@@ -140,6 +140,10 @@ fn by_name(
         row
     }));
     table::write("  ", &rows, out)?;
+    let shown = figures.iter().take(LISTED);
+    if let Some(note) = rows_apart(shown.map(|(name, it)| (&**name, it))) {
+        writeln!(out, "  {note}")?;
+    }
     match figures.len().saturating_sub(LISTED) {
         0 => Ok(()),
         more => writeln!(out, "  and {more} more: `--json`"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::report::accuracy;
-use crate::report::compare::said::{ALPHA, difference_cells, share};
+use crate::report::compare::said::{ALPHA, difference_cells, rows_apart, share};
 use crate::report::compare::{ComparedRun, RunPair};
 use crate::report::html::chart::{IntervalRow, IntervalScale, ScatterPoint, intervals, scatter};
 use crate::report::html::escape::text;
@@ -70,6 +70,9 @@ fn drawn(
     });
     let rows: Vec<_> = rows.collect();
     intervals(caption, HEADS, scale, &rows, out)?;
+    if let Some(note) = rows_apart(figures.iter().take(MOST_ROWS).copied()) {
+        writeln!(out, "<p>{}</p>", text(&note))?;
+    }
     left(figures.len(), out)
 }
 

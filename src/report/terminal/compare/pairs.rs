@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::report::compare::figures::figure_rows;
-use crate::report::compare::said::{ALPHA, difference_cells};
+use crate::report::compare::said::{ALPHA, difference_cells, rows_apart};
 use crate::report::compare::{ComparedRun, RunPair};
 use crate::report::terminal::table;
 use crate::verdict::check::show_p;
@@ -25,6 +25,13 @@ pub(super) fn write(
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
     rows.extend(pairs.iter().map(|pair| row(runs, pair)));
     table::write("  ", &rows, out)?;
+    let names = pairs.iter().map(|pair| name(runs, pair));
+    let names: Vec<_> = names.collect();
+    let figures = pairs.iter().map(|pair| &pair.comparison.whole);
+    let named = names.iter().map(String::as_str).zip(figures);
+    if let Some(note) = rows_apart(named) {
+        writeln!(out, "  {note}")?;
+    }
     for line in pairs.iter().filter_map(|pair| pair.left_out(runs)) {
         writeln!(out, "  {line}")?;
     }
@@ -35,11 +42,15 @@ pub(super) fn write(
     )
 }
 
-fn row(runs: &[ComparedRun], pair: &RunPair) -> Vec<String> {
+fn name(runs: &[ComparedRun], pair: &RunPair) -> String {
     let [a, b] = pair.places.map(|place| &*runs[place].letter);
+    format!("{b} less {a}")
+}
+
+fn row(runs: &[ComparedRun], pair: &RunPair) -> Vec<String> {
     let figures = &pair.comparison.whole;
     let p = |p: Option<f64>| p.map_or_else(|| "-".to_owned(), show_p);
-    let mut row = vec![format!("{b} less {a}"), figures.n.to_string()];
+    let mut row = vec![name(runs, pair), figures.n.to_string()];
     row.extend(difference_cells(figures));
     row.extend([p(figures.p_two_sided), p(pair.p_holm), pair.said()]);
     row
