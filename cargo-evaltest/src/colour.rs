@@ -40,6 +40,11 @@ impl ColorArgs {
     }
 }
 
+/// How a command without the option writes standard output.
+pub(crate) fn paint() -> Paint {
+    ColorArgs::default().paint()
+}
+
 /// Whether the environment wants colours on a stream that is a terminal, or is none.
 pub(crate) fn wanted(is_terminal: bool) -> bool {
     of_environment(|name| std::env::var_os(name), is_terminal)

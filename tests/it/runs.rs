@@ -69,6 +69,20 @@ fn with_errors_the_accuracy_is_a_range() {
 }
 
 #[test]
+fn gates_have_the_colour_of_the_worst() {
+    let project = project();
+    for command in ["runs", "gate", "summarize"] {
+        let coloured = |value: &str| {
+            let mut command = project.command(command);
+            command.env_remove("NO_COLOR").env("CLICOLOR_FORCE", value);
+            let out = command.output().unwrap().stdout;
+            String::from_utf8(out).unwrap().contains("\u{1b}[32m")
+        };
+        assert_eq!([coloured("1"), coloured("0")], [true, false], "{command}");
+    }
+}
+
+#[test]
 fn the_rest_is_counted_and_what_cannot_be_read_is_named() {
     let project = project();
     project.run("run eval.yaml --run-id second").exits(0);

@@ -7,9 +7,9 @@ use evaltest::engine::report::terminal;
 use evaltest::engine::run::rescore;
 use evaltest::{Exit, Gate, Result};
 
-use crate::console;
 use crate::run_ids::typed_folder;
 use crate::runs::named_or_last;
+use crate::{colour, console};
 
 /// Check the gates of a run again, or others
 #[derive(Debug, Args)]
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &GateArgs) -> Result<Exit> {
             "exit_code": run.summary.exit_code,
         }))?;
     } else {
-        console::print(|out| terminal::run(&run, out))?;
+        console::print(|out| terminal::painted(&run, colour::paint(), out))?;
     }
     Ok(run.summary.exit_code)
 }

@@ -15,7 +15,7 @@ use super::foreseen::told;
 use crate::discover::one_spec;
 use crate::run_ids::typed_folder;
 use crate::runs::read_run;
-use crate::{console, scorers};
+use crate::{colour, console, scorers};
 
 /// Score the answers of a run again, into a new run directory; no agent is asked
 ///
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
     if args.json {
         console::print_json(&serde_json::json!({ "run_dir": run.dir, "summary": run.summary }))?;
     } else {
-        console::print(|out| terminal::run(&run, out))?;
+        console::print(|out| terminal::painted(&run, colour::paint(), out))?;
     }
     Ok(Exit::Passed)
 }

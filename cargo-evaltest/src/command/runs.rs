@@ -6,8 +6,8 @@ use clap::Args;
 use evaltest::engine::report::terminal::runs;
 use evaltest::{Exit, Result};
 
-use crate::console;
 use crate::runs::glances;
+use crate::{colour, console};
 
 /// List the runs of the project: when, eval, agent, samples, accuracy, gates, cost
 ///
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &RunsArgs) -> Result<Exit> {
     if args.json {
         console::print_json(&serde_json::json!({ "runs": found.runs }))?;
     } else {
-        console::print(|out| runs::write(&found.runs, out))?;
+        console::print(|out| runs::write(&found.runs, colour::paint(), out))?;
     }
     if found.older > 0 {
         console::note(&format!(

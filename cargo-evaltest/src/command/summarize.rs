@@ -7,9 +7,9 @@ use evaltest::engine::report::{markdown, terminal};
 use evaltest::engine::run::rescore;
 use evaltest::{Exit, Result};
 
-use crate::console;
 use crate::run_ids::typed_folder;
 use crate::runs::named_or_last;
+use crate::{colour, console};
 
 /// Work out the summary of a run again and print it
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &SummarizeArgs) -> Result<Exit> {
     } else if args.markdown {
         console::print(|out| markdown::run(&run, out))?;
     } else {
-        console::print(|out| terminal::run(&run, out))?;
+        console::print(|out| terminal::painted(&run, colour::paint(), out))?;
     }
     Ok(Exit::Passed)
 }

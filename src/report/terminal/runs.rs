@@ -2,16 +2,20 @@
 
 use std::io::{self, Write};
 
-use super::table::{self, cut};
+use super::paint::{Paint, Tone};
+use super::table::{self, TableCell, cut};
 use crate::report::accuracy;
 use crate::report::glance::{GateCounts, GlanceStatus, RunGlance};
 use crate::text::clean;
+use crate::verdict::result::Verdict;
 
 /// So many characters of a name are shown.
 const MOST: usize = 28;
+/// The column of gates.
+const GATES: usize = 6;
 
 /// Writes runs, a line each: when, eval, agent, samples, accuracy, errors, gates, cost, and how the run is named.
-pub fn write(runs: &[RunGlance], out: &mut dyn Write) -> io::Result<()> {
+pub fn write(runs: &[RunGlance], paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let heads = [
         "started (UTC)",
         "eval",
@@ -24,12 +28,12 @@ pub fn write(runs: &[RunGlance], out: &mut dyn Write) -> io::Result<()> {
         "time",
         "run",
     ];
-    let heads = heads.map(str::to_owned).to_vec();
+    let heads = heads.map(TableCell::plain).to_vec();
     let rows: Vec<_> = std::iter::once(heads).chain(runs.iter().map(row)).collect();
-    table::write("", &rows, out)
+    table::write_cells("", &rows, paint, out)
 }
 
-fn row(run: &RunGlance) -> Vec<String> {
+fn row(run: &RunGlance) -> Vec<TableCell> {
     let none = || "-".to_owned();
     let count = |count: Option<u64>| count.map_or_else(none, |count| count.to_string());
     let samples = match run.status {
@@ -46,7 +50,8 @@ fn row(run: &RunGlance) -> Vec<String> {
         [] => none(),
         agent => agent.join(" "),
     };
-    vec![
+    let tone = run.gates.map_or(Tone::Plain, tone);
+    let cells = [
         minute(&run.started_at),
         cut(&clean(&run.eval), MOST),
         cut(&clean(&agent), MOST),
@@ -58,7 +63,21 @@ fn row(run: &RunGlance) -> Vec<String> {
             .map_or_else(none, |usd| format!("{usd:.2} USD")),
         run.duration_s.map_or_else(none, |s| format!("{s:.1} s")),
         clean(&run.run_id),
-    ]
+    ];
+    let mut cells = cells.map(TableCell::plain);
+    cells[GATES].tone = tone;
+    cells.to_vec()
+}
+
+/// The colour of the worst verdict.
+fn tone(counts: GateCounts) -> Tone {
+    let worst_first = [
+        (counts.failed, Verdict::Failed),
+        (counts.inconclusive, Verdict::Inconclusive),
+        (counts.passed, Verdict::Passed),
+    ];
+    let worst = worst_first.into_iter().find(|(count, _)| *count > 0);
+    worst.map_or(Tone::Plain, |(_, verdict)| verdict.into())
 }
 
 /// `2 ✓ 1 ✗`: how many came out how, the worst last.
