@@ -28,6 +28,7 @@ pub(crate) mod html;
 mod judge;
 pub mod junit;
 pub mod markdown;
+pub mod masked;
 pub mod matrix;
 mod md;
 mod metrics;

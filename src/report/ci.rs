@@ -7,7 +7,8 @@
 use crate::data::record::slices_of;
 use crate::data::{Normalized, Record, shown_prediction};
 use crate::error::Result;
-use crate::report::reported::{ReportedRun, hide_texts};
+use crate::report::masked::PublicWords;
+use crate::report::reported::ReportedRun;
 use crate::store::files::RECORDS;
 use crate::store::{RunStatus, read_lean_records, read_records};
 use crate::text::hash::Hasher;
@@ -91,10 +92,12 @@ pub(super) struct CiSample {
 
 impl CiSample {
     /// The epochs' verdict needs what they said, so it is found before that is taken out.
-    fn of(mut records: Vec<Record>, hides_texts: bool) -> Self {
+    fn of(mut records: Vec<Record>, public: Option<&PublicWords>) -> Self {
         let end = CaseEnd::of(&records);
-        if hides_texts {
-            records.iter_mut().for_each(hide_texts);
+        if let Some(public) = public {
+            for record in &mut records {
+                public.hide(record);
+            }
         }
         let id = records.first().map(|it| it.sample_id.clone());
         Self {
@@ -114,10 +117,10 @@ impl CiSample {
 
 /// The samples of a run: of any number of long answers a few are in memory.
 pub(super) fn samples(run: &ReportedRun) -> Result<impl Iterator<Item = Result<CiSample>>> {
-    let hides_texts = run.hides_texts;
+    let public = run.public_words();
     let records = read_records(&run.dir.file(RECORDS))?;
     let samples = poll::samples(records.map(|record| record.map(shortened)));
-    Ok(samples.map(move |sample| Ok(CiSample::of(sample?, hides_texts))))
+    Ok(samples.map(move |sample| Ok(CiSample::of(sample?, public.as_ref()))))
 }
 
 /// What is kept of a text, in bytes. No service shows more.
@@ -205,10 +208,6 @@ pub(super) fn truth(record: &Record) -> Option<&str> {
 pub(super) fn cut_short(run: &ReportedRun) -> Option<String> {
     if run.is_finished() {
         return None;
-    }
-    if run.hides_texts && run.manifest.stop_reason.is_some() {
-        // It may have what an agent said.
-        return Some("why is in what the command printed".to_owned());
     }
     let told = run.manifest.stop_reason.clone();
     Some(told.unwrap_or_else(|| match run.manifest.status {

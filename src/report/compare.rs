@@ -18,6 +18,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::report::masked::PublicWords;
+use crate::report::reported::MaskedTexts;
 use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, RunStatus, read_lean_records};
 use crate::system::kept::{KeptRows, SortedRows};
@@ -156,14 +158,21 @@ pub struct ComparedRun {
     pub latency_s: Option<Latency>,
 }
 
-/// Compares runs whose files can be believed.
+/// Compares runs whose files can be believed. Of masked ones, names of numbers and reasons that may be what was asked or
+/// answered are left out where `texts` says so.
 ///
 /// # Errors
 /// When two were judged otherwise, are one and the same, or have no sample in common; when one cannot be read.
-pub fn compare(dirs: &[RunDir]) -> Result<ComparedRuns> {
-    let mut manifests = Vec::new();
+pub fn compare(dirs: &[RunDir], texts: MaskedTexts) -> Result<ComparedRuns> {
+    let (mut manifests, mut public) = (Vec::new(), Vec::new());
     for dir in dirs {
-        manifests.push(dir.manifest()?);
+        let mut manifest = dir.manifest()?;
+        let hides = manifest.masked && texts == MaskedTexts::Hidden;
+        if hides {
+            PublicWords::hide_reason(&mut manifest);
+        }
+        public.push(hides.then(|| PublicWords::of(&manifest)));
+        manifests.push(manifest);
     }
     let letters: Vec<_> = (0..dirs.len()).map(letter).collect();
     let runs = || dirs.iter().zip(&manifests).zip(&letters);
@@ -200,7 +209,13 @@ pub fn compare(dirs: &[RunDir]) -> Result<ComparedRuns> {
             let scorer = both[0].scorers.first().map(String::as_str);
             let comparing = Comparing::new(&names, scorer, all_scorers, sides[1].is_grouped);
             let pair = RunPair::of([a, b], sides, called, comparing)?;
-            pairs.push(pair.ok_or_else(|| nothing_in_common(both, called))?);
+            let mut pair = pair.ok_or_else(|| nothing_in_common(both, called))?;
+            for public in [&public[a], &public[b]].into_iter().flatten() {
+                for means in pair.comparison.means.values_mut() {
+                    public.hide_names(means);
+                }
+            }
+            pairs.push(pair);
         }
     }
     let adjusted = holm(

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::compare::{RunPair, compare};
-use super::reported::ReportedRun;
+use super::reported::{MaskedTexts, ReportedRun};
 use crate::data::Variant;
 use crate::error::Result;
 use crate::store::{Manifest, RunDir, RunStatus};
@@ -206,7 +206,11 @@ fn pairs(entries: &[&ReportedRun], known: &[usize]) -> Result<Vec<RunPair>> {
         places: pair.places.map(|at| known[at]),
         ..pair
     };
-    Ok(compare(&dirs)?.pairs.into_iter().map(placed).collect())
+    Ok(compare(&dirs, MaskedTexts::Hidden)?
+        .pairs
+        .into_iter()
+        .map(placed)
+        .collect())
 }
 
 fn told(pair: &RunPair, [a, b]: [String; 2], ranges: &[[f64; 2]]) -> RankedPair {

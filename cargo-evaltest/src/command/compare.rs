@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use evaltest::engine::report::compare::texts::{FlipTexts, ShownFlips, WantedFlip, flip_texts};
 use evaltest::engine::report::compare::{ComparedRun, ComparedRuns, RunPair, compare, page};
+use evaltest::engine::report::reported::MaskedTexts;
 use evaltest::engine::report::terminal::compare::write;
 use evaltest::engine::store::RunDir;
 use evaltest::engine::system::file::write_atomically_by;
@@ -74,7 +75,12 @@ prints {\"runs\", \"pairs\", \"notices\"}, where each pair has the same figures 
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit> {
     let dirs = compared_runs(&args.runs)?;
-    let compared = compare(&dirs)?;
+    let hidden = if args.show_texts {
+        MaskedTexts::Shown
+    } else {
+        MaskedTexts::Hidden
+    };
+    let compared = compare(&dirs, hidden)?;
     let is_masked = compared.runs.iter().any(|run| run.masked) && !args.show_texts;
     let texts = if is_masked {
         Vec::new()

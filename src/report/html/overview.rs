@@ -135,11 +135,6 @@ fn notices(run: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         ));
     } else if !run.is_finished() {
         let reason = run.manifest.stop_reason.as_deref();
-        // What stands behind it may be what the agent said.
-        let reason = match (reason, run.hides_texts) {
-            (Some(reason), true) => reason.split([':', ';']).next(),
-            (reason, _) => reason,
-        };
         let reason = reason.unwrap_or("it was killed");
         told.push(format!("It ended before all was asked: {}.", text(reason)));
     }

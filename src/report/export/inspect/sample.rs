@@ -9,7 +9,8 @@ use super::tally::LogUsage;
 use crate::data::{Normalized, Record, Score, Status};
 use crate::report::export::error_kind;
 use crate::report::export::scores::{number_of, verdicts};
-use crate::report::reported::{HIDDEN, ReportedRun};
+use crate::report::masked::HIDDEN;
+use crate::report::reported::ReportedRun;
 
 /// So much of a text stands in the list of the viewer, in bytes.
 const SHORT: usize = 1000;

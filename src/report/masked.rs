@@ -1,0 +1,364 @@
+//! `PublicWords`: the words that a report of a masked run may show, for the program or the spec has them.
+//!
+//! Whatever else a scorer or an agent says may be what was asked, what was answered or what is true: a word, a number, the
+//! name of a number.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::data::record::NO_PROMPT;
+use crate::data::{Normalized, Record};
+use crate::store::Manifest;
+use crate::verdict::summary::{Summary, VALUE};
+
+/// What stands in place of a text that is not shown where one must stand.
+pub(super) const HIDDEN: &str = "(not shown: `snapshot.answers` is `masked`)";
+
+/// What stands in place of why a run ended early, which may have what an agent said anywhere in it.
+const STOPPED: &str = "why is in what the command printed";
+
+/// Reasons that built-in scorers give.
+const REASONS: &[&str] = &[
+    "accepted",
+    "all_correct",
+    "all_found",
+    "all_matched",
+    "as_expected",
+    "below_pass",
+    "below_threshold",
+    "correct",
+    "empty_ground_truth",
+    "empty_prediction",
+    "exact_match",
+    "forbidden_call",
+    "included",
+    "incorrect",
+    "inconsistent",
+    "inefficient",
+    "invalid_json",
+    "loss",
+    "matched",
+    "mismatch",
+    "missing_call",
+    "no_answer",
+    "no_call",
+    "no_prediction",
+    "none_correct",
+    "none_matched",
+    "not_a_choice",
+    "not_a_number",
+    "not_an_integer",
+    "out_of_range",
+    "overlap",
+    "part_correct",
+    "part_wrong",
+    "partial",
+    "partial_match",
+    "partly_matched",
+    "passed",
+    "rejected",
+    "similar",
+    "substring_match",
+    "threshold_reached",
+    "tie",
+    "too_complex",
+    "too_few_tool_calls",
+    "too_long",
+    "too_many_elements",
+    "unexpected_call",
+    "win",
+    "within_tolerance",
+    "wrong_arguments",
+    "wrong_count",
+    "wrong_function",
+    "wrong_order",
+];
+
+/// Names of numbers that built-in scorers and ready rubrics give.
+const FIGURES: &[&str] = &[
+    "abs_error",
+    "accuracy",
+    "ast_match_rate",
+    "brief",
+    "calls",
+    "clarity",
+    "coherence",
+    "completeness",
+    "correctness",
+    "craft",
+    "difficulty_match",
+    "disagreement",
+    "distance",
+    "efficiency",
+    "em",
+    "exact_match",
+    "excellent",
+    "f1",
+    "forbidden_calls",
+    "found",
+    "length",
+    "length_against",
+    "name_f1",
+    "name_precision",
+    "name_recall",
+    "of",
+    "order_rate",
+    "originality",
+    "parameter_accuracy",
+    "parameters",
+    "partial_match",
+    "precision",
+    "recall",
+    "readability",
+    "rel_error",
+    "repaired",
+    "required_rate",
+    "requirements",
+    "reward",
+    "robustness",
+    "similarity",
+    "spread",
+    "structure",
+    "tool_calls",
+    "total",
+    VALUE,
+    "verbose",
+];
+
+/// Kinds of scorers whose verdicts come from other programs.
+const FOREIGN: [&str; 2] = ["command", "recorded"];
+
+/// What a masked run may show of what its scorers say.
+#[derive(Clone, Debug)]
+pub struct PublicWords {
+    /// Words of the spec's scorers and gates: the names of parts and of dimensions.
+    named: HashSet<String>,
+    /// Whether a scorer is a program of its own, whose numbers may be truths.
+    is_foreign: bool,
+}
+
+impl PublicWords {
+    /// Those of a run.
+    pub fn of(manifest: &Manifest) -> Self {
+        let mut named: HashSet<String> = manifest.scorers.iter().cloned().collect();
+        let mut is_foreign = false;
+        for key in ["scorer", "scorers"] {
+            let scorers = manifest.config.get(key).unwrap_or(&Value::Null);
+            gather(scorers, &mut named);
+            is_foreign |= has_foreign(scorers);
+        }
+        // Such as `mean(judge.tone) >= 3`.
+        let gates = manifest.config.get("gates").and_then(Value::as_array);
+        for gate in gates.into_iter().flatten().filter_map(Value::as_str) {
+            let words = gate.split(|c: char| !(c.is_ascii_alphanumeric() || "_-".contains(c)));
+            named.extend(words.map(str::to_owned));
+        }
+        Self { named, is_foreign }
+    }
+
+    /// Takes what was asked, what was said and what is true out of a record. Its id, its slices, its verdict and its
+    /// figures stay.
+    pub fn hide(&self, record: &mut Record) {
+        record.prompt = Arc::clone(&NO_PROMPT);
+        record.question = None;
+        record.ground_truth = Value::Null;
+        record.metadata = Map::new();
+        record.mask = String::new();
+        let result = &mut record.result;
+        result.output = None;
+        result.prediction = None;
+        result.judged = Vec::new();
+        if let Some(score) = &mut result.score {
+            score.normalized_prediction = Normalized::None;
+            score.normalized_ground_truth = Normalized::None;
+            score
+                .details
+                .retain(|name, value| self.shows_detail(name, value));
+            if !is_reason(&score.reason) {
+                score.reason = HIDDEN.into();
+            }
+        }
+        // As JSON: the same members, and those of scorers that tell more.
+        for score in result.scores.values_mut() {
+            let Value::Object(members) = score else {
+                continue;
+            };
+            members.retain(|name, value| match (name.as_str(), value) {
+                ("error", value) => {
+                    *value = HIDDEN.into();
+                    true
+                }
+                ("reason", value) => {
+                    if !value.as_str().is_some_and(is_reason) {
+                        *value = HIDDEN.into();
+                    }
+                    true
+                }
+                ("details", Value::Object(details)) => {
+                    details.retain(|name, value| self.shows_detail(name, value));
+                    true
+                }
+                (VALUE | "correct", value) => is_figure(value),
+                (name, value) => self.shows_detail(name, value),
+            });
+        }
+        if let Some(error) = &mut result.error {
+            // What a program says when it fails may be what it was asked.
+            HIDDEN.clone_into(&mut error.message);
+            error.stderr_tail = None;
+        }
+    }
+
+    /// Takes truths and answers out of a summary: labels are both, and a scorer may have texts for names of numbers.
+    pub(crate) fn hide_summary(&self, summary: &mut Summary) {
+        summary.labels = None;
+        self.hide_names(&mut summary.means);
+        self.hide_names(&mut summary.mean_ranges);
+        for group in summary.slices.values_mut().flat_map(BTreeMap::values_mut) {
+            self.hide_names(&mut group.means);
+            self.hide_names(&mut group.mean_ranges);
+        }
+        for scorer in summary.scorers.values_mut() {
+            scorer.labels = None;
+            self.hide_names(&mut scorer.means);
+            self.hide_names(&mut scorer.mean_ranges);
+        }
+    }
+
+    /// Takes what an agent may have said out of a manifest.
+    pub(crate) fn hide_reason(manifest: &mut Manifest) {
+        if let Some(reason) = &mut manifest.stop_reason {
+            STOPPED.clone_into(reason);
+        }
+    }
+
+    /// Keeps the means that have public names.
+    pub(crate) fn hide_names<T>(&self, means: &mut BTreeMap<String, T>) {
+        means.retain(|name, _| self.has_name(name));
+    }
+
+    fn has_name(&self, name: &str) -> bool {
+        // A second part of one name has a number: `numeric#2`.
+        let name = match name.split_once('#') {
+            Some((name, number)) if number.parse::<u8>().is_ok() => name,
+            _ => name,
+        };
+        FIGURES.contains(&name) || self.named.contains(name)
+    }
+
+    fn shows_detail(&self, name: &str, value: &Value) -> bool {
+        !self.is_foreign && is_figure(value) && self.has_name(name)
+    }
+}
+
+fn is_figure(value: &Value) -> bool {
+    value.is_number() || value.is_boolean()
+}
+
+fn is_reason(reason: &str) -> bool {
+    REASONS.contains(&reason)
+}
+
+/// Adds all keys and texts in a value.
+fn gather(value: &Value, named: &mut HashSet<String>) {
+    match value {
+        Value::String(text) => {
+            named.insert(text.clone());
+        }
+        Value::Array(items) => items.iter().for_each(|item| gather(item, named)),
+        Value::Object(members) => {
+            for (name, member) in members {
+                named.insert(name.clone());
+                gather(member, named);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether another program judges, alone or as a part.
+fn has_foreign(value: &Value) -> bool {
+    match value {
+        Value::String(text) => FOREIGN.contains(&text.as_str()),
+        Value::Array(items) => items.iter().any(has_foreign),
+        Value::Object(members) => members.values().any(has_foreign),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::data::{AgentError, Output, Score};
+
+    fn public(scorers: &Value) -> PublicWords {
+        let mut named = HashSet::new();
+        gather(scorers, &mut named);
+        PublicWords {
+            named,
+            is_foreign: has_foreign(scorers),
+        }
+    }
+
+    #[test]
+    fn no_text_of_a_masked_benchmark_is_left() {
+        let secret = "whale oil";
+        let score = Score::new(0.5, false, format!("not {secret}"))
+            .normalized(secret, secret)
+            .detail("f1", 0.5)
+            .detail("span", secret);
+        let mut record = Record::scored("q1", score);
+        record.prompt = secret.into();
+        record.question = Some(secret.to_owned());
+        record.ground_truth = secret.into();
+        record.metadata.insert("Steps".to_owned(), secret.into());
+        record.result.prediction = Some(secret.to_owned());
+        record.result.output = Some(Output::text(secret));
+        let mut error = AgentError::new(secret);
+        error.stderr_tail = Some(secret.to_owned());
+        record.result.error = Some(error);
+        let scores = json!({
+            "qa": {"value": 0.5, "correct": false, "reason": "partial", "normalized_prediction": secret,
+                   "details": {"f1": 0.5, "span": secret}},
+            "judge": {"error": secret},
+        });
+        record.result.scores = scores.as_object().unwrap().clone();
+        public(&json!(["qa"])).hide(&mut record);
+        let text = serde_json::to_string(&record).unwrap();
+        assert!(!text.contains("whale"), "{text}");
+        assert_eq!(record.sample_id, "q1");
+        let score = record.result.score.as_ref().unwrap();
+        assert_eq!(score.details.get("f1"), Some(&0.5.into()));
+        assert_eq!(record.result.scores["qa"]["reason"], "partial");
+        assert_eq!(record.result.unjudged_by().collect::<Vec<_>>(), ["judge"]);
+    }
+
+    #[test]
+    fn a_word_and_a_number_of_a_scorer_may_be_the_truth() {
+        let check = |scorers: &Value, name: &'static str, reason: &'static str| {
+            let mut record =
+                Record::scored("q1", Score::new(0.0, false, reason).detail(name, 4242));
+            let told = json!({"value": 0.5, "correct": false, "reason": reason, "details": {name: 4242}, name: 4242});
+            record.result.scores.insert("other".to_owned(), told);
+            public(scorers).hide(&mut record);
+            serde_json::to_string(&record).unwrap()
+        };
+        let text = check(&json!(["exact"]), "paris", "paris");
+        assert!(!text.contains("paris") && !text.contains("4242"), "{text}");
+        let text = check(&json!(["exact"]), "f1", "42");
+        assert!(!text.contains("\"42\"") && text.contains("4242"), "{text}");
+        // What another program calls as the built-in ones do is its own all the same.
+        let foreign = json!([{"all": [{"type": "command", "command": ["./judge"]}]}]);
+        let text = check(&foreign, "f1", "mismatch");
+        assert!(
+            text.contains("mismatch") && !text.contains("4242"),
+            "{text}"
+        );
+        let judge = json!([{"type": "judge", "rubric": {"dimensions": [{"name": "tone"}]}}]);
+        assert!(check(&judge, "tone", "passed").contains("\"tone\":4242"));
+    }
+}
