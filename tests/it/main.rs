@@ -58,6 +58,7 @@ mod junit;
 mod jury;
 mod killed;
 mod limits;
+mod masked;
 mod matrix;
 mod memory;
 mod mistyped;

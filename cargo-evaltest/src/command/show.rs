@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::data::shown_prediction;
+use evaltest::engine::report::masked::PublicWords;
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
 use evaltest::engine::report::terminal::in_epoch;
 use evaltest::engine::store::{Carried, RunDir, files, read_carried, read_records};
@@ -39,6 +40,10 @@ pub(crate) struct ShowArgs {
     #[arg(long, conflicts_with = "id")]
     failures: bool,
 
+    /// With `--failures`: show what agents and scorers said of an eval whose snapshots are masked, too
+    #[arg(long, requires = "failures")]
+    show_texts: bool,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -55,8 +60,15 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
         let [alone, below] = NAMED;
         if args.failures {
             let mut groups = groups.naming(alone);
+            let manifest = dir.manifest()?;
+            let hides = manifest.masked && !args.show_texts;
+            let public = hides.then(|| PublicWords::of(&manifest));
             for record in read_records(&path)? {
-                groups.add(&record?);
+                let mut record = record?;
+                if let Some(public) = &public {
+                    public.hide(&mut record);
+                }
+                groups.add(&record);
             }
             let groups = groups.finish();
             if args.json {
