@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::dry_run::known;
@@ -17,7 +18,9 @@ use crate::error::{Error, Result};
 use crate::eval::plan::{BaselineUse, Plan};
 use crate::eval::registry::Registry;
 use crate::eval::spec;
+use crate::store::events;
 use crate::store::events::past::Left;
+use crate::store::files::JOURNAL;
 use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::project::shown;
 use crate::text::setting::Override;
@@ -148,6 +151,16 @@ fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
     };
     let skipped_lines = written.journal_lines_skipped.clone();
     let was_over = manifest.status != RunStatus::Running;
+    // Nobody wrote when one that was killed, or goes on, ended: what is written now is of this reading.
+    let (ended_at, duration_s) = if was_over {
+        (written.ended_at.clone(), written.duration_s)
+    } else {
+        let last = last_event(path)?;
+        let seconds = last
+            .as_deref()
+            .and_then(|last| seconds_between(&manifest.started_at, last));
+        (last, seconds)
+    };
     let kept = Manifest {
         status,
         stop_reason: match status {
@@ -158,8 +171,8 @@ fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
         whole: manifest.whole && (!lost || was_over && manifest.status != RunStatus::Finished),
         git_sha: manifest.git_sha.clone(),
         git_dirty: manifest.git_dirty,
-        ended_at: manifest.ended_at.clone().or(written.ended_at.clone()),
-        duration_s: manifest.duration_s.or(written.duration_s),
+        ended_at: manifest.ended_at.clone().or(ended_at),
+        duration_s: manifest.duration_s.or(duration_s),
         failed_assertions: manifest.failed_assertions.clone(),
         baseline: manifest.baseline.clone(),
         ..written
@@ -177,6 +190,25 @@ fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
         status,
         notices: Vec::new(),
     })
+}
+
+/// When the last event of the journal was written.
+fn last_event(path: &Path) -> Result<Option<String>> {
+    let journal = path.join(JOURNAL);
+    let mut last = None;
+    // Several write at a time, and lines may stand in another order.
+    events::each(&journal, &mut |line| {
+        last = last.take().max(Some(line.event.time));
+        Ok(())
+    })?;
+    Ok(last)
+}
+
+/// `None` where one of them is no time, or the clock was set back.
+fn seconds_between(start: &str, end: &str) -> Option<f64> {
+    let [start, end] = [start, end].map(|time| time.parse::<Timestamp>().ok());
+    let seconds = end?.duration_since(start?).as_secs_f64();
+    (seconds >= 0.0).then_some(seconds)
 }
 
 /// Why a run that is made again is not whole, if it is not.

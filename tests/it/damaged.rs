@@ -362,3 +362,29 @@ fn the_spec_of_a_run_is_that_of_the_checkout_in_which_it_is_looked_at() {
     fs::remove_file(dir.join("samples.jsonl")).unwrap();
     on(&other, "repair DIR", &dir).exits(0);
 }
+
+#[test]
+fn a_killed_run_took_until_its_last_event() {
+    let (project, dir) = red();
+    let path = dir.join("manifest.json");
+    let manifest = fs::read(&path).unwrap();
+    let mut manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+    manifest["status"] = "running".into();
+    manifest["started_at"] = "2026-01-01T00:00:00.000Z".into();
+    manifest["ended_at"] = serde_json::Value::Null;
+    manifest["duration_s"] = serde_json::Value::Null;
+    fs::write(&path, manifest.to_string()).unwrap();
+    let journal = crate::project::unsealed(&fs::read_to_string(dir.join("events.jsonl")).unwrap());
+    let time = regex::Regex::new("\"time\":\"[^\"]*\"").unwrap();
+    let journal = time.replace_all(&journal, "\"time\":\"2026-01-01T00:01:30.000Z\"");
+    fs::write(dir.join("events.jsonl"), &*journal).unwrap();
+    on(&project, "report DIR", &dir)
+        .exits(0)
+        .says("| time | 1 min 30 s; ");
+    on(&project, "report DIR --format html", &dir)
+        .exits(0)
+        .says("took</span> <b>90.0 s</b>");
+    // Before anything was asked nobody knows.
+    fs::write(dir.join("events.jsonl"), "").unwrap();
+    on(&project, "report DIR", &dir).exits(0).says("| time | -");
+}
