@@ -12,6 +12,7 @@ pub(super) mod told;
 mod user;
 
 pub use overview::overview_of_all;
+pub(super) use overview::steps;
 
 use super::document::ReportText;
 use super::figures::RunFigures;
@@ -30,4 +31,9 @@ pub fn report_text(
         ReportAudience::Product => product::text(run, figures),
         ReportAudience::User => user::text(run),
     }
+}
+
+/// What developers are told that a page has in no chart.
+pub(super) fn beside_charts(run: &ReportedRun, figures: &RunFigures) -> ReportText {
+    developer::beside_charts(run, figures)
 }

@@ -133,6 +133,16 @@ fn the_exact_and_the_partial_stand_side_by_side() {
             &format!("\n    {} Level 2: ", "░".repeat(50)),
         ],
     );
+    let page = report(&project, "one --format html");
+    has(
+        &page,
+        &[
+            "<h3>Exact and partial by level</h3>",
+            "<li>Level 2: 0.00 % exact / 50.00 % partial (0/2)",
+            "<h3>From level to level</h3>",
+            "<li>from level 1 to 2: 100.0 % lost",
+        ],
+    );
 }
 
 #[test]
@@ -311,6 +321,19 @@ fn repeats_and_several_runs_are_told() {
             "| q000 (epoch 1) | What is 0? | no | 000 | no | mismatch |",
         ],
     );
+    let page = report(&project, "one --format html");
+    has(
+        &page,
+        &[
+            ">pass@3</th>",
+            ">pass^3</th>",
+            ">majority</th>",
+            "<h4>Flaky samples</h4>",
+            ">q000</th><td class=\"n\">2 of 3</td>",
+        ],
+    );
+    // They are told with their figures, and not once more among what went wrong.
+    has_not(&page, &["wrong in others</span>"]);
     let out = report(&project, "one --audience user");
     has(&out, &["12 questions, each 3 times. Checked: 36 answers."]);
     project.run("run eval.yaml --run-id two");

@@ -263,6 +263,13 @@ fn the_benchmarks_metrics_are_worked_out_and_gated() {
         .run(&format!("summarize {} --markdown", run.display()))
         .exits(0);
     markdown.says("| weather.get | unit | value | 1 |");
+    project
+        .run(&format!("report {} --format html", run.display()))
+        .exits(0)
+        .says("<h3>Wrong parameters</h3>")
+        .says("weather.get: unit")
+        .says("own metrics</h3>")
+        .says(">parameter_accuracy</th>");
     project.run(&format!("rescore {}", run.display())).exits(0);
     assert_ne!(project.last_run(), run);
     assert_eq!(project.last_json("summary.json")["metrics"], metrics);

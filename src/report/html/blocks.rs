@@ -12,6 +12,11 @@ use crate::report::document::{
 /// Writes a report whose title is a heading of this level; what is in it comes below.
 pub(super) fn report(said: &ReportText, level: usize, out: &mut dyn Write) -> io::Result<()> {
     heading(level, &said.title, out)?;
+    body(said, level, out)
+}
+
+/// Writes what stands below a heading of this level.
+pub(super) fn body(said: &ReportText, level: usize, out: &mut dyn Write) -> io::Result<()> {
     for block in &said.blocks {
         match block {
             ReportBlock::Heading(below, title) => {

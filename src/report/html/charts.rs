@@ -127,10 +127,7 @@ fn confusion(labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
     if labels.left_out || confusion.labels.is_empty() {
         return Ok(());
     }
-    writeln!(out, "<h3>Labels</h3>")?;
-    if let Some(f1) = labels.macro_f1 {
-        writeln!(out, "<p>Macro-F1 <b>{f1:.3}</b> of {}</p>", labels.samples)?;
-    }
+    writeln!(out, "<h3>Confusion of labels</h3>")?;
     let mut columns = confusion.labels.clone();
     columns.push("(other)".to_owned());
     matrix(

@@ -1,5 +1,5 @@
 //! What went wrong, by what it has in common: errors by kind, wrong answers by reason, scorers that contradict each other,
-//! samples that are right in some epochs and wrong in others, the slowest and the dearest.
+//! the slowest and the dearest.
 
 use std::io::{self, Write};
 
@@ -17,7 +17,7 @@ pub(super) fn problems(
 ) -> io::Result<()> {
     let has_wrong = groups.wrong.len() > 1;
     let is_any = !groups.errors.is_empty() || !groups.disagreements.is_empty();
-    if is_any || has_wrong || groups.flaky.count > 0 {
+    if is_any || has_wrong {
         writeln!(out, "<h3>What went wrong</h3>\n<ul>")?;
         for group in &groups.errors {
             let kind = group.kind.replace('_', " ");
@@ -54,17 +54,6 @@ pub(super) fn problems(
             };
             let told = format!("{decides} {by} what {} {against}", group.other);
             item("warn", group.count, &told, &group.ids, out)?;
-            writeln!(out, "</li>")?;
-        }
-        if groups.flaky.count > 0 {
-            let ids: Vec<_> = groups
-                .flaky
-                .samples
-                .iter()
-                .map(|it| it.id.clone())
-                .collect();
-            let told = "right in some epochs and wrong in others";
-            item("warn", groups.flaky.count, told, &ids, out)?;
             writeln!(out, "</li>")?;
         }
         writeln!(out, "</ul>")?;

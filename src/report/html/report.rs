@@ -14,14 +14,13 @@ use super::page::HtmlPage;
 use super::problems::problems;
 use super::script::REPORT;
 use crate::error::Result;
-use crate::report::document::ReportLine;
 use crate::report::figures::RunFigures;
 use crate::report::format::{ReportAudience, ReportFormat, unwritten};
 use crate::report::matrix::told::told as ranked_in_words;
 use crate::report::matrix::{matrices, rank};
 use crate::report::recommend::recommendations;
 use crate::report::reported::ReportedRun;
-use crate::report::words::{overview_of_all, report_text};
+use crate::report::words::{beside_charts, overview_of_all, report_text, steps};
 use crate::verdict::groups::GroupedFailures;
 
 /// Runs as one page.
@@ -74,8 +73,8 @@ pub(crate) fn content(runs: &[ReportedRun], out: &mut dyn Write) -> Result<()> {
     head(runs, out).map_err(io)?;
     for (place, run) in runs.iter().enumerate() {
         let (noted, groups) = NotedSamples::of(run)?;
-        let advice = recommendations(run, &RunFigures::of(run)?);
-        section(place, run, &noted, &groups, &advice, out).map_err(io)?;
+        let figures = RunFigures::of(run)?;
+        section(place, run, &noted, (&groups, &figures), out).map_err(io)?;
         embedded(place, run, out)?;
     }
     Ok(())
@@ -175,8 +174,7 @@ fn section(
     place: usize,
     run: &ReportedRun,
     noted: &NotedSamples,
-    groups: &GroupedFailures,
-    advice: &[ReportLine],
+    (groups, figures): (&GroupedFailures, &RunFigures),
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(
@@ -186,13 +184,15 @@ fn section(
         text(&run.manifest.run_id)
     )?;
     overview(run, noted, out)?;
+    let advice = recommendations(run, figures);
     if !advice.is_empty() {
         writeln!(out, "<h3>What to do</h3>")?;
-        blocks::list("ol", advice, out)?;
+        blocks::list("ol", &advice, out)?;
     }
     facts(run, out)?;
     problems(groups, run.is_recorded(), out)?;
     charts(&run.summary, noted, out)?;
+    blocks::body(&beside_charts(run, figures), 2, out)?;
     failing(noted, out)?;
     writeln!(out, "</section>")
 }
@@ -214,6 +214,9 @@ fn facts(run: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         if count > 0 {
             facts.push((name, count.to_string()));
         }
+    }
+    if let Some(steps) = steps(summary) {
+        facts.push(("steps of a right answer", steps));
     }
     if let Some(cost) = summary.usage.cost_usd {
         facts.push(("cost", format!("{cost:.4} USD")));

@@ -57,6 +57,19 @@ pub(super) fn text(run: &ReportedRun, figures: &RunFigures) -> ReportText {
         dollars,
         &mut text,
     );
+    labels(summary, &mut text);
+    metrics(summary, figures, &mut text);
+    text
+}
+
+/// What a page does not draw: it stands between its charts and the samples.
+pub(super) fn beside_charts(run: &ReportedRun, figures: &RunFigures) -> ReportText {
+    let summary = &run.summary;
+    let mut text = ReportText::default();
+    parameters(figures, &mut text);
+    slices::beside_charts(summary, &mut text);
+    repeats(summary, figures, &mut text);
+    labels(summary, &mut text);
     metrics(summary, figures, &mut text);
     text
 }
@@ -119,6 +132,10 @@ fn wrong(figures: &RunFigures, text: &mut ReportText) {
         }
         text.table(table);
     }
+    parameters(figures, text);
+}
+
+fn parameters(figures: &RunFigures, text: &mut ReportText) {
     let wrong = &figures.wrong_parameters;
     if !wrong.is_empty() {
         text.section("Wrong parameters");
@@ -320,8 +337,7 @@ fn largest(
     text.table(table);
 }
 
-/// Labels, and what the benchmark itself says.
-fn metrics(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
+fn labels(summary: &Summary, text: &mut ReportText) {
     if let Some(labels) = &summary.labels
         && let Some(macro_f1) = labels.macro_f1
     {
@@ -343,6 +359,10 @@ fn metrics(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
         }
         text.table(table);
     }
+}
+
+/// What the benchmark itself says.
+fn metrics(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
     let metrics = ReportedMetrics::of(summary);
     if summary.metrics.is_empty() {
         return;

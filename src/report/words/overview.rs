@@ -194,7 +194,7 @@ fn errors(summary: &Summary) -> String {
 }
 
 /// How many steps right answers took, on average.
-fn steps(summary: &Summary) -> Option<String> {
+pub(in crate::report) fn steps(summary: &Summary) -> Option<String> {
     let steps = summary.steps.as_ref()?;
     let told = format!(
         "{:.1} on average, of the {} that tell",

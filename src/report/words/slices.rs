@@ -49,6 +49,31 @@ pub(super) fn sections(summary: &Summary, text: &mut ReportText) {
     }
 }
 
+/// What stands in no chart of accuracies: exact and partial matches of each value, and what is lost between levels.
+pub(super) fn beside_charts(summary: &Summary, text: &mut ReportText) {
+    for (dimension, values) in &summary.slices {
+        let title = titled(dimension);
+        let lines = in_order(values).into_iter().take(LISTED);
+        let lines = lines.flat_map(|(value, group)| {
+            let named = format!("{title} {value}");
+            let decides = ExactAndPartial::among(&group.means, &group.mean_ranges);
+            let own = decides.map(|_| format!("{named}: {}", told(group, summary)).into());
+            own.into_iter().chain(of_others(&named, group, summary))
+        });
+        let told: Vec<_> = lines.collect();
+        if !told.is_empty() {
+            text.section(format!("Exact and partial by {dimension}"));
+            text.blocks.push(ReportBlock::List(told));
+        }
+    }
+    let mut lost = ReportText::default();
+    drops(summary, &mut lost);
+    if !lost.blocks.is_empty() {
+        text.section("From level to level");
+        text.blocks.append(&mut lost.blocks);
+    }
+}
+
 fn is_range(group: &Group) -> bool {
     group.accuracy_bounds.is_some_and(|[low, high]| low < high)
 }
