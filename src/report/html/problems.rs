@@ -4,9 +4,9 @@
 use std::io::{self, Write};
 
 use super::escape::{cut, text};
-use crate::verdict::groups::{GroupedFailures, SampleFigure};
+use crate::verdict::groups::{GroupedFailures, SampleFigure, WrongGroup};
 
-/// Reasons of wrong answers that are told.
+/// Reasons of wrong answers that are told at once; the others are one click away.
 const MOST_REASONS: usize = 12;
 
 /// Writes what went wrong; nothing where nothing did. Recorded answers were given before the run.
@@ -15,9 +15,8 @@ pub(super) fn problems(
     is_recorded: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let has_wrong = groups.wrong.len() > 1;
     let is_any = !groups.errors.is_empty() || !groups.disagreements.is_empty();
-    if is_any || has_wrong {
+    if is_any || !groups.wrong.is_empty() {
         writeln!(out, "<h3>What went wrong</h3>\n<ul>")?;
         for group in &groups.errors {
             let kind = group.kind.replace('_', " ");
@@ -37,13 +36,16 @@ pub(super) fn problems(
             }
             writeln!(out, "</li>")?;
         }
-        if has_wrong {
-            for group in groups.wrong.iter().take(MOST_REASONS) {
-                let reason = group.reason.as_deref().unwrap_or("other reasons");
-                let reason = format!("wrong: {}", reason.replace('_', " "));
-                item("bad", group.count, &reason, &group.ids, out)?;
-                writeln!(out, "</li>")?;
-            }
+        let (first, rest) = groups.wrong.split_at(groups.wrong.len().min(MOST_REASONS));
+        first.iter().try_for_each(|group| wrong(group, out))?;
+        if !rest.is_empty() {
+            let more = rest.len();
+            writeln!(
+                out,
+                "<li><details><summary>{more} more of the reasons of wrong answers</summary><ul>"
+            )?;
+            rest.iter().try_for_each(|group| wrong(group, out))?;
+            writeln!(out, "</ul></details></li>")?;
         }
         for group in &groups.disagreements {
             let decides = group.scorer.as_deref().unwrap_or("the scorer that decides");
@@ -65,6 +67,17 @@ pub(super) fn problems(
     }
     let dollars = |value: f64| format!("{value:.6} USD");
     ranked("The dearest", &groups.dearest, &dollars, out)
+}
+
+fn wrong(group: &WrongGroup, out: &mut dyn Write) -> io::Result<()> {
+    let reason = match group.reason.as_deref() {
+        // Not every scorer gives one.
+        Some("") => "wrong, without a reason".to_owned(),
+        Some(reason) => format!("wrong: {}", reason.replace('_', " ")),
+        None => "wrong: other reasons".to_owned(),
+    };
+    item("bad", group.count, &reason, &group.ids, out)?;
+    writeln!(out, "</li>")
 }
 
 fn item(
@@ -112,4 +125,40 @@ fn ranked(
         )?;
     }
     writeln!(out, "</ol></details>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::groups::FailureGroups;
+
+    #[test]
+    fn wrong_answers_are_told_whether_of_one_reason_or_of_many() {
+        fn told(reasons: usize) -> String {
+            let mut groups = FailureGroups::new(None).finish();
+            groups.wrong = (0..reasons)
+                .map(|number| WrongGroup {
+                    reason: Some(format!("value_error:{number}")),
+                    count: 2,
+                    ids: vec![format!("q{number}")],
+                })
+                .collect();
+            let mut out = Vec::new();
+            problems(&groups, false, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        }
+        assert_eq!(told(0), "");
+        let one = told(1);
+        assert!(
+            one.contains(
+                "<b>2</b> <span class=\"bad\">wrong: value error:0</span>: <code>q0</code>"
+            ),
+            "{one}"
+        );
+        let many = told(20);
+        assert!(
+            many.contains("value error:19<") && many.contains(">8 more of"),
+            "{many}"
+        );
+    }
 }
