@@ -115,6 +115,18 @@ fn a_fixture_has_a_panel_pairs_and_labels_of_people() {
         .exits(0)
         .says("What to do")
         .says_nothing_of("accepts what pairwise rejects in");
+    // A page has all that Markdown tells of them.
+    let dir = ran["run_dir"].as_str().unwrap();
+    let page = project.run_of(&["report", dir, "--format", "html", "-o", "page.html"]);
+    page.exits(0);
+    let page = project.read("page.html");
+    for expect in [
+        "<li>jury <code>jury</code>: ",
+        "<li><code>pairwise</code>: 16 pairs",
+        "To be seen to:",
+    ] {
+        assert!(page.contains(expect), "{expect}: {page}");
+    }
 }
 
 /// Numbers are compared as numbers and codes as texts, unless the eval names a scorer.

@@ -6,9 +6,10 @@ use super::chart::{HistogramMark, IntervalRow, IntervalScale, histogram, interva
 use super::escape::text;
 use super::noted::NotedSamples;
 use crate::report::accuracy;
-use crate::report::judge::{corrected, line};
+use crate::report::judge::pairs::lines as pair_lines;
+use crate::report::judge::{corrected, jury, line};
 use crate::text::percent;
-use crate::verdict::summary::{Group, JudgeSummary, Labels, Summary};
+use crate::verdict::summary::{Group, JudgeSummary, Labels, Summary, judge_notices};
 
 /// Values of a dimension that are drawn.
 const MOST_VALUES: usize = 40;
@@ -27,6 +28,14 @@ pub(super) fn charts(
     latency(summary, noted, out)?;
     if let Some(judge) = &summary.judge {
         judges(judge, out)?;
+        let notices = judge_notices(summary);
+        if !notices.is_empty() {
+            writeln!(out, "<p>To be seen to:</p>\n<ul>")?;
+            for notice in notices {
+                writeln!(out, "<li>{}</li>", text(&notice))?;
+            }
+            writeln!(out, "</ul>")?;
+        }
     }
     Ok(())
 }
@@ -180,6 +189,16 @@ fn judges(judge: &JudgeSummary, out: &mut dyn Write) -> io::Result<()> {
             text(name),
             text(&line(judge))
         )?;
+        for told in judge.pairs.iter().flat_map(pair_lines) {
+            writeln!(out, "<li><code>{}</code>: {}</li>", text(name), text(&told))?;
+        }
+    }
+    for (name, of) in &judge.juries {
+        let told = [jury::line(of)].into_iter().chain(jury::labels_line(of));
+        for told in told {
+            let (name, told) = (text(name), text(&told));
+            writeln!(out, "<li>jury <code>{name}</code>: {told}</li>")?;
+        }
     }
     writeln!(out, "</ul>")?;
     kappas(judge, out)?;
