@@ -62,6 +62,9 @@ pub(super) fn verdict(run: &ReportedRun) -> (&'static str, &'static str) {
         Exit::Passed if !run.is_finished() => ("inconclusive", "Ended early"),
         Exit::Passed => ("passed", "Passed"),
         Exit::Failed => ("failed", "Failed"),
+        Exit::Infrastructure if of(&run.summary, Verdict::Failed).next().is_some() => {
+            ("failed", "Failed, and not all is decided")
+        }
         Exit::Infrastructure => (
             "inconclusive",
             "Not decided: too little is known of the agent",
