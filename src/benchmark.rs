@@ -16,6 +16,7 @@
 //!
 //! `fixtures/` has a spec of each to copy.
 
+mod admission;
 pub(crate) mod aime;
 pub(crate) mod custom;
 pub(crate) mod gaia;
@@ -36,6 +37,7 @@ use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
 use crate::scorer::{Maker, Scorer};
 
+pub(crate) use admission::{AdmissionDesk, AnswerAdmission};
 #[cfg(feature = "bfcl")]
 pub(crate) use running::CountsRecords;
 pub(crate) use running::RunningMetrics;
@@ -184,6 +186,13 @@ pub trait Benchmark: Send + Sync {
     /// of evaltest.
     #[doc(hidden)]
     fn running_metrics(&self) -> Option<RunningMetrics> {
+        None
+    }
+
+    /// Which answers stay, and how often one that does not is asked for again, where samples ask for new things. A fresh one
+    /// for each run.
+    #[doc(hidden)]
+    fn admission(&self) -> Option<AdmissionDesk> {
         None
     }
 

@@ -25,7 +25,7 @@ pub use judge_rule::JudgeRule;
 pub use judged::{JudgeCall, JurorVote, ReplyForm, Unread};
 pub(crate) use manner::FailureManner;
 pub use output::{AgentError, EndedBy, FailureKind, Output, Usage};
-pub use record::{Outcome, Record, Status};
+pub use record::{Outcome, Record, RefusedAnswer, Status};
 pub use sample::{Attachment, Sample, Target};
 pub(crate) use score::DetailBounds;
 pub use score::{Details, Normalized, Score, shown_prediction};

@@ -22,6 +22,7 @@
 //!
 //! Who knows whom: session → asking → caller → ledger, emitter → stopper.
 
+mod admitting;
 mod alike;
 mod answer_size;
 mod asker;
@@ -59,10 +60,12 @@ mod scratch;
 mod seen;
 mod select;
 mod session;
+mod settling;
 mod siblings;
 mod stop;
 mod telling;
 mod throttle;
+mod turnstile;
 
 pub use options::CiPolicy;
 pub(crate) use options::{FrontDoor, Home, RunOptions, Scope};

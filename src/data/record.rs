@@ -9,6 +9,7 @@ mod failed;
 mod judgement;
 mod lean;
 pub(crate) mod parts;
+mod refused;
 mod unjudged;
 
 use std::sync::{Arc, LazyLock};
@@ -22,6 +23,7 @@ use super::score::Score;
 
 pub(crate) use abridged::read_abridged;
 pub(crate) use judgement::Judgement;
+pub use refused::RefusedAnswer;
 
 /// How a sample ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -131,6 +133,9 @@ pub struct Outcome {
     /// replies once they are on disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judged: Vec<JudgeCall>,
+    /// Answers that were refused before it, where the benchmark has refused ones asked for again. Not in older files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedAnswer>,
     /// Tokens and cost of the answer that counted.
     pub usage: Option<Usage>,
     /// How many steps the answer took, where the agent tells. Not in older files.
@@ -277,8 +282,11 @@ impl Record {
             }
             lean::cut_all(score);
         }
-        if let Some(score) = &mut self.result.score {
-            score.details.values_mut().for_each(lean::cut_all);
+        let refused = self.result.refused.iter_mut();
+        let refused = refused.map(|refused| &mut refused.details);
+        let details = self.result.score.iter_mut().map(|score| &mut score.details);
+        for details in details.chain(refused) {
+            details.values_mut().for_each(lean::cut_all);
         }
     }
 }

@@ -55,7 +55,7 @@ pub struct Task {
     pub(crate) options: Arc<Map<String, Value>>,
     pub(crate) scratch: Option<PathBuf>,
     pub(crate) epoch: u32,
-    /// 1 where a judge is asked once more, because its reply could not be read.
+    /// 1 where a judge is asked once more, because its reply could not be read; of others how many answers were refused.
     pub(crate) again: u32,
     /// For whom it is asked, where it is a judge.
     pub(crate) judge: Option<JudgeTurn>,

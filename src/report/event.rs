@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::data::RefusedAnswer;
 use crate::data::{AgentError, Record};
 use crate::verdict::run::Run;
 
@@ -55,6 +56,15 @@ pub enum Event<'a> {
         error: &'a AgentError,
         /// Whether the sample is asked again.
         retry: bool,
+    },
+    /// An answer is refused, and the sample is asked again.
+    AnswerRefused {
+        /// The sample's id.
+        id: &'a str,
+        /// Which repetition, from 0.
+        epoch: u32,
+        /// Why, and what it took.
+        refused: &'a RefusedAnswer,
     },
     /// Nothing is asked for a while: who is asked has everybody wait. Told again with each longer pause.
     Waiting {

@@ -170,6 +170,15 @@ impl PublicWords {
         result.output = None;
         result.prediction = None;
         result.judged = Vec::new();
+        for refused in &mut result.refused {
+            refused.judged = Vec::new();
+            refused
+                .details
+                .retain(|name, value| self.shows_detail(name, value));
+            if !is_reason(&refused.reason) {
+                refused.reason = HIDDEN.into();
+            }
+        }
         if let Some(score) = &mut result.score {
             score.normalized_prediction = Normalized::None;
             score.normalized_ground_truth = Normalized::None;

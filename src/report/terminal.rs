@@ -79,6 +79,14 @@ pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
                 failures::reason(error)
             )
         }
+        Event::AnswerRefused { id, epoch, refused } => writeln!(
+            out,
+            "{}{}: the answer of attempt {} was refused, asking again: {}",
+            clean(id),
+            in_epoch(*epoch),
+            refused.attempt,
+            excerpt(&refused.reason)
+        ),
         Event::Waiting {
             eval,
             who,

@@ -98,12 +98,12 @@ impl AgentCaller {
         let task = Task {
             // Made for each attempt: kept for every sample it would hold each question twice.
             visible: Arc::new(Visible::of(&question.item.sample)),
-            prompt: self.plan.prompt(&question.item),
+            prompt: question.prompt(&self.plan),
             files,
             options: Arc::clone(&self.plan.eval.agent_options),
             scratch: folder.clone(),
             epoch: question.epoch,
-            again: 0,
+            again: question.again(),
             judge: None,
             attempt,
             deadline: self.deadline(started, sample_left),

@@ -94,9 +94,10 @@ impl Cached {
             fingerprint: &self.fingerprint,
             spec: eval.config.get("agent").unwrap_or(&Value::Null),
             options: &eval.agent_options,
-            prompt: &self.plan.prompt(&question.item),
+            prompt: &question.prompt(&self.plan),
             sample: &question.item.sample,
             epoch: question.epoch,
+            again: question.again(),
         };
         // What cannot be read will fail its sample.
         asked.key().ok()

@@ -18,6 +18,7 @@ use super::outcome::skipped;
 use super::progress::{LONGEST_LINE, ProgressLog, SaidProgress};
 use super::question::{CONFIRM, Question};
 use super::stop::Stopper;
+use crate::data::RefusedAnswer;
 use crate::data::{AgentError, FailureKind, JudgeCall, Outcome, Output, Record, Status};
 use crate::error::Result;
 use crate::eval::Assert;
@@ -253,6 +254,27 @@ impl Ledger {
             _ => Kind::Ended,
         };
         self.judged(record, kind, record.result.attempts);
+    }
+
+    /// Writes down that an answer is refused, which stands in the journal already, and gives it, redacted; `None` if it could
+    /// not be written.
+    pub(super) fn refused(
+        &self,
+        question: &Question,
+        mut outcome: Outcome,
+    ) -> Option<RefusedAnswer> {
+        self.plan.redactor.verdicts(&mut outcome, &mut 0);
+        let mut event = question.event(outcome.attempts, Kind::Refused);
+        let refused = RefusedAnswer::of(outcome.clone());
+        outcome.output = None;
+        outcome.prediction = None;
+        outcome
+            .judged
+            .iter_mut()
+            .for_each(|call| call.output = None);
+        event.result = Some(outcome);
+        self.books().answered.remove(&question.slot);
+        self.write(&event).then_some(refused)
     }
 
     /// Writes down the verdict on an answer that confirms a flip or does not.

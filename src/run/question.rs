@@ -1,5 +1,8 @@
 //! `Question`: one thing to be asked, a sample in one epoch.
 
+use std::sync::Arc;
+
+use crate::data::RefusedAnswer;
 use crate::data::steps::annotated_steps;
 use crate::data::{Outcome, Record};
 use crate::error::Error;
@@ -17,6 +20,10 @@ pub(super) struct Question {
     pub(super) epoch: u32,
     /// Why it cannot be asked, if its row is not what it was when the dataset was read. The item has no texts then.
     pub(super) fault: Option<Error>,
+    /// Answers that were refused, so that it is asked again.
+    pub(super) refused: Vec<RefusedAnswer>,
+    /// What the prompt says of that.
+    pub(super) note: Option<String>,
 }
 
 impl Question {
@@ -33,6 +40,8 @@ impl Question {
             slot,
             item,
             fault,
+            refused: Vec::new(),
+            note: None,
             epoch: u32::try_from(slot % epochs).unwrap_or_default(),
         }
     }
@@ -42,13 +51,30 @@ impl Question {
         &self.item.sample.id
     }
 
+    /// What the agent is asked.
+    pub(super) fn prompt(&self, plan: &Plan) -> Arc<str> {
+        let prompt = plan.prompt(&self.item);
+        match &self.note {
+            Some(note) => format!("{prompt}\n\n{note}").into(),
+            None => prompt,
+        }
+    }
+
+    /// How many answers were refused.
+    pub(super) fn again(&self) -> u32 {
+        u32::try_from(self.refused.len()).unwrap_or(u32::MAX)
+    }
+
     /// An event of now, for the journal.
     pub(super) fn event(&self, attempt: u32, kind: Kind) -> StoredEvent {
         StoredEvent::new(self.id(), self.epoch, attempt, kind)
     }
 
     /// Its record, redacted.
-    pub(super) fn into_record(self, plan: &Plan, outcome: Outcome) -> Record {
+    pub(super) fn into_record(self, plan: &Plan, mut outcome: Outcome) -> Record {
+        if !self.refused.is_empty() {
+            outcome.refused = self.refused;
+        }
         let prompt = plan.prompt(&self.item);
         let Item {
             sample,

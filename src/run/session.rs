@@ -4,26 +4,27 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use super::admitting::Admitting;
 use super::alike::FirstAttempts;
 use super::asker::Asker;
-use super::asking::{Asking, Ended};
+use super::asking::Asking;
 use super::attempt::AgentCaller;
 use super::cached::Cached;
 use super::emitter::Emitter;
 use super::finish::Finish;
 use super::judge::{judge, judge_failure};
-use super::judging::{JudgeDesk, Judging, Subject};
+use super::judging::Judging;
 use super::ledger::Ledger;
 use super::opening::opening;
 use super::options::{Home, RunOptions};
-use super::outcome::{failed, skipped};
+use super::outcome::failed;
 use super::preflight::{check_agents, tidy};
 use super::question::Question;
 use super::select::Selected;
 use super::siblings;
 use super::stop::{Stopped, Stopper};
 use super::throttle::Throttle;
-use crate::data::{AgentError, FailureKind, JudgeCall, Outcome, Record, Status};
+use crate::data::{AgentError, FailureKind, Record, Status};
 use crate::error::Result;
 use crate::eval::limits::Limits;
 use crate::eval::limits::budget::UsedUp;
@@ -32,7 +33,6 @@ use crate::eval::{Eval, KeepScratch};
 use crate::report::event::{Event, Observer};
 use crate::scorer::Scorer;
 use crate::store::RunDir;
-use crate::store::events::past::{Answered, Past};
 use crate::system::clock;
 use crate::system::panics;
 use crate::system::shortage;
@@ -43,13 +43,14 @@ use crate::verdict::summary::judge_notices;
 
 /// One run of one eval.
 pub(crate) struct Session {
-    plan: Arc<Plan>,
+    pub(super) plan: Arc<Plan>,
     selected: Selected,
-    asking: Asking,
-    judging: Judging,
-    ledger: Arc<Ledger>,
-    stopper: Arc<Stopper>,
-    emitter: Arc<Emitter>,
+    pub(super) asking: Asking,
+    pub(super) admitting: Admitting,
+    pub(super) judging: Judging,
+    pub(super) ledger: Arc<Ledger>,
+    pub(super) stopper: Arc<Stopper>,
+    pub(super) emitter: Arc<Emitter>,
     finish: Finish,
 }
 
@@ -157,6 +158,7 @@ impl Session {
         let begun = Arc::clone(&plan);
         let session = Self {
             finish: Finish::begin(begun, dir, resumed, &options, asker, &mut selected)?,
+            admitting: Admitting::of(&plan.eval),
             plan,
             selected,
             asking,
@@ -200,7 +202,7 @@ impl Session {
                 if self.is_stopped() || !self.admits(turn) {
                     return;
                 }
-                self.settle(slot);
+                self.settle(slot, Some(turn));
                 self.through();
             }
         };
@@ -233,7 +235,7 @@ impl Session {
     pub(crate) fn run_sample(&self, place: usize) -> Vec<Record> {
         let epochs = self.plan.eval.epochs as usize;
         let settle = |slot| {
-            let mut record = self.settle(slot);
+            let mut record = self.settle(slot, None);
             self.through();
             record.forget();
             record
@@ -318,7 +320,7 @@ impl Session {
         let mut ended = 0;
         for slot in self.selected.slots() {
             if self.ledger.has_answer(slot) {
-                let record = self.settle(slot);
+                let record = self.settle(slot, None);
                 ended += usize::from(record.result.status != Status::Skipped);
             }
         }
@@ -392,96 +394,6 @@ impl Session {
 
     pub(crate) fn dir(&self) -> &RunDir {
         self.finish.dir()
-    }
-
-    /// Brings a question to its end, unless an earlier part of the run did, and puts its redacted record onto disk.
-    fn settle(&self, slot: usize) -> Record {
-        let question = Question::of(&self.plan, slot);
-        if let Some(error) = &question.fault {
-            // Never another question in its place, and no verdict on an answer to what is not known any more.
-            self.stopper.unreadable(error);
-            return question.into_record(&self.plan, skipped(0));
-        }
-        let mut past = self.ledger.past(slot);
-        let foreign = std::mem::take(&mut past.foreign);
-        let mut counted = None;
-        let outcome = match past {
-            Past {
-                outcome: Some(outcome),
-                ..
-            } => {
-                counted = Some(outcome.redacted);
-                outcome
-            }
-            Past {
-                answer: Some(answer),
-                attempts,
-                judged,
-                ..
-            } => {
-                let desk = self.desk(&question, false, judged);
-                judge(&self.plan, &question, Answered { attempts, ..answer }, desk)
-            }
-            Past { attempts, .. } => self.ask(&question, attempts),
-        };
-        let mut record = question.into_record(&self.plan, outcome);
-        match counted {
-            // The count in the journal is that of the whole record.
-            Some(counted) => record.result.redacted = counted,
-            None => self.ledger.ended(&mut record),
-        }
-        if record.result.status == Status::Skipped {
-            self.ledger.leave_open(slot, record.result.attempts);
-            return record;
-        }
-        self.ledger.keep(slot, &record, foreign);
-        self.emitter
-            .emit(&Event::SampleFinished { record: &record });
-        self.stopper.recorded(&record);
-        record
-    }
-
-    /// Where the scorers of a question have judges asked; `known` is what those said before.
-    fn desk<'a>(
-        &'a self,
-        question: &'a Question,
-        confirms: bool,
-        known: Vec<JudgeCall>,
-    ) -> JudgeDesk<'a> {
-        let subject = Subject {
-            id: question.id(),
-            epoch: question.epoch,
-            confirms,
-        };
-        JudgeDesk::new(&self.judging, &*self.ledger, subject, known)
-    }
-
-    /// Asks, and judges what was said.
-    fn ask(&self, question: &Question, earlier: u32) -> Outcome {
-        self.emitter.emit(&Event::SampleStarted {
-            id: question.id(),
-            epoch: question.epoch,
-        });
-        match self.asking.ask(question, earlier) {
-            Ended::Answered(answer) => {
-                let desk = self.desk(question, false, Vec::new());
-                judge(&self.plan, question, answer, desk)
-            }
-            Ended::Failed {
-                error,
-                latency_s,
-                attempts,
-                is_wrong,
-            } => {
-                let outcome = failed(error, latency_s, attempts);
-                if is_wrong {
-                    judge_failure(&self.plan, question, outcome)
-                } else {
-                    outcome
-                }
-            }
-            Ended::Stopped { attempts } => skipped(attempts),
-        }
     }
 }
 

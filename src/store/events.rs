@@ -53,6 +53,8 @@ pub(crate) enum Kind {
     Judged,
     /// A request of a judge has no reply; `error` says why.
     JudgeFailed,
+    /// The answer was refused and the sample is asked again; `result` holds the verdict.
+    Refused,
     /// The sample ended with a verdict, which `result` holds.
     Scored,
     /// The sample ended without a verdict; `result` says how.

@@ -60,7 +60,8 @@ use crate::verdict::result::GateResult;
 ///   `cached`, also of slices, where there are such; `accuracy_bounds`, also of slices and scorers;
 ///   `failed_as_wrong`, also of slices, where there are such; `partial`; `early_stop`; `unjudged` of slices and
 ///   scorers, where there are such; `judge`, where one was asked; `not_judged`, where there are such; `change`, with a baseline;
-///   `failure_rate` with its bounds and interval, also of slices; `steps`, also of slices, where agents tell.
+///   `failure_rate` with its bounds and interval, also of slices; `steps`, also of slices, where agents tell; `refused`, where
+///   there are such.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
@@ -101,6 +102,10 @@ pub struct Summary {
     /// `usage`, `latency_s` and `attempts`.
     #[serde(default, skip_serializing_if = "no_samples")]
     pub cached: u64,
+    /// Answers that were refused, so that their samples were asked again, where the benchmark has that. They count in
+    /// `usage` and `attempts`, and in no other figure.
+    #[serde(default, skip_serializing_if = "no_samples")]
+    pub refused: u64,
     /// Scored samples to which the agent gave no answer, which `errors: wrong` counts as a wrong one.
     #[serde(default, skip_serializing_if = "no_samples")]
     pub failed_as_wrong: u64,

@@ -23,6 +23,8 @@ pub(crate) struct AskedFor<'a> {
     pub(crate) prompt: &'a str,
     pub(crate) sample: &'a Sample,
     pub(crate) epoch: u32,
+    /// How many answers to it were refused before.
+    pub(crate) again: u32,
 }
 
 impl AskedFor<'_> {
@@ -39,6 +41,9 @@ impl AskedFor<'_> {
             .part(self.prompt)
             .part(self.epoch.to_le_bytes())
             .part(Value::from(sample.tools.as_slice()).to_string());
+        if self.again > 0 {
+            hash = hash.part("again").part(self.again.to_le_bytes());
+        }
         // Agents see nothing else of the metadata.
         for name in &sample.visible {
             if let Some(value) = sample.metadata.get(name) {
@@ -125,6 +130,7 @@ mod tests {
                 prompt: &self.prompt,
                 sample: &self.sample,
                 epoch: self.epoch,
+                again: 0,
             };
             asked.key().unwrap()
         }
@@ -243,6 +249,7 @@ mod tests {
             prompt: "",
             sample: &base.sample,
             epoch: 0,
+            again: 0,
         };
         assert!(asked.key().is_err());
     }

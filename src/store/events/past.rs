@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Kind, StoredEvent};
+use crate::data::RefusedAnswer;
 use crate::data::{JudgeCall, Outcome, Output};
 use crate::store::Carried;
 
@@ -13,6 +14,8 @@ pub(crate) struct Past {
     pub(crate) attempts: u32,
     /// What was answered last.
     pub(crate) answer: Option<Answered>,
+    /// Answers that were refused, so that it was asked again.
+    pub(crate) refused: Vec<RefusedAnswer>,
     /// What judges said of it.
     pub(crate) judged: Vec<JudgeCall>,
     /// The outcome, if the sample ended with an answer.
@@ -96,6 +99,7 @@ impl Past {
             | Kind::Failed
             | Kind::Judged
             | Kind::JudgeFailed
+            | Kind::Refused
             | Kind::Confirmed => (None, None),
         };
         let event = carried.known;
@@ -119,6 +123,18 @@ impl Past {
                     output: texts.0,
                     result: None,
                 };
+            }
+            Kind::Refused => {
+                self.attempts = self.attempts.max(event.attempt);
+                let judged = &self.judged;
+                self.refused.extend(event.result.map(|outcome| {
+                    RefusedAnswer::of(Outcome {
+                        judged: filled(outcome.judged, judged),
+                        ..outcome
+                    })
+                }));
+                (self.answer, self.outcome) = (None, None);
+                self.foreign = Foreign::default();
             }
             Kind::Scored | Kind::Ended => {
                 let result = event.result.as_ref();
@@ -158,7 +174,7 @@ impl Left {
     pub(crate) fn with(self, event: &StoredEvent, failures_count: bool) -> Self {
         match event.kind {
             Kind::Answered if event.output.is_some() => Self::Answer,
-            Kind::Answered => Self::Nothing,
+            Kind::Answered | Kind::Refused => Self::Nothing,
             Kind::Scored | Kind::Ended if self != Self::Answer => match &event.result {
                 Some(result) if failures_count || result.is_failure_as_wrong() => Self::End,
                 None if failures_count => Self::Nothing,

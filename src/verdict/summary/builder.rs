@@ -27,6 +27,7 @@ pub(crate) struct SummaryBuilder {
     has_slices: bool,
     failures: BTreeMap<String, u64>,
     attempts: u64,
+    refused: u64,
     recovered: Recovered,
     judge: JudgeTally,
     metrics: Map<String, Value>,
@@ -59,6 +60,7 @@ impl SummaryBuilder {
             has_slices: true,
             failures: BTreeMap::new(),
             attempts: 0,
+            refused: 0,
             recovered: Recovered::default(),
             judge: JudgeTally::default(),
             metrics: Map::new(),
@@ -121,7 +123,10 @@ impl SummaryBuilder {
             *self.failures.entry(kind).or_default() += 1;
         }
         self.attempts += u64::from(outcome.attempts);
-        if outcome.attempts > 1 {
+        let refused = outcome.refused.len() as u64;
+        self.refused += refused;
+        // Asked again for another answer is no retry.
+        if u64::from(outcome.attempts) > 1 + refused {
             self.recovered.retried += 1;
             self.recovered.recovered += u64::from(is_answered(outcome));
         }
@@ -208,6 +213,7 @@ impl SummaryBuilder {
             skipped: total.skipped,
             not_judged: 0,
             cached: total.cached,
+            refused: self.refused,
             failed_as_wrong: total.failed_as_wrong,
             accuracy: total.accuracy,
             accuracy_bounds: total.accuracy_bounds,

@@ -130,6 +130,15 @@ struct Sums {
 impl JudgeTally {
     /// Adds what was asked for the verdicts of a record, the first of whose scorers is called `first`, if that is known.
     pub(super) fn add(&mut self, record: &Record, first: Option<&str>) {
+        // They were paid, and have no part in a verdict.
+        let refused = record.result.refused.iter();
+        for call in refused.flat_map(|refused| &refused.judged) {
+            self.all.ask(call);
+            self.scorers
+                .entry(call.scorer.clone())
+                .or_default()
+                .ask(call);
+        }
         let calls = &record.result.judged;
         if calls.is_empty() {
             return;

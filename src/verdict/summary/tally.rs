@@ -110,6 +110,10 @@ impl Tally {
             };
             add_usage(&mut self.usage, &mut self.costs, &usage);
         }
+        let paid = outcome.refused.iter().filter(|refused| !refused.cached);
+        for usage in paid.filter_map(|refused| refused.usage.as_ref()) {
+            add_usage(&mut self.usage, &mut self.costs, usage);
+        }
         self.steps.add(record);
         self.cached += u64::from(outcome.cached);
         self.failed_as_wrong += u64::from(outcome.is_failure_as_wrong());
