@@ -7,6 +7,7 @@ pub(crate) mod judged;
 pub(crate) mod labels;
 pub(crate) mod output;
 pub(crate) mod record;
+pub(crate) mod reviews;
 pub(crate) mod sample;
 pub(crate) mod score;
 pub(crate) mod steps;

@@ -75,6 +75,13 @@ pub mod serve {
     };
 }
 
+/// What people say of items, on a page and on disk.
+pub mod review {
+    pub use crate::data::labels::LabelChoice;
+    pub use crate::data::reviews::{ReviewStatus, Verification};
+    pub use crate::review::{Review, ReviewChoice, ReviewOptions, ReviewServed};
+}
+
 /// JSON as Python writes it.
 pub mod data {
     pub use crate::data::dataset::python_json;

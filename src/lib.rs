@@ -170,6 +170,8 @@ mod eval;
 
 mod run;
 
+mod review;
+
 mod harness;
 
 pub mod engine;

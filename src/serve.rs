@@ -129,6 +129,11 @@ impl LocalServer {
         format!("http://{}/#token={}", self.host(), self.token)
     }
 
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.loopback.port()
+    }
+
     /// Answers until it is cancelled.
     ///
     /// # Errors
@@ -231,6 +236,7 @@ fn write(answer: &ServedAnswer, policy: Option<&str>, out: &mut dyn Write) -> io
         405 => "Method Not Allowed",
         409 => "Conflict",
         413 => "Content Too Large",
+        415 => "Unsupported Media Type",
         421 => "Misdirected Request",
         431 => "Request Header Fields Too Large",
         _ => "Internal Server Error",

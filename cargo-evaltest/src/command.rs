@@ -19,6 +19,7 @@ pub(crate) mod reference;
 pub(crate) mod repair;
 pub(crate) mod report;
 pub(crate) mod rescore;
+pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schema;

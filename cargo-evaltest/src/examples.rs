@@ -71,6 +71,16 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
         ],
     ),
     (
+        "review",
+        &[
+            ("review items.json", "on a page that opens by itself"),
+            (
+                "review items.json --sample 50 --seed 7 --reviewer anna --no-open",
+                "fifty by lot; the address is printed",
+            ),
+        ],
+    ),
+    (
         "compare",
         &[
             ("compare", "the last run, and the one before"),

@@ -81,6 +81,8 @@ mod reference;
 mod report;
 mod rescored;
 mod resume;
+mod review;
+mod reviewing;
 mod run_dir;
 mod run_options;
 mod runs;

@@ -16,6 +16,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
             "summarize",
             "report",
             "view",
+            "review",
             "repair",
         ],
     ),

@@ -74,7 +74,7 @@ pub(crate) fn asking_policy(scripts: &[&str]) -> String {
 }
 
 /// How a policy names the text of an element.
-fn hash(content: &str) -> String {
+pub(crate) fn hash(content: &str) -> String {
     let mut hasher = Hasher::default();
     hasher.bytes(content.as_bytes());
     format!("'sha256-{}'", base64(&hasher.digest()))

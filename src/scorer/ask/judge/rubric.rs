@@ -5,6 +5,7 @@
 
 mod file;
 mod from_options;
+mod given;
 mod name;
 mod read;
 pub(crate) mod ready;

@@ -1,0 +1,141 @@
+//! `cargo evaltest review`.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use clap::Args;
+use evaltest::engine::review::{Review, ReviewChoice, ReviewOptions, ReviewServed};
+use evaltest::engine::serve::LocalServer;
+use evaltest::engine::system::signal;
+use evaltest::engine::text::clean;
+use evaltest::{Cancel, Error, Exit, Result};
+
+use crate::console;
+
+/// The seed of a lot that nobody gave one.
+const SEED: u64 = 0;
+
+/// Let people review items, one at a time, on a page of this machine
+///
+/// Served on 127.0.0.1 until Ctrl-C. Each item gets points in each dimension of the rubric, a status and a comment; nothing
+/// is preset. All that is submitted is on the disk before the page says so, in a journal of each reviewer and in
+/// `NAME_verifications.json` beside the file.
+#[derive(Debug, Args)]
+pub(crate) struct ReviewArgs {
+    /// A JSON array of items, or a file with one in each line
+    #[arg(value_name = "FILE")]
+    source: PathBuf,
+
+    /// The port; 0 is one that is free
+    #[arg(long, value_name = "PORT", default_value_t = 7860)]
+    port: u16,
+
+    /// Open no browser
+    #[arg(long)]
+    no_open: bool,
+
+    /// Who reviews; the name of the user when left out
+    #[arg(long, value_name = "NAME")]
+    reviewer: Option<String>,
+
+    /// What points are given for: a ready rubric, or a file of one, with at most nine dimensions; `aime` when left out
+    #[arg(long, value_name = "RUBRIC")]
+    rubric: Option<String>,
+
+    /// So many items by lot
+    #[arg(long, value_name = "N")]
+    sample: Option<usize>,
+
+    /// What the lot is drawn with; 0 when left out
+    #[arg(long, value_name = "S", requires = "sample")]
+    seed: Option<u64>,
+}
+
+pub(crate) fn run(args: &ReviewArgs) -> Result<Exit> {
+    if args.sample == Some(0) {
+        let error = Error::usage("`--sample 0` has nobody look at anything");
+        return Err(error.hint("give a number from 1"));
+    }
+    let options = ReviewOptions {
+        reviewer: args.reviewer.clone().unwrap_or_else(user),
+        rubric: args.rubric.clone(),
+        choice: match args.sample {
+            None => ReviewChoice::All,
+            Some(count) => ReviewChoice::Sample {
+                count,
+                seed: args.seed.unwrap_or(SEED),
+            },
+        },
+    };
+    // Before anything is read or written: whoever took the port may be reviewing the same.
+    let server = bound(args.port)?;
+    let review = Arc::new(Review::of_file(args.source.clone(), &options)?);
+    let cancel = Cancel::new();
+    signal::cancel_on_signals(&cancel).map_err(|error| Error::refused("handle signals", &error))?;
+    for notice in review.notices() {
+        console::note(&clean(&notice));
+    }
+    let url = server.url();
+    console::print(|out| writeln!(out, "{url}"))?;
+    let port = server.port();
+    console::note(&clean(&format!(
+        "{} of {} reviewed by {}, saved to {}; Ctrl-C ends it",
+        review.reviewed(),
+        review.count(),
+        options.reviewer,
+        review.saved_to()
+    )));
+    console::note(&format!(
+        "from another machine: ssh -L {port}:127.0.0.1:{port} HOST, and the same address there"
+    ));
+    if !args.no_open {
+        open(&url);
+    }
+    server.serve(ReviewServed(Arc::clone(&review)), &cancel)?;
+    console::note(&clean(&format!(
+        "{} of {} reviewed, saved to {}",
+        review.reviewed(),
+        review.count(),
+        review.saved_to()
+    )));
+    Ok(Exit::Passed)
+}
+
+/// A port that is in use is another number to type, and no fault of the machine.
+fn bound(port: u16) -> Result<LocalServer> {
+    LocalServer::bind(port).map_err(|error| {
+        Error::usage(error.message()).hint("name another one, or one that is free: `--port 0`")
+    })
+}
+
+/// Who is at the keyboard, as far as the environment knows.
+fn user() -> String {
+    let names = ["USER", "LOGNAME", "USERNAME"].into_iter();
+    let mut names = names.filter_map(|name| std::env::var(name).ok());
+    let name = names.find(|name| !name.trim().is_empty());
+    name.unwrap_or_else(|| "reviewer".to_owned())
+}
+
+/// Opens the page where somebody sees a screen; where that fails the address stands there.
+fn open(url: &str) {
+    let has = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_far = has("SSH_CONNECTION") && !has("DISPLAY");
+    if is_far || has("CI") || !std::io::stderr().is_terminal() {
+        return;
+    }
+    let program = if cfg!(target_os = "macos") {
+        "open"
+    } else if has("DISPLAY") || has("WAYLAND_DISPLAY") {
+        "xdg-open"
+    } else {
+        return;
+    };
+    let _ = Command::new(program)
+        .arg(url)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+}

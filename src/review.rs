@@ -1,0 +1,121 @@
+//! `Review`: what people say of items, one at a time, on a page of this machine.
+//!
+//! Items come from a file or a run ([`items`]) in an order that says how they were chosen ([`order`]). What is said of
+//! them is written before it is answered: a line in the journal of the reviewer, then the file of verifications
+//! ([`desk`]). The page ([`page`]) asks for an item and sends what was said ([`served`]).
+//!
+//! Nothing that was said is ever written over. Of two windows of one reviewer the later one is told what the other one said;
+//! two reviewers have a journal each, and the file the latest word of all.
+
+mod desk;
+mod file_lock;
+mod item_file;
+mod items;
+mod journal;
+mod math;
+mod order;
+mod page;
+mod places;
+mod rubric;
+mod served;
+
+use std::path::PathBuf;
+
+use crate::data::labels::LabelChoice;
+use crate::error::{Error, Result};
+use crate::system::project::shown;
+
+use desk::ReviewDesk;
+use items::ReviewItems;
+use places::ReviewPlaces;
+use rubric::ReviewDimension;
+
+pub use order::ReviewChoice;
+pub use served::ReviewServed;
+
+/// What a review is asked for.
+#[derive(Clone, Debug)]
+pub struct ReviewOptions {
+    /// Who reviews.
+    pub reviewer: String,
+    /// A ready rubric or a file of one; `aime` where none is named.
+    pub rubric: Option<String>,
+    /// Which items, and in which order.
+    pub choice: ReviewChoice,
+}
+
+/// Items, and what was said of them.
+#[derive(Debug)]
+pub struct Review {
+    items: ReviewItems,
+    /// The places of those that are looked at, in order.
+    order: Vec<usize>,
+    chosen: LabelChoice,
+    seed: Option<u64>,
+    dimensions: Vec<ReviewDimension>,
+    desk: ReviewDesk,
+}
+
+impl Review {
+    /// A review of the items of a file.
+    ///
+    /// # Errors
+    /// When the file or the rubric cannot be read, nothing is left to look at, or what was said before is damaged.
+    pub fn of_file(path: PathBuf, options: &ReviewOptions) -> Result<Self> {
+        let places = ReviewPlaces::beside(&path)?;
+        Self::of(ReviewItems::of_file(path)?, places, options)
+    }
+
+    fn of(items: ReviewItems, places: ReviewPlaces, options: &ReviewOptions) -> Result<Self> {
+        let dimensions = rubric::dimensions(options.rubric.as_deref())?;
+        let reviewer = options.reviewer.trim();
+        if reviewer.is_empty() {
+            let error = Error::usage("the reviewer has no name");
+            return Err(error.hint("name one: `--reviewer NAME`"));
+        }
+        let (order, chosen, seed) = options.choice.of(&items)?;
+        let ids = (0..items.count()).map(|place| (items.id(place).to_owned(), place));
+        let desk = ReviewDesk::open(places, reviewer, ids.collect())?;
+        Ok(Self {
+            items,
+            order,
+            chosen,
+            seed,
+            dimensions,
+            desk,
+        })
+    }
+
+    /// How many items are looked at.
+    pub fn count(&self) -> usize {
+        self.order.len()
+    }
+
+    /// How many of them this reviewer has said something of.
+    pub fn reviewed(&self) -> usize {
+        let has = |place: &&usize| self.desk.has_mine(self.items.id(**place));
+        self.order.iter().filter(has).count()
+    }
+
+    /// Where it is saved, as people are shown it.
+    pub fn saved_to(&self) -> String {
+        shown(&self.desk.places().verifications)
+    }
+
+    /// What people should know before they begin.
+    pub fn notices(&self) -> Vec<String> {
+        let changed = self.order.iter();
+        let changed = changed.filter(|place| {
+            let id = self.items.id(**place);
+            let seen = self.desk.seen_hash(id);
+            seen.is_some_and(|seen| seen != self.items.hash(**place))
+        });
+        match changed.count() {
+            0 => Vec::new(),
+            1 => vec!["1 item was changed since it was reviewed: look at it again".to_owned()],
+            count => vec![format!(
+                "{count} items were changed since they were reviewed: look at them again"
+            )],
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! `ReviewDesk`: where what is said of items is written down.
+//!
+//! Several windows, and several programs, may write at once. Each does so holding the lock of the folder, and reads what the
+//! others wrote before: a word on an item that somebody of the same name has changed since it was seen is kept in the
+//! journal, and does not count until it is said again.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::SystemTime;
+
+use super::file_lock::FileLock;
+use super::journal::{ReviewJournal, ReviewedItem};
+use super::places::ReviewPlaces;
+use crate::data::labels::LabelChoice;
+use crate::data::reviews::{
+    REVIEW_VERSION, ReviewEvent, ReviewLine, ReviewStatus, Verification, Verifications,
+};
+use crate::error::{Error, Result};
+use crate::system::clock::timestamp;
+use crate::system::lock::lock;
+
+/// What a word is about.
+#[derive(Clone, Debug)]
+pub(super) struct SeenItem<'a> {
+    pub(super) id: &'a str,
+    /// Of what it said when it was seen.
+    pub(super) hash: &'a str,
+    pub(super) chosen: LabelChoice,
+    pub(super) seed: Option<u64>,
+    /// The version that was seen.
+    pub(super) version: u64,
+}
+
+/// A word on an item.
+#[derive(Clone, Debug)]
+pub(super) struct ReviewWord {
+    pub(super) scores: BTreeMap<String, u8>,
+    pub(super) status: ReviewStatus,
+    pub(super) comments: String,
+}
+
+/// What stands of an item.
+#[derive(Clone, Debug)]
+pub(super) struct StandingReview {
+    pub(super) version: u64,
+    pub(super) mine: Option<Verification>,
+    /// The latest word of each other reviewer.
+    pub(super) others: Vec<Verification>,
+}
+
+/// What came of a word.
+#[derive(Debug)]
+pub(super) enum Said {
+    Saved,
+    /// Somebody of this name said something else meanwhile.
+    Stale,
+}
+
+/// Where it is written.
+#[derive(Debug)]
+pub(super) struct ReviewDesk {
+    places: ReviewPlaces,
+    reviewer: String,
+    /// Where items stand, for the order of the file.
+    order: HashMap<String, usize>,
+    state: Mutex<DeskState>,
+}
+
+#[derive(Debug, Default)]
+struct DeskState {
+    /// By their files.
+    journals: BTreeMap<PathBuf, ReviewJournal>,
+    /// The file of verifications as it was read or written last.
+    seen: Option<FileMark>,
+}
+
+/// What differs once somebody else wrote a file.
+type FileMark = (u64, Option<SystemTime>);
+
+impl ReviewDesk {
+    /// Reads what was said before.
+    ///
+    /// # Errors
+    /// When nothing can be written there, or what stands there was not written by reviews.
+    pub(super) fn open(
+        places: ReviewPlaces,
+        reviewer: &str,
+        order: HashMap<String, usize>,
+    ) -> Result<Self> {
+        fs::create_dir_all(&places.journals)
+            .map_err(|error| Error::io("create", &places.journals, &error))?;
+        let desk = Self {
+            places,
+            reviewer: reviewer.to_owned(),
+            order,
+            state: Mutex::default(),
+        };
+        let held = FileLock::of(&desk.places.lock())?;
+        let mut state = lock(&desk.state);
+        desk.refresh(&mut state)?;
+        if state.journals.values().any(|one| !one.items.is_empty()) {
+            desk.write(&mut state)?;
+        }
+        drop(state);
+        drop(held);
+        Ok(desk)
+    }
+
+    pub(super) fn places(&self) -> &ReviewPlaces {
+        &self.places
+    }
+
+    pub(super) fn reviewer(&self) -> &str {
+        &self.reviewer
+    }
+
+    /// Reads what other programs wrote since.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn look(&self) -> Result<()> {
+        let _held = FileLock::of(&self.places.lock())?;
+        self.refresh(&mut lock(&self.state))
+    }
+
+    /// Whether this reviewer has said something of an item.
+    pub(super) fn has_mine(&self, id: &str) -> bool {
+        let state = lock(&self.state);
+        state
+            .mine(self)
+            .is_some_and(|mine| mine.latest(id).is_some())
+    }
+
+    /// The hash of what an item said when this reviewer looked at it last.
+    pub(super) fn seen_hash(&self, id: &str) -> Option<String> {
+        let state = lock(&self.state);
+        let line = state.mine(self)?.latest(id)?;
+        Some(line.item.clone())
+    }
+
+    /// What stands of an item.
+    pub(super) fn standing(&self, id: &str) -> StandingReview {
+        let state = lock(&self.state);
+        let mine = self.places.journal(&self.reviewer);
+        let latest = |journal: &ReviewJournal| journal.latest(id)?.verification.clone();
+        let others = state.journals.values();
+        let others = others.filter(|journal| journal.path() != mine);
+        StandingReview {
+            version: state.mine(self).map_or(0, |mine| mine.version(id)),
+            mine: state.mine(self).and_then(latest),
+            others: others.filter_map(latest).collect(),
+        }
+    }
+
+    /// Writes a word down; it is on the disk when this comes back, also where it does not count.
+    ///
+    /// # Errors
+    /// When it could not be written, and nothing was.
+    pub(super) fn submit(&self, item: &SeenItem<'_>, word: ReviewWord) -> Result<Said> {
+        self.add(item, Some(word))
+    }
+
+    /// Takes the last word on an item back.
+    ///
+    /// # Errors
+    /// As [`ReviewDesk::submit`].
+    pub(super) fn undo(&self, item: &SeenItem<'_>) -> Result<Said> {
+        self.add(item, None)
+    }
+
+    fn add(&self, item: &SeenItem<'_>, word: Option<ReviewWord>) -> Result<Said> {
+        let _held = FileLock::of(&self.places.lock())?;
+        let mut state = lock(&self.state);
+        self.refresh(&mut state)?;
+        let path = self.places.journal(&self.reviewer);
+        let mine = state.journals.entry(path);
+        let mine = mine.or_insert_with_key(|path| ReviewJournal::new(path.clone()));
+        let is_stale = mine.version(item.id) != item.version;
+        let event = match (&word, is_stale) {
+            (Some(_), false) => ReviewEvent::Submitted,
+            (Some(_), true) => ReviewEvent::Refused,
+            (None, false) if mine.latest(item.id).is_some() => ReviewEvent::Undone,
+            // There is nothing to take back, or something else than was seen.
+            (None, _) => return Ok(Said::Stale),
+        };
+        let at = timestamp().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string();
+        let verification = word.map(|word| Verification {
+            problem_id: item.id.to_owned(),
+            total_score: Verification::total_of(&word.scores),
+            scores: word.scores,
+            status: word.status,
+            comments: word.comments,
+            verified_at: at.clone(),
+            reviewer: self.reviewer.clone(),
+            format_version: REVIEW_VERSION,
+        });
+        mine.append(ReviewLine {
+            event,
+            id: item.id.to_owned(),
+            reviewer: self.reviewer.clone(),
+            at,
+            item: item.hash.to_owned(),
+            chosen: item.chosen,
+            seed: item.seed,
+            version: item.version,
+            verification,
+            format_version: REVIEW_VERSION,
+        })?;
+        if event == ReviewEvent::Refused {
+            return Ok(Said::Stale);
+        }
+        self.write(&mut state)?;
+        Ok(Said::Saved)
+    }
+
+    /// Reads what stands there by now. The lock is held.
+    fn refresh(&self, state: &mut DeskState) -> Result<()> {
+        let folder = &self.places.journals;
+        let io = |error: io::Error| Error::io("read", folder, &error);
+        for entry in fs::read_dir(folder).map_err(io)? {
+            let path = entry.map_err(io)?.path();
+            if path.extension().is_some_and(|end| end == "jsonl") {
+                let journal = state.journals.entry(path);
+                journal.or_insert_with_key(|path| ReviewJournal::new(path.clone()));
+            }
+        }
+        state
+            .journals
+            .values_mut()
+            .try_for_each(ReviewJournal::refresh)?;
+        let mark = self.mark();
+        if mark.is_some() && mark != state.seen {
+            self.check(state)?;
+            state.seen = mark;
+        }
+        Ok(())
+    }
+
+    /// Refuses a file that has what no reviewer said: it would be written over.
+    fn check(&self, state: &DeskState) -> Result<()> {
+        let path = &self.places.verifications;
+        let Some(found) = Verifications::read(path)? else {
+            return Ok(());
+        };
+        for (line, entry) in &found.0 {
+            let items = state.journals.values();
+            let mut items = items.filter_map(|journal| journal.items.get(&entry.problem_id));
+            if !items.any(|item: &ReviewedItem| item.said.contains(entry)) {
+                let message = format!(
+                    "{}:{line}: `{}` is not as a reviewer said it, by the journals in `{}`",
+                    path.display(),
+                    entry.problem_id,
+                    self.places.journals.display()
+                );
+                let hint = "nothing was written over it: move it away, and it is made again from the journals";
+                return Err(Error::usage(message).hint(hint));
+            }
+        }
+        Ok(())
+    }
+
+    fn mark(&self) -> Option<FileMark> {
+        let about = self.places.verifications.metadata().ok()?;
+        Some((about.len(), about.modified().ok()))
+    }
+
+    /// Writes the latest word on each item.
+    fn write(&self, state: &mut DeskState) -> Result<()> {
+        let mut latest = HashMap::<&str, &ReviewLine>::new();
+        for journal in state.journals.values() {
+            for (id, item) in &journal.items {
+                let Some(line) = item.standing.last() else {
+                    continue;
+                };
+                let there = latest.entry(id).or_insert(line);
+                if (&line.at, &line.reviewer) > (&there.at, &there.reviewer) {
+                    *there = line;
+                }
+            }
+        }
+        let mut latest: Vec<_> = latest.into_iter().collect();
+        let place = |id: &str| self.order.get(id).copied().unwrap_or(usize::MAX);
+        latest.sort_by_key(|(id, _)| (place(id), *id));
+        let entries = latest.into_iter();
+        let entries = entries.filter_map(|(_, line)| line.verification.as_ref());
+        Verifications::write(&self.places.verifications, entries)?;
+        state.seen = self.mark();
+        Ok(())
+    }
+}
+
+impl DeskState {
+    fn mine(&self, desk: &ReviewDesk) -> Option<&ReviewJournal> {
+        self.journals.get(&desk.places.journal(&desk.reviewer))
+    }
+}

@@ -1,0 +1,163 @@
+//! `ItemFile`: a file of items, an array of objects or one in each line.
+//!
+//! The text is kept as it is, with the place of each item in it: ten thousand of them take what their file takes.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::Path;
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::items::{ListedItem, ShownItem};
+use crate::error::{Error, Result};
+use crate::system::file::read_given;
+use crate::system::project::shown;
+use crate::text::hash::Hasher;
+
+/// What stands first, in this order.
+const FIRST: &[&str] = &["problem", "question", "answer", "solution", "reasoning"];
+/// What is about an item rather than of it.
+const FACTS: &[&str] = &["topic", "category", "year", "reference_id", "generated_at"];
+/// What is told only once it was reviewed.
+const LATER: &[&str] = &["model"];
+/// What it is sliced by.
+const SLICES: &[&str] = &["topic", "category"];
+
+/// A file of items.
+#[derive(Debug)]
+pub(super) struct ItemFile {
+    text: String,
+    places: Vec<Range<usize>>,
+}
+
+impl ItemFile {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// With the line of what is no item.
+    pub(super) fn open(path: &Path) -> Result<(Self, Vec<ListedItem>)> {
+        let text = read_given(path).map_err(|error| Error::io("read", path, &error))?;
+        let name = shown(path);
+        let text = String::from_utf8(text)
+            .map_err(|_| Error::usage(format!("{name}:1: it is no text in UTF-8")).hint(WANTED))?;
+        let places = places(&text, &name)?;
+        let mut listed = Vec::with_capacity(places.len());
+        let mut lines = HashMap::new();
+        let (mut line, mut counted) = (1, 0);
+        for (number, place) in (1..).zip(&places) {
+            line += newlines(&text[counted..place.start]);
+            counted = place.start;
+            let at = |error: Error| error.at(format_args!("{name}:{line}"));
+            let item = members(&text[place.clone()]).map_err(at)?;
+            let id = id_of(&item, number).map_err(at)?;
+            if let Some(other) = lines.insert(id.clone(), line) {
+                let error = Error::usage(format!("the id `{id}` is that of line {other}, too"));
+                return Err(at(error.hint("give each item an `id` of its own")));
+            }
+            listed.push(ListedItem {
+                slice: slice_of(&item),
+                hash: hash_of(&item),
+                tag: None,
+                id,
+            });
+        }
+        Ok((Self { text, places }, listed))
+    }
+
+    /// The item at a place.
+    pub(super) fn item(&self, place: usize) -> Result<ShownItem> {
+        let mut item = members(&self.text[self.places[place].clone()])?;
+        let mut found = ShownItem::default();
+        item.shift_remove("id");
+        for name in FIRST {
+            if let Some(value) = item.shift_remove(*name) {
+                found.fields.push(((*name).to_owned(), text_of(&value)));
+            }
+        }
+        for (name, value) in item {
+            let list = if FACTS.contains(&&*name) {
+                &mut found.facts
+            } else if LATER.contains(&&*name) {
+                &mut found.later
+            } else {
+                &mut found.fields
+            };
+            list.push((name, text_of(&value)));
+        }
+        Ok(found)
+    }
+}
+
+/// What a file should be.
+const WANTED: &str = "name a JSON array of objects with `id`, `problem`, `answer`, or a file with one of them in each line";
+
+/// Where each item stands.
+fn places(text: &str, name: &str) -> Result<Vec<Range<usize>>> {
+    let wrong =
+        |line: usize, why: String| Error::usage(format!("{name}:{line}: {why}")).hint(WANTED);
+    let range = |raw: &str| {
+        let start = raw.as_ptr().addr() - text.as_ptr().addr();
+        start..start + raw.len()
+    };
+    let content = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if content.trim_ascii_start().starts_with('[') {
+        let items: Vec<&RawValue> = serde_json::from_str(content)
+            .map_err(|error| wrong(error.line(), format!("broken JSON: {error}")))?;
+        return Ok(items.into_iter().map(|raw| range(raw.get())).collect());
+    }
+    let lines = (1..).zip(content.split('\n'));
+    let lines = lines.map(|(number, line)| (number, line.trim_ascii()));
+    let lines = lines.filter(|(_, line)| !line.is_empty());
+    let places = lines.map(|(number, line)| {
+        let raw: &RawValue = serde_json::from_str(line)
+            .map_err(|error| wrong(number, format!("broken JSON: {error}")))?;
+        Ok(range(raw.get()))
+    });
+    places.collect()
+}
+
+fn newlines(text: &str) -> usize {
+    text.bytes().filter(|byte| *byte == b'\n').count()
+}
+
+fn members(raw: &str) -> Result<Map<String, Value>> {
+    let value = serde_json::from_str(raw)
+        .map_err(|error| Error::usage(format!("broken JSON: {error}")).hint(WANTED))?;
+    match value {
+        Value::Object(members) => Ok(members),
+        _ => Err(Error::usage("an item is an object").hint(WANTED)),
+    }
+}
+
+/// Its id; of one without it where it stands.
+fn id_of(item: &Map<String, Value>, number: usize) -> Result<String> {
+    match item.get("id") {
+        Some(Value::String(id)) if !id.is_empty() => Ok(id.clone()),
+        Some(Value::Number(id)) => Ok(id.to_string()),
+        None => Ok(format!("item_{number}")),
+        Some(_) => Err(Error::usage("`id` is neither a text nor a number").hint(WANTED)),
+    }
+}
+
+fn slice_of(item: &Map<String, Value>) -> Option<String> {
+    let mut values = SLICES.iter().filter_map(|name| item.get(*name));
+    values.find_map(Value::as_str).map(str::to_owned)
+}
+
+/// Of all that it says: white space between its members is none of it.
+fn hash_of(item: &Map<String, Value>) -> String {
+    let text = serde_json::to_vec(item).unwrap_or_default();
+    Hasher::default().part(text).short()
+}
+
+/// A member as people read it.
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Object(_) | Value::Array(_) => {
+            serde_json::to_string_pretty(value).unwrap_or_default()
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,45 @@
+//! `ReviewPlaces`: where what is said lies on disk.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::text::name::file_name;
+
+/// The files of a review.
+#[derive(Clone, Debug)]
+pub(super) struct ReviewPlaces {
+    /// The latest word on each item.
+    pub(super) verifications: PathBuf,
+    /// A journal of each reviewer.
+    pub(super) journals: PathBuf,
+}
+
+impl ReviewPlaces {
+    /// Those of a file of items: `a.json` has `a_verifications.json`.
+    pub(super) fn beside(items: &Path) -> Result<Self> {
+        let Some(stem) = items.file_stem() else {
+            let message = format!("`{}` is no file of items", items.display());
+            return Err(Error::usage(message));
+        };
+        let named = |end: &str| {
+            let mut name = OsString::from(stem);
+            name.push(end);
+            items.with_file_name(name)
+        };
+        Ok(Self {
+            verifications: named("_verifications.json"),
+            journals: named("_reviews"),
+        })
+    }
+
+    /// The journal of a reviewer.
+    pub(super) fn journal(&self, reviewer: &str) -> PathBuf {
+        self.journals.join(format!("{}.jsonl", file_name(reviewer)))
+    }
+
+    /// What is held while something is written.
+    pub(super) fn lock(&self) -> PathBuf {
+        self.journals.join(".lock")
+    }
+}

@@ -1,0 +1,270 @@
+//! `ReviewServed`: a review as its page asks for it.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::Review;
+use super::desk::{ReviewWord, Said, SeenItem, StandingReview};
+use super::math;
+use super::page;
+use crate::data::reviews::{POINTS, ReviewStatus, Verification};
+use crate::error::{Error, Result};
+use crate::serve::{Served, ServedAnswer, ServedPage, ServedRequest};
+use crate::system::project::shown;
+
+/// More of a text nobody reads on a page.
+const SHOWN: usize = 64 << 10;
+/// So long a comment may be.
+const COMMENT: usize = 64 << 10;
+
+/// A review on a server of this machine.
+#[derive(Clone, Debug)]
+pub struct ReviewServed(pub Arc<Review>);
+
+/// What is sent with a word, or to take one back.
+#[derive(Debug, Deserialize)]
+struct SentWord {
+    id: String,
+    version: u64,
+    #[serde(default)]
+    scores: Map<String, Value>,
+    #[serde(default)]
+    status: Option<String>,
+    #[serde(default)]
+    comments: String,
+}
+
+impl Served for ReviewServed {
+    fn page(&self) -> ServedPage {
+        page::page()
+    }
+
+    fn answer(&self, request: &ServedRequest) -> ServedAnswer {
+        let review = &*self.0;
+        let answer = match (&*request.method, &*request.path) {
+            ("GET", "/state") => review.state(),
+            ("GET", "/item") => review.item_at(&request.query),
+            ("POST", "/submit" | "/undo") => {
+                let kind = request.header("content-type").unwrap_or_default();
+                let kind = kind.split(';').next().unwrap_or_default().trim();
+                if !kind.eq_ignore_ascii_case("application/json") {
+                    let why = "send JSON, as `application/json`";
+                    return ServedAnswer::refused(415, why);
+                }
+                review.said(request)
+            }
+            _ => return ServedAnswer::refused(404, "there is nothing here"),
+        };
+        answer.unwrap_or_else(|error| ServedAnswer::refused(500, &told(&error)))
+    }
+}
+
+impl Review {
+    fn state(&self) -> Result<ServedAnswer> {
+        self.desk.look()?;
+        let items = self.order.iter().map(|place| {
+            let listed = self.items.listed(*place);
+            let mut item = json!({"id": listed.id, "reviewed": self.desk.has_mine(&listed.id)});
+            if let Some(slice) = &listed.slice {
+                item["slice"] = slice.as_str().into();
+            }
+            if let Some(tag) = listed.tag {
+                item["tag"] = tag.into();
+            }
+            item
+        });
+        let items: Vec<Value> = items.collect();
+        let mut state = json!({
+            "title": format!("Review of {}", self.items.source()),
+            "source": self.items.source(),
+            "kind": self.items.kind(),
+            "rubric": {"dimensions": self.dimensions},
+            "statuses": ReviewStatus::ALL,
+            "reviewer": self.desk.reviewer(),
+            "reviewed": self.reviewed(),
+            "count": self.count(),
+            "chosen": self.chosen,
+            "saved_to": self.saved_to(),
+            "items": items,
+        });
+        if let Some(seed) = self.seed {
+            state["seed"] = seed.into();
+        }
+        Ok(fine(&state))
+    }
+
+    fn item_at(&self, query: &str) -> Result<ServedAnswer> {
+        let index = query.strip_prefix("index=");
+        let index = index.and_then(|index| index.parse::<usize>().ok());
+        let place = index.and_then(|index| Some((index, *self.order.get(index)?)));
+        let Some((index, place)) = place else {
+            return Ok(ServedAnswer::refused(404, "there is no such item"));
+        };
+        let item = self.items.item(place)?;
+        let id = self.items.id(place);
+        let standing = self.desk.standing(id);
+        let fields = item.fields.iter().map(|(name, text)| field(name, text));
+        let later = item.later.iter().filter(|_| standing.mine.is_some());
+        let facts = item.facts.iter().chain(later);
+        let facts = facts.map(|(name, text)| json!({"name": name, "text": cut(text).0}));
+        Ok(fine(&json!({
+            "id": id,
+            "index": index,
+            "version": standing.version,
+            "fields": fields.collect::<Vec<_>>(),
+            "mine": standing.mine.as_ref().map(mine),
+            "others": standing.others.len(),
+            "judge": Value::Null,
+            "facts": facts.collect::<Vec<_>>(),
+        })))
+    }
+
+    /// Takes a word, or takes one back.
+    fn said(&self, request: &ServedRequest) -> Result<ServedAnswer> {
+        let refused = |why: &str| Ok(ServedAnswer::refused(400, why));
+        let sent: SentWord = match serde_json::from_slice(&request.body) {
+            Ok(sent) => sent,
+            Err(error) => return refused(&format!("this is no word on an item: {error}")),
+        };
+        let known = self.order.iter();
+        let mut known = known.filter(|place| self.items.id(**place) == sent.id);
+        let Some(&place) = known.next() else {
+            return refused("there is no such item");
+        };
+        let item = SeenItem {
+            id: self.items.id(place),
+            hash: self.items.hash(place),
+            chosen: self.chosen,
+            seed: self.seed,
+            version: sent.version,
+        };
+        let done = if request.path == "/undo" {
+            self.desk.undo(&item)?
+        } else {
+            match self.word(&sent) {
+                Ok(word) => self.desk.submit(&item, word)?,
+                Err(why) => return refused(&why),
+            }
+        };
+        let standing = self.desk.standing(&sent.id);
+        Ok(match done {
+            Said::Saved => fine(&self.saved(&standing)),
+            Said::Stale => {
+                let told = json!({
+                    "error": "something else was said of it in another window meanwhile: both are kept, and yours counts once it is sent again",
+                    "version": standing.version,
+                    "mine": standing.mine.as_ref().map(mine),
+                });
+                ServedAnswer {
+                    status: 409,
+                    ..fine(&told)
+                }
+            }
+        })
+    }
+
+    fn saved(&self, standing: &StandingReview) -> Value {
+        let others = standing.others.iter().map(|other| {
+            json!({"reviewer": other.reviewer, "status": other.status, "scores": other.scores})
+        });
+        let others: Vec<Value> = others.collect();
+        let own = standing.mine.as_ref();
+        let agreement = own.filter(|_| !others.is_empty()).map(|own| {
+            let same = standing.others.iter().all(|one| one.status == own.status);
+            json!({"others": others, "same_status": same})
+        });
+        json!({
+            "version": standing.version,
+            "reviewed": self.reviewed(),
+            "count": self.count(),
+            "saved_to": shown(&self.desk.places().verifications),
+            "mine": own.map(mine),
+            "judge": Value::Null,
+            "agreement": agreement,
+        })
+    }
+
+    /// What was sent, if all of it is there: nothing is taken for granted.
+    fn word(&self, sent: &SentWord) -> std::result::Result<ReviewWord, String> {
+        let [lowest, highest] = POINTS;
+        let mut missing = Vec::new();
+        let mut scores = std::collections::BTreeMap::new();
+        for dimension in &self.dimensions {
+            let score = sent.scores.get(&dimension.name);
+            let score = score
+                .and_then(Value::as_u64)
+                .and_then(|it| u8::try_from(it).ok());
+            match score.filter(|score| (lowest..=highest).contains(score)) {
+                Some(score) => drop(scores.insert(dimension.name.clone(), score)),
+                None => missing.push(format!("`{}` from {lowest} to {highest}", dimension.name)),
+            }
+        }
+        let known = |name: &&String| !scores.contains_key(*name);
+        if let Some(other) = sent.scores.keys().find(known)
+            && missing.is_empty()
+        {
+            return Err(format!("the rubric has no `{other}`"));
+        }
+        let status = sent.status.as_deref();
+        let mut all = ReviewStatus::ALL.into_iter();
+        let status = all.find(|known| Some(known.as_str()) == status);
+        if status.is_none() {
+            missing.push("a status, `approved`, `rejected` or `needs_revision`".to_owned());
+        }
+        match status {
+            Some(status) if missing.is_empty() => {
+                if sent.comments.len() > COMMENT {
+                    return Err(format!("the comment is longer than {COMMENT} bytes"));
+                }
+                Ok(ReviewWord {
+                    scores,
+                    status,
+                    comments: sent.comments.clone(),
+                })
+            }
+            _ => Err(format!("missing: {}", missing.join(", "))),
+        }
+    }
+}
+
+/// A text with its formulas, and how much of it is left out.
+fn field(name: &str, text: &str) -> Value {
+    let (text, left) = cut(text);
+    let mut field = json!({"name": name, "text": text, "parts": math::parts(text)});
+    if left > 0 {
+        field["cut"] = left.into();
+    }
+    field
+}
+
+/// The beginning of a text, and how many bytes follow.
+fn cut(text: &str) -> (&str, usize) {
+    let mut end = text.len().min(SHOWN);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    (&text[..end], text.len() - end)
+}
+
+fn mine(said: &Verification) -> Value {
+    json!({
+        "scores": said.scores,
+        "status": said.status,
+        "comments": said.comments,
+        "verified_at": said.verified_at,
+    })
+}
+
+fn fine(value: &Value) -> ServedAnswer {
+    ServedAnswer::fine("application/json", value.to_string().into_bytes())
+}
+
+/// An error in a line.
+fn told(error: &Error) -> String {
+    match error.hint_text() {
+        Some(hint) => format!("{}; {hint}", error.message()),
+        None => error.message().to_owned(),
+    }
+}
