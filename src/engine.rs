@@ -200,3 +200,8 @@ pub mod run {
         };
     }
 }
+
+/// What a run of the benchmark `generate` made: its file of items, its figures and its report.
+pub mod generate {
+    pub use crate::generate::*;
+}

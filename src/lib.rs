@@ -170,6 +170,8 @@ mod eval;
 
 mod run;
 
+mod generate;
+
 mod review;
 
 mod harness;

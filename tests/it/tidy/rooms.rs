@@ -32,6 +32,7 @@ const ROOMS: &[(&str, &str)] = &[
         "what is asked: builder, limits, registry, spec, plan",
     ),
     ("run", "session, asking, ledger, judge, finish; rescoring"),
+    ("generate", "items that a run made: file, figures, report"),
     ("review", "what people say of items, on a page and on disk"),
     ("harness", "libtest-mimic"),
     ("engine", "what the command builds on"),

@@ -1,0 +1,94 @@
+//! `GeneratedItem`: an item that was accepted, as the file of items has it.
+
+use serde_json::{Map, Value};
+
+use crate::data::{Normalized, Record, Status};
+use crate::text::tex_json;
+
+/// An item that was accepted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GeneratedItem {
+    /// The id of the prompt that it answers: `gen_aime_1`.
+    pub id: String,
+    /// What the model wrote, by the names of the fields, normalised.
+    pub fields: Map<String, Value>,
+    /// The reference that was shown with the prompt.
+    pub reference_id: Option<String>,
+    /// The model that wrote it, as its endpoint says; else as the spec has it.
+    pub model: Option<String>,
+    /// When it was written, RFC 3339, in UTC.
+    pub generated_at: Option<String>,
+}
+
+impl GeneratedItem {
+    /// The item of a record; `None` where its reply was refused, or there is none.
+    pub(super) fn of(record: &Record, model: Option<&str>, time: Option<&str>) -> Option<Self> {
+        let outcome = &record.result;
+        if !outcome.is_correct() {
+            return None;
+        }
+        // Of an answer with a secret only the text is left, in which that is blanked.
+        let output = outcome.output.as_ref();
+        let fields = normalized(record)
+            .or_else(|| object(outcome.prediction.as_deref()?))
+            .or_else(|| object(output?.text.as_deref()?))?;
+        let served = output.and_then(|output| output.metadata.get("model")?.as_str());
+        let id = match record.epoch {
+            0 => record.sample_id.clone(),
+            epoch => format!("{}_{}", record.sample_id, epoch + 1),
+        };
+        Some(Self {
+            id,
+            fields,
+            reference_id: text_of(&record.metadata, "reference_id"),
+            model: served.or(model).map(str::to_owned),
+            generated_at: time.map(str::to_owned),
+        })
+    }
+
+    /// The item with all that the file has of it, in its order.
+    pub fn to_json(&self) -> Value {
+        let mut members = Map::new();
+        members.insert("id".to_owned(), self.id.clone().into());
+        for (name, value) in &self.fields {
+            members.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        for (name, value) in [
+            ("reference_id", &self.reference_id),
+            ("model", &self.model),
+            ("generated_at", &self.generated_at),
+        ] {
+            members.insert(name.to_owned(), value.clone().into());
+        }
+        Value::Object(members)
+    }
+}
+
+/// A member of a sample's metadata that is a text, or a number as one.
+pub(super) fn text_of(metadata: &Map<String, Value>, name: &str) -> Option<String> {
+    match metadata.get(name)? {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+/// The item as the scorer took it.
+fn normalized(record: &Record) -> Option<Map<String, Value>> {
+    let score = record.result.score.as_ref()?;
+    match &score.normalized_prediction {
+        Normalized::Text(text) if record.result.status == Status::Scored => {
+            serde_json::from_str(text).ok()
+        }
+        _ => None,
+    }
+}
+
+/// The one object of a reply.
+fn object(text: &str) -> Option<Map<String, Value>> {
+    let text = text.get(text.find('{')?..=text.rfind('}')?)?;
+    match tex_json::read(text)?.value {
+        Value::Object(members) => Some(members),
+        _ => None,
+    }
+}

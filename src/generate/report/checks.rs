@@ -1,0 +1,126 @@
+//! What the checks found, and what they refused.
+
+use super::told::{count, of_whole, share_cell};
+use crate::generate::statistics::GenerationStatistics;
+use crate::report::document::{ReportBlock, ReportLine, ReportSide, ReportTable, ReportText};
+use crate::text::percent;
+
+use ReportSide::{Left, Right};
+
+/// So many items are shown with the reference that they are nearest to.
+const NEAREST: usize = 10;
+
+/// What a check is about, where it is one of those that are built in.
+fn meaning(check: &str) -> &'static str {
+    match check {
+        "readable" => "the reply is one JSON object",
+        "complete" => "each field is there, of its type, and not empty",
+        "answer_in_range" => "the answer is in its range",
+        "topic_in_list" => "the topic is one of the list",
+        "no_copy_of_reference" => "it is no near copy of a reference",
+        "no_copy_of_item" => "it is no near copy of another item",
+        "solution_ends_in_answer" => "the solution comes to the answer",
+        "solver_agrees" => "who solves it anew comes to the same answer",
+        _ => "",
+    }
+}
+
+pub(super) fn checks(of: &GenerationStatistics, text: &mut ReportText) {
+    text.section("3 Checks");
+    if of.checks.is_empty() {
+        text.paragraph("No reply was checked.");
+        return;
+    }
+    let mut table = ReportTable::new(&[
+        ("check", Left),
+        ("holds that", Left),
+        ("replies", Right),
+        ("failed", Right),
+        ("share that failed", Right),
+        ("failed and accepted", Right),
+    ]);
+    for check in &of.checks {
+        table.row([
+            check.name.clone(),
+            meaning(&check.name).to_owned(),
+            check.checked.to_string(),
+            check.failed.to_string(),
+            share_cell(check.share, check.ci95),
+            check.accepted.to_string(),
+        ]);
+    }
+    text.table(table);
+    text.paragraph(
+        "A reply that fails one check is not looked at by all of those behind it, and one that failed and was accepted \
+         was only to be noted.",
+    );
+    if let Some(solver) = &of.solver {
+        text.part("Solved again");
+        let agrees = of_whole(solver.agrees, solver.solved, solver.share, solver.ci95);
+        text.paragraph(format!(
+            "Of the accepted items, who saw the problem alone came to the same answer in {agrees}."
+        ));
+    }
+    nearest(of, text);
+}
+
+fn nearest(of: &GenerationStatistics, text: &mut ReportText) {
+    let Some(first) = of.nearest.first() else {
+        return;
+    };
+    text.part("Nearest references");
+    text.paragraph(format!(
+        "The accepted item that is nearest to a reference shares {} of its pieces with it.",
+        percent(first.share)
+    ));
+    let mut table = ReportTable::new(&[
+        ("item", Left),
+        ("nearest reference", Left),
+        ("share of its pieces", Right),
+    ]);
+    for it in of.nearest.iter().take(NEAREST) {
+        table.row([
+            it.id.clone(),
+            it.reference_id.clone().unwrap_or_else(|| "-".to_owned()),
+            percent(it.share),
+        ]);
+    }
+    text.table(table);
+}
+
+pub(super) fn refused(of: &GenerationStatistics, text: &mut ReportText) {
+    text.section("4 Refused replies");
+    let replies = &of.replies;
+    if replies.refused == 0 {
+        text.paragraph(match replies.checked {
+            0 => "There was no reply to refuse.".to_owned(),
+            1 => "None of 1 reply was refused.".to_owned(),
+            many => format!("None of {many} replies was refused."),
+        });
+        return;
+    }
+    let share = of_whole(
+        replies.refused,
+        replies.checked,
+        replies.share,
+        replies.ci95,
+    );
+    text.paragraph(format!(
+        "{share} replies were refused, by the first check that they failed:"
+    ));
+    for (reason, refused) in &replies.reasons {
+        let mut line = ReportLine::default()
+            .strong(reason.clone())
+            .plain(format!(": {}", count(*refused, "reply")));
+        let examples = of.examples.iter().filter(|it| it.check == *reason);
+        let examples: Vec<_> = examples.filter(|it| it.told != it.check).collect();
+        for (place, example) in examples.iter().enumerate() {
+            let before = if place == 0 { "; such as " } else { "; " };
+            line = line
+                .plain(before)
+                .typed(example.id.clone())
+                .plain(format!(" ({})", example.told));
+        }
+        text.blocks.push(ReportBlock::List(vec![line]));
+    }
+}

@@ -1,0 +1,108 @@
+//! Which topics were asked for, and which came of it.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::stats::{ratio, wilson95};
+
+/// The topics of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TopicFigures {
+    /// In the order in which they were asked for first; behind them what nobody asked for.
+    pub topics: Vec<TopicShare>,
+    /// How likely accepted items are at least as far from the asked shares by chance alone: an exact multinomial test.
+    /// `None` where there is one topic or no item.
+    pub p: Option<f64>,
+}
+
+/// A topic, asked for and reached.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TopicShare {
+    /// Its name.
+    pub topic: String,
+    /// Items that it was asked for in.
+    pub asked: u64,
+    /// That as a share of all that were asked for.
+    pub asked_share: Option<f64>,
+    /// Accepted items that have it.
+    pub reached: u64,
+    /// That as a share of all that were accepted.
+    pub share: Option<f64>,
+    /// Its 95 % Wilson interval.
+    pub ci95: Option<[f64; 2]>,
+}
+
+/// Counts topics.
+#[derive(Debug, Default)]
+pub(super) struct TopicTally {
+    places: HashMap<String, usize>,
+    counts: Vec<(String, u64, u64)>,
+}
+
+impl TopicTally {
+    /// It was asked for in one more item.
+    pub(super) fn asked(&mut self, topic: &str) {
+        let place = self.place(topic);
+        self.counts[place].1 += 1;
+    }
+
+    /// One more item has it.
+    pub(super) fn reached(&mut self, topic: &str) {
+        let place = self.place(topic);
+        self.counts[place].2 += 1;
+    }
+
+    fn place(&mut self, topic: &str) -> usize {
+        if let Some(place) = self.places.get(topic) {
+            return *place;
+        }
+        self.counts.push((topic.to_owned(), 0, 0));
+        self.places.insert(topic.to_owned(), self.counts.len() - 1);
+        self.counts.len() - 1
+    }
+
+    pub(super) fn figures(mut self) -> TopicFigures {
+        // What was asked for keeps its order.
+        self.counts.sort_by_key(|(_, asked, _)| *asked == 0);
+        let sum = |count: fn(&(String, u64, u64)) -> u64| self.counts.iter().map(count).sum();
+        let asked: u64 = sum(|it| it.1);
+        let reached: u64 = sum(|it| it.2);
+        let share = |(topic, of_asked, of_reached): &(String, u64, u64)| TopicShare {
+            topic: topic.clone(),
+            asked: *of_asked,
+            asked_share: ratio(*of_asked, asked),
+            reached: *of_reached,
+            share: ratio(*of_reached, reached),
+            ci95: wilson95(*of_reached, reached),
+        };
+        TopicFigures {
+            topics: self.counts.iter().map(share).collect(),
+            p: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_asked_for_comes_last() {
+        let mut tally = TopicTally::default();
+        tally.reached("Other");
+        for topic in ["Algebra", "Geometry", "Algebra"] {
+            tally.asked(topic);
+        }
+        tally.reached("Algebra");
+        let figures = tally.figures();
+        let rows = figures.topics.iter();
+        let rows: Vec<_> = rows.map(|it| (&*it.topic, it.asked, it.reached)).collect();
+        assert_eq!(
+            rows,
+            [("Algebra", 2, 1), ("Geometry", 1, 0), ("Other", 0, 1)]
+        );
+        assert_eq!(figures.topics[0].share, Some(0.5));
+        assert_eq!(figures.topics[1].ci95, wilson95(0, 2));
+    }
+}
