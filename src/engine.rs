@@ -14,6 +14,7 @@ pub mod view;
 pub mod text {
     pub use crate::error::nearest;
     pub use crate::text::json_cursor::{Cursor, JsonNumber, JsonWord, Raw, Unexpected};
+    pub use crate::text::near_copy::{NearCopies, NearCopy};
     pub use crate::text::redact::REDACTED;
     pub use crate::text::setting::Override;
     pub use crate::text::{clean, clean_lines, excerpt, percent, shell_word};
@@ -23,8 +24,9 @@ pub mod text {
 /// What gates are worth: tests of two runs, intervals, power.
 pub mod stats {
     pub use crate::stats::{
-        AnswerCounts, ComparedSample, Rates, RunGroup, Tested, TimesAsked, WantedDrop,
-        accuracy_interval, conditional_test, smallest_drop_at, whole_runs_test,
+        AnswerCounts, ComparedSample, Rates, RunGroup, SharesTest, SharesTestKind, Tested,
+        TimesAsked, WantedDrop, accuracy_interval, conditional_test, shares_test, smallest_drop_at,
+        whole_runs_test,
     };
 }
 

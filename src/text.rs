@@ -14,6 +14,7 @@ pub(crate) mod json_cursor;
 mod json_line;
 mod lower;
 pub(crate) mod name;
+pub(crate) mod near_copy;
 mod number;
 pub(crate) mod number_words;
 mod pattern;

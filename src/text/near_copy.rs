@@ -1,0 +1,163 @@
+//! Near copies: which of many texts a new one was copied from, though its numbers are others.
+//!
+//! Texts are cut into [words], numbers masked, and those into grams of eight. The share of a new text's grams that another
+//! text has as well, its *containment*, tells copies from texts that merely are about the same: two genuine contest
+//! problems have hardly ever half of them in common. The index has a list of texts for each gram, so that a look costs
+//! what the grams of one text cost, however many texts there are.
+//!
+//! Grams that say nothing about a text do not count:
+//! - those of [stock] phrases, such as the way in which a problem asks for a fraction in lowest terms: more than half of
+//!   a short one may be that;
+//! - those of more than ten texts and of more than one in a hundred: a field has phrases of its own.
+//!
+//! Where hardly any other is left, they do count, for a copy of a text of nothing but such phrases is still one. A text of
+//! fewer than eight words is one gram, so that it is only a copy of the same words. A text without any word is a copy of
+//! nothing.
+
+mod stock;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::collections::HashMap;
+
+use stock::StockPhrases;
+
+/// Words of a gram.
+const GRAM: usize = 8;
+/// A gram is a text's own if so many of its words are of no stock phrase.
+const OWN_WORDS: usize = 4;
+/// As many texts may have a gram before it is common.
+const COMMON: u64 = 10;
+/// Common grams count where fewer than so many others are left.
+const FEW: usize = 4;
+
+/// Texts, and which of them a new one is nearest to.
+#[derive(Default)]
+pub struct NearCopies {
+    ids: Vec<String>,
+    stock: StockPhrases,
+    grams: HashMap<u64, GramTexts>,
+    /// The lists of all grams in one piece: most have a single text, and a list each would take three times as much.
+    links: Vec<Link>,
+}
+
+/// The text that a new one shares most with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NearCopy {
+    /// Its id.
+    pub id: String,
+    /// The share of the new text's grams that it has, above 0 and up to 1.
+    pub share: f64,
+}
+
+/// The texts of a gram: how many, and where the list of them begins.
+#[derive(Clone, Copy)]
+struct GramTexts {
+    count: u64,
+    last: usize,
+}
+
+/// A text of a gram, and where the text before it in that gram's list is.
+struct Link {
+    text: usize,
+    before: Option<usize>,
+}
+
+/// One of a text's grams.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Gram {
+    hash: u64,
+    is_own: bool,
+}
+
+impl NearCopies {
+    /// No texts yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a text, which later ones are then compared with.
+    pub fn add(&mut self, id: &str, text: &str) {
+        let number = self.ids.len();
+        self.ids.push(id.to_owned());
+        for gram in self.grams_of(text) {
+            let place = self.links.len();
+            let list = self.grams.get(&gram.hash);
+            self.links.push(Link {
+                text: number,
+                before: list.map(|list| list.last),
+            });
+            let list = GramTexts {
+                count: list.map_or(0, |list| list.count) + 1,
+                last: place,
+            };
+            self.grams.insert(gram.hash, list);
+        }
+    }
+
+    /// How many texts there are.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// The text that has most of this one's grams, the first of equals; `None` where no text has any.
+    pub fn nearest(&self, text: &str) -> Option<NearCopy> {
+        let grams = self.telling(self.grams_of(text));
+        let mut shared = vec![0_u32; self.ids.len()];
+        for gram in &grams {
+            let mut next = self.grams.get(&gram.hash).map(|list| list.last);
+            while let Some(place) = next {
+                shared[self.links[place].text] += 1;
+                next = self.links[place].before;
+            }
+        }
+        let (mut nearest, mut most) = (None, 0);
+        for (id, count) in self.ids.iter().zip(shared) {
+            if count > most {
+                (nearest, most) = (Some(id), count);
+            }
+        }
+        Some(NearCopy {
+            id: nearest?.clone(),
+            share: f64::from(most) / f64::from(u32::try_from(grams.len()).unwrap_or(u32::MAX)),
+        })
+    }
+
+    /// The grams that count.
+    fn telling(&self, grams: Vec<Gram>) -> Vec<Gram> {
+        let own: Vec<Gram> = grams.iter().copied().filter(|gram| gram.is_own).collect();
+        let own = if own.is_empty() { grams } else { own };
+        let common = COMMON.max(self.ids.len() as u64 / 100);
+        let is_rare =
+            |gram: &Gram| (self.grams.get(&gram.hash)).is_none_or(|list| list.count <= common);
+        let rare: Vec<Gram> = own.iter().copied().filter(is_rare).collect();
+        if rare.len() < FEW { own } else { rare }
+    }
+
+    /// The distinct grams of a text.
+    fn grams_of(&self, text: &str) -> Vec<Gram> {
+        let words = words::of(text);
+        if words.is_empty() {
+            return Vec::new();
+        }
+        let is_stock = self.stock.marks(&words);
+        let size = GRAM.min(words.len());
+        let mut grams: Vec<Gram> = words
+            .windows(size)
+            .zip(is_stock.windows(size))
+            .map(|(words, is_stock)| Gram {
+                hash: words::gram(words.iter().map(|word| word.hash)),
+                is_own: is_stock.iter().filter(|is_stock| !**is_stock).count() >= OWN_WORDS,
+            })
+            .collect();
+        grams.sort_unstable();
+        grams.dedup_by_key(|gram| gram.hash);
+        grams
+    }
+}
