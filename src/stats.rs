@@ -21,6 +21,7 @@ mod holm;
 mod kappa;
 mod law;
 mod mean;
+mod multinomial;
 mod normal;
 mod pass;
 mod plan;
@@ -56,6 +57,7 @@ pub(crate) use halves::win_rate95;
 pub(crate) use holm::holm;
 pub(crate) use kappa::Kappas;
 pub(crate) use mean::{MeanEstimate, RunningMean, grouped_mean95};
+pub use multinomial::{SharesTest, SharesTestKind, shares_test};
 pub(crate) use pass::{pass_at, pass_hat};
 pub use plan::WantedDrop;
 pub(crate) use powered::{
