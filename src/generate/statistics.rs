@@ -18,19 +18,15 @@ use crate::store::{Manifest, RunStatus};
 use crate::text::excerpt;
 use crate::verdict::summary::{Latency, Summary, UsageTotal};
 
-/// The checks in the order in which they are made; others come behind them.
-const ORDER: [&str; 8] = [
-    "readable",
-    "complete",
-    "answer_in_range",
-    "topic_in_list",
-    "no_copy_of_reference",
-    "no_copy_of_item",
-    "solution_ends_in_answer",
-    "solver_agrees",
-];
-/// The check of whoever solves the problem once more.
+/// The check of whoever solves the problem once more; what else is called so is how it went.
 const SOLVER: &str = "solver_agrees";
+const OF_SOLVER: &str = "solver_";
+/// How near the nearest reference is.
+const NEAREST_SHARE: &str = "nearest_share";
+/// How much of a reply was mended.
+const REPAIRED: &str = "repaired";
+/// What the checks of a field end in.
+const FIELDS: [&str; 3] = ["_in_range", "_in_list", "_in_form"];
 /// So many examples are kept of each reason.
 const EXAMPLES: usize = 3;
 /// So many items that never passed are kept; they are all counted.
@@ -153,18 +149,19 @@ impl GenerationTally {
 
     fn accepted(&mut self, record: &Record, item: Option<&GeneratedItem>, asked: Option<&str>) {
         self.items.accepted += 1;
-        let written = item.and_then(|item| item.fields.get("topic")?.as_str());
-        if let Some(topic) = written.or(asked) {
-            self.topics.reached(topic);
-        }
         let Some(score) = &record.result.score else {
             return;
         };
+        let told = score.details.get("topic").and_then(Value::as_str);
+        let written = item.and_then(|item| item.fields.get("topic")?.as_str());
+        if let Some(topic) = told.or(written).or(asked) {
+            self.topics.reached(topic);
+        }
         if let Some(agrees) = score.details.get(SOLVER).and_then(is_true) {
             self.solver.solved += 1;
             self.solver.agrees += u64::from(agrees);
         }
-        if let Some(share) = score.details.get("nearest_share").and_then(Value::as_f64) {
+        if let Some(share) = score.details.get(NEAREST_SHARE).and_then(Value::as_f64) {
             let nearest = score.details.get("nearest").and_then(Value::as_str);
             self.nearest.push(NearestReference {
                 id: record.sample_id.clone(),
@@ -177,10 +174,10 @@ impl GenerationTally {
     fn reply(&mut self, id: &str, reply: &CheckedReply<'_>) {
         self.replies.checked += 1;
         for (name, value) in &reply.details {
-            match (*name, is_true(value)) {
-                ("repaired", _) => self.replies.repaired += u64::from(counts(value)),
-                (name, Some(passed)) => self.check(name, passed, reply.is_accepted),
-                _ => {}
+            match is_true(value).filter(|_| is_check(name)) {
+                Some(passed) => self.check(name, passed, reply.is_accepted),
+                None if *name == REPAIRED => self.replies.repaired += u64::from(counts(value)),
+                None => {}
             }
         }
         if reply.is_accepted {
@@ -237,9 +234,7 @@ impl GenerationTally {
             check.share = ratio(check.failed, check.checked);
             check.ci95 = wilson95(check.failed, check.checked);
         }
-        let place = |name: &str| ORDER.iter().position(|known| *known == name);
-        self.checks
-            .sort_by_key(|check| place(&check.name).unwrap_or(ORDER.len()));
+        self.checks.sort_by_key(|check| place(&check.name));
         self.nearest.sort_by(|a, b| b.share.total_cmp(&a.share));
         let solver = &mut self.solver;
         solver.share = ratio(solver.agrees, solver.solved);
@@ -282,8 +277,12 @@ pub(super) fn model_of(config: &Value) -> Option<&str> {
 }
 
 /// The replies that were refused before the one that the record is about.
-fn refused_before(_record: &Record) -> Vec<CheckedReply<'_>> {
-    Vec::new()
+fn refused_before(record: &Record) -> impl Iterator<Item = CheckedReply<'_>> {
+    record.result.refused.iter().map(|refused| CheckedReply {
+        is_accepted: false,
+        reason: &refused.reason,
+        details: refused.details.iter().collect(),
+    })
 }
 
 /// The name of the check that a reason begins with.
@@ -298,6 +297,25 @@ fn told_of<'a>(reply: &CheckedReply<'a>) -> &'a str {
     let why = details.iter().find(|(name, _)| *name == "why");
     let why = why.and_then(|(_, why)| why.as_str());
     why.unwrap_or(reply.reason)
+}
+
+/// Whether a detail is a check.
+fn is_check(name: &str) -> bool {
+    name == SOLVER || name != NEAREST_SHARE && name != REPAIRED && !name.starts_with(OF_SOLVER)
+}
+
+/// Where a check stands among the others: they are made in this order.
+fn place(check: &str) -> usize {
+    match check {
+        "readable" => 0,
+        "complete" => 1,
+        "no_copy_of_reference" => 3,
+        "no_copy_of_item" => 4,
+        SOLVER => 7,
+        _ if FIELDS.iter().any(|end| check.ends_with(end)) => 2,
+        _ if check.contains("_ends_in_") => 5,
+        _ => 6,
+    }
 }
 
 /// Whether a check was passed: `true`, or 1; `None` for what is no verdict.

@@ -10,18 +10,31 @@ use ReportSide::{Left, Right};
 /// So many items are shown with the reference that they are nearest to.
 const NEAREST: usize = 10;
 
-/// What a check is about, where it is one of those that are built in.
-fn meaning(check: &str) -> &'static str {
-    match check {
+/// What a check is about.
+fn meaning(check: &str) -> String {
+    let field = |end: &str| check.strip_suffix(end);
+    let known = match check {
         "readable" => "the reply is one JSON object",
-        "complete" => "each field is there, of its type, and not empty",
-        "answer_in_range" => "the answer is in its range",
-        "topic_in_list" => "the topic is one of the list",
+        "complete" => "no field is missing or blank",
         "no_copy_of_reference" => "it is no near copy of a reference",
         "no_copy_of_item" => "it is no near copy of another item",
-        "solution_ends_in_answer" => "the solution comes to the answer",
+        "topic_as_asked" => "the topic is the one that was asked for",
         "solver_agrees" => "who solves it anew comes to the same answer",
         _ => "",
+    };
+    if let Some((name, end)) = check.split_once("_ends_in_") {
+        return format!("{name} ends in {end}");
+    }
+    if let Some(name) = field("_in_range") {
+        format!("{name} is a number in its range")
+    } else if let Some(name) = field("_in_list") {
+        format!("{name} is one of its choices")
+    } else if let Some(name) = field("_in_form") {
+        format!("{name} is of its type and length")
+    } else if let Some(name) = field("_differs_from_reference") {
+        format!("{name} is not that of the reference that was shown")
+    } else {
+        known.to_owned()
     }
 }
 
@@ -42,7 +55,7 @@ pub(super) fn checks(of: &GenerationStatistics, text: &mut ReportText) {
     for check in &of.checks {
         table.row([
             check.name.clone(),
-            meaning(&check.name).to_owned(),
+            meaning(&check.name),
             check.checked.to_string(),
             check.failed.to_string(),
             share_cell(check.share, check.ci95),

@@ -40,8 +40,13 @@ fn items_replies_and_checks_are_counted() {
     };
     let mut skipped = failed.clone();
     skipped.result.status = Status::Skipped;
+    let mut again = record("a", true, "accepted", good);
+    again.result.refused = serde_json::from_value(json!([
+        { "attempt": 1, "reason": "readable", "details": { "readable": 0, "why": "was no object" } }
+    ]))
+    .unwrap();
     let tally = tallied(&[
-        record("a", true, "accepted", good),
+        again,
         record("b", false, "no_copy_of_reference", copy),
         failed,
         skipped,
@@ -55,10 +60,12 @@ fn items_replies_and_checks_are_counted() {
         (4, 1, 1)
     );
     assert_eq!((tally.items.errors, tally.items.not_asked), (1, 1));
-    assert_eq!((tally.replies.checked, tally.replies.refused), (2, 1));
+    assert_eq!((tally.replies.checked, tally.replies.refused), (3, 2));
     assert_eq!(tally.replies.repaired, 1);
-    assert_eq!(tally.reasons, [("no_copy_of_reference".to_owned(), 1)]);
-    assert_eq!(tally.examples[0].told, "0.8 of it is in real-1");
+    let reasons = tally.reasons.iter();
+    let reasons: Vec<_> = reasons.map(|(name, count)| (&**name, *count)).collect();
+    assert_eq!(reasons, [("readable", 1), ("no_copy_of_reference", 1)]);
+    assert_eq!(tally.examples[1].told, "0.8 of it is in real-1");
     assert_eq!((tally.solver.solved, tally.solver.agrees), (1, 1));
     assert_eq!(tally.nearest[0].reference_id.as_deref(), Some("real-4"));
     assert_eq!(tally.references.len(), 1);
