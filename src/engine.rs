@@ -207,3 +207,13 @@ pub mod run {
 pub mod generate {
     pub use crate::generate::*;
 }
+
+/// Flows: items are generated, judged, compared with real ones and reported.
+pub mod flow {
+    pub use crate::flow::figures::{
+        ComparedItems, CountedShare, DimensionPoints, FlowBasics, FlowFigures, FlowGate,
+        FlowPlaces, FlowStage, GeneratedItems, ItemCheckCount, JudgeWorth, JudgedItems, PointMean,
+        ReviewedItems, StageCost, StageFigures, TopicCount,
+    };
+    pub use crate::flow::write_reports;
+}

@@ -174,6 +174,8 @@ mod generate;
 
 mod review;
 
+mod flow;
+
 mod harness;
 
 pub mod engine;

@@ -15,6 +15,8 @@ pub(crate) mod page;
 mod problems;
 mod report;
 mod script;
+mod worded;
 
 pub(crate) use report::{HtmlReport, content};
 pub(crate) use script::VIEW;
+pub(crate) use worded::worded;

@@ -34,6 +34,10 @@ const ROOMS: &[(&str, &str)] = &[
     ("run", "session, asking, ledger, judge, finish; rescoring"),
     ("generate", "items that a run made: file, figures, report"),
     ("review", "what people say of items, on a page and on disk"),
+    (
+        "flow",
+        "generated items, judged, compared and reported in one go",
+    ),
     ("harness", "libtest-mimic"),
     ("engine", "what the command builds on"),
     ("tests", "what tests of many rooms share"),

@@ -1,0 +1,362 @@
+//! The table of sentences.
+
+use super::FindingTopic::{
+    Accepted, Approved, Itself, Order, Passing, Points, Solved, Spread, Wins, Worth,
+};
+use super::GateWord::{Failed, None as Ungated, Open, Passed};
+use super::IntervalPlace::{Above, Across, Below, Near, Nowhere};
+use super::{FindingTopic, GateWord, IntervalPlace, SentenceRow};
+
+/// All there is to say: of each figure the first row that fits.
+pub(super) const TABLE: &[SentenceRow] = &[
+    row(
+        Accepted,
+        &[Above],
+        &[],
+        "Hardly an item is lost to the checks: {told}.",
+        None,
+    ),
+    row(
+        Accepted,
+        &[Across, Near],
+        &[],
+        "Items passed their checks: {told}.",
+        None,
+    ),
+    row(
+        Accepted,
+        &[Below],
+        &[],
+        "Many items never passed their checks: {told}. What follows is of those that did.",
+        Some(
+            "read why replies were refused (part 2), then mend the template, or take a stronger generator",
+        ),
+    ),
+    row(Accepted, &[Nowhere], &[], "No item was asked for.", None),
+    row(
+        Spread,
+        &[Below],
+        &[],
+        "The topics are not spread as asked, and chance hardly does that: {told}.",
+        Some(
+            "say in the template that the topic is given, or read why replies of the rare topics were refused",
+        ),
+    ),
+    row(
+        Spread,
+        &[Above, Across, Near],
+        &[],
+        "Nothing speaks against the asked spread of topics: {told}, of {n}.",
+        None,
+    ),
+    row(
+        Solved,
+        &[Above],
+        &[],
+        "An independent solver comes to the same answers: {told}.",
+        None,
+    ),
+    row(
+        Solved,
+        &[Across, Near],
+        &[],
+        "An independent solver agrees on {told}.",
+        None,
+    ),
+    row(
+        Solved,
+        &[Below],
+        &[],
+        "An independent solver often comes to another answer: it agrees on {told}.",
+        Some(
+            "look first at the items whose answer the solver did not find: the answer is wrong, or the problem says too little",
+        ),
+    ),
+    row(
+        Points,
+        &[Above, Below, Across],
+        &[Open],
+        "The judge's mean is {told}. Replies that could not be read leave open whether it reaches {wanted}.",
+        Some("see what the judge replied, and mend that before anything is read from its points"),
+    ),
+    row(
+        Points,
+        &[Above],
+        &[],
+        "By its points the judge finds the items good enough: {told}; the whole interval lies at {wanted} or above.",
+        None,
+    ),
+    row(
+        Points,
+        &[Below],
+        &[],
+        "By its points the judge does not find the items good enough: {told}; the whole interval lies below {wanted}.",
+        Some(
+            "begin with the dimension that has the fewest points (part 3), and read what the judge says of its worst items",
+        ),
+    ),
+    row(
+        Points,
+        &[Across],
+        &[Passed],
+        "The judge's mean is {told}: it passes {wanted}, but the interval reaches below. With {n} it is open whether the next ones would.",
+        Some("generate more items (`--count`) before the mean is relied on"),
+    ),
+    row(
+        Points,
+        &[Across],
+        &[Failed],
+        "The judge's mean is {told}: it misses {wanted}, but the interval holds that. With {n} it is open whether the next ones would.",
+        Some(
+            "begin with the dimension that has the fewest points (part 3), and generate more items (`--count`)",
+        ),
+    ),
+    row(
+        Points,
+        &[Across],
+        &[Ungated],
+        "The judge's mean is {told}. With {n} it is open whether it reaches {wanted}.",
+        Some("generate more items (`--count`) before the mean is relied on"),
+    ),
+    row(
+        Points,
+        &[Nowhere, Near],
+        &[],
+        "The judge's mean is {told}, of too few items for an interval.",
+        Some("generate more items (`--count`) before the mean is relied on"),
+    ),
+    row(
+        Passing,
+        &[Above, Below, Across],
+        &[Open],
+        "By the rubric's mark pass {told}. Replies that could not be read leave open whether that reaches {wanted}.",
+        None,
+    ),
+    row(
+        Passing,
+        &[Above],
+        &[],
+        "Most items pass by the rubric: {told}; the whole interval lies at {wanted} or above.",
+        None,
+    ),
+    row(
+        Passing,
+        &[Below],
+        &[],
+        "Too few items pass by the rubric: {told}; the whole interval lies below {wanted}.",
+        Some("leave out the items that do not pass, or have them generated again"),
+    ),
+    row(
+        Passing,
+        &[Across],
+        &[Passed],
+        "By the rubric's mark pass {told}: enough for {wanted}, but the interval reaches below.",
+        None,
+    ),
+    row(
+        Passing,
+        &[Across],
+        &[Failed],
+        "By the rubric's mark pass {told}: not enough for {wanted}, but the interval holds that.",
+        Some("leave out the items that do not pass, or have them generated again"),
+    ),
+    row(
+        Passing,
+        &[Across],
+        &[Ungated],
+        "By the rubric's mark pass {told}; the interval holds {wanted}.",
+        None,
+    ),
+    row(
+        Worth,
+        &[Above],
+        &[],
+        "Labels of people vouch for the judge: {told}.",
+        None,
+    ),
+    row(
+        Worth,
+        &[Across, Near],
+        &[],
+        "Labels of people leave open how far the judge can be believed: {told}.",
+        Some("label more items, drawn by lot, and calibrate the judge again"),
+    ),
+    row(
+        Worth,
+        &[Below],
+        &[],
+        "The judge hardly agrees with people, so its points say little: {told}.",
+        Some("take another judge, or another rubric, and calibrate that"),
+    ),
+    row(
+        Worth,
+        &[Nowhere],
+        &[],
+        "Nobody has held the judge against people, so its points are only its own: it is {told}.",
+        Some("review items, and calibrate the judge with these labels (part 7)"),
+    ),
+    row(
+        Itself,
+        &[Nowhere],
+        &[],
+        "The generator judges its own items, and models favour what they wrote themselves.",
+        Some("name a judge of another family: `--judge`"),
+    ),
+    row(
+        Wins,
+        &[Above],
+        &[Passed, Ungated],
+        "The judge prefers the generated items to real ones: {told}; the whole interval of the win rate lies above one half.",
+        None,
+    ),
+    row(
+        Wins,
+        &[Above],
+        &[Failed],
+        "Where the judge prefers one of the two, it is mostly the generated item: {told}. Ties and inconsistent pairs keep wins alone from {wanted}.",
+        None,
+    ),
+    row(
+        Wins,
+        &[Near],
+        &[Passed, Ungated],
+        "The judge prefers generated and real items about as often: {told}; the whole interval of the win rate lies within ten points of one half.",
+        None,
+    ),
+    row(
+        Wins,
+        &[Near],
+        &[Failed],
+        "The judge prefers generated and real items about as often: {told}; the interval of the win rate lies within ten points of one half, and ties and inconsistent pairs keep wins alone from {wanted}.",
+        None,
+    ),
+    row(
+        Wins,
+        &[Across],
+        &[Passed],
+        "The generated items are not told apart from real ones, and n is too small to say more: {told}. That wins alone pass {wanted} does not say that the items are as good as real ones.",
+        Some(
+            "compare more pairs (`--count`, or `pairs` of the flow's spec): some hundred tell ten points apart",
+        ),
+    ),
+    row(
+        Wins,
+        &[Across],
+        &[Failed],
+        "The generated items are not told apart from real ones, and n is too small to say more: {told}. Wins alone miss {wanted}.",
+        Some(
+            "compare more pairs (`--count`, or `pairs` of the flow's spec), and read what the judge says of lost ones",
+        ),
+    ),
+    row(
+        Wins,
+        &[Across],
+        &[Ungated],
+        "The generated items are not told apart from real ones, and n is too small to say more: {told}.",
+        Some(
+            "compare more pairs (`--count`, or `pairs` of the flow's spec): some hundred tell ten points apart",
+        ),
+    ),
+    row(
+        Wins,
+        &[Below],
+        &[Passed],
+        "The judge prefers real items to the generated ones: {told}; the whole interval of the win rate lies below one half, although wins alone pass {wanted}.",
+        Some("read what the judge says of the pairs that were lost"),
+    ),
+    row(
+        Wins,
+        &[Below],
+        &[Failed, Ungated],
+        "The judge prefers real items to the generated ones: {told}; the whole interval of the win rate lies below one half.",
+        Some("read what the judge says of the pairs that were lost"),
+    ),
+    row(
+        Wins,
+        &[Above, Near, Across, Below],
+        &[Open],
+        "How the generated items do beside real ones is open: {told}. Pairs that could not be read leave open whether wins reach {wanted}.",
+        Some("see what the judge replied, and mend that before anything is read from the wins"),
+    ),
+    row(
+        Wins,
+        &[Nowhere],
+        &[],
+        "No pair has a verdict.",
+        Some("see what the judge replied"),
+    ),
+    row(
+        Order,
+        &[Above],
+        &[],
+        "The order in which two items are shown decides much: {told} change their verdict with it, so the win rate says little.",
+        Some(
+            "take a judge that goes less by the order; `winrate` of the flow's spec has an `agent` of its own",
+        ),
+    ),
+    row(
+        Order,
+        &[Across, Near],
+        &[],
+        "Some verdicts change with the order in which two items are shown: {told}.",
+        None,
+    ),
+    row(
+        Order,
+        &[Below],
+        &[],
+        "Few verdicts change with the order in which two items are shown: {told}.",
+        None,
+    ),
+    row(
+        Approved,
+        &[Above],
+        &[],
+        "People approve of the items: {told}; the whole interval lies at {wanted} or above.",
+        None,
+    ),
+    row(
+        Approved,
+        &[Below],
+        &[],
+        "People do not approve of enough items: {told}; the whole interval lies below {wanted}.",
+        Some("leave out what was rejected, and revise what needs it, before the items are used"),
+    ),
+    row(
+        Approved,
+        &[Across, Near],
+        &[Passed],
+        "People approve of {told}: enough for {wanted}, but the interval reaches below.",
+        Some("review more items, drawn by lot"),
+    ),
+    row(
+        Approved,
+        &[Across, Near],
+        &[Failed],
+        "People approve of {told}: not enough for {wanted}, but the interval holds that.",
+        Some("leave out what was rejected, and revise what needs it, before the items are used"),
+    ),
+    row(
+        Approved,
+        &[Across, Near],
+        &[Open, Ungated],
+        "People approve of {told}; the interval holds {wanted}.",
+        Some("review more items, drawn by lot"),
+    ),
+];
+
+const fn row(
+    topic: FindingTopic,
+    places: &'static [IntervalPlace],
+    gates: &'static [GateWord],
+    says: &'static str,
+    todo: Option<&'static str>,
+) -> SentenceRow {
+    SentenceRow {
+        topic,
+        places,
+        gates,
+        says,
+        todo,
+    }
+}

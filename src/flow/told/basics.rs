@@ -1,0 +1,94 @@
+//! What was asked of whom, and what it cost.
+
+use super::words::usd;
+use crate::flow::figures::FlowFigures;
+use crate::report::document::ReportSide::{Left, Right};
+use crate::report::document::{ReportLine, ReportTable, ReportText};
+
+/// What was asked of whom, and what it cost.
+pub(super) fn basics(figures: &FlowFigures, text: &mut ReportText) {
+    let basics = &figures.basics;
+    let mut table = ReportTable::new(&[("what", Left), ("is", Left)]);
+    let plain = |words: &str| ReportLine::from(words);
+    table.row([plain("flow"), plain(&basics.run_id)]);
+    let started = basics.started_at.split('.').next().unwrap_or_default();
+    let started = started.trim_end_matches('Z').replace('T', " ");
+    table.row([plain("started"), plain(&format!("{started} UTC"))]);
+    table.row([plain("generator"), plain(&basics.generator)]);
+    table.row([plain("judge"), plain(&basics.judge)]);
+    let reference = basics.reference.as_deref();
+    table.row([
+        plain("real items"),
+        plain(reference.unwrap_or("none were named")),
+    ]);
+    table.row([plain("items asked for"), plain(&basics.count.to_string())]);
+    if let Some(generated) = figures.generation.found() {
+        table.row([
+            plain("items accepted"),
+            plain(&generated.accepted.to_string()),
+        ]);
+    }
+    if let Some(seed) = basics.seed {
+        table.row([plain("seed"), plain(&seed.to_string())]);
+    }
+    table.row([
+        plain("written by"),
+        plain(concat!("evaltest ", env!("CARGO_PKG_VERSION"))),
+    ]);
+    text.table(table);
+    if basics.judges_itself {
+        text.notice(
+            "The judge is the generator itself. Models favour what they wrote themselves: its points and wins are no \
+             independent opinion.",
+        );
+    }
+    for kinship in basics.kinship.iter().filter(|_| !basics.judges_itself) {
+        text.notice(ReportLine::default().marked(kinship));
+    }
+    costs(figures, text);
+}
+
+/// What each stage took.
+fn costs(figures: &FlowFigures, text: &mut ReportText) {
+    let mut table = ReportTable::new(&[
+        ("stage", Left),
+        ("requests", Right),
+        ("tokens", Right),
+        ("cost", Right),
+        ("seconds", Right),
+    ]);
+    for cost in &figures.costs {
+        let or_dash = |told: Option<String>| told.unwrap_or_else(|| "-".to_owned());
+        table.row([
+            cost.stage.as_str().to_owned(),
+            cost.requests.to_string(),
+            or_dash(cost.tokens.map(|tokens| tokens.to_string())),
+            or_dash(cost.cost_usd.map(usd)),
+            or_dash(cost.duration_s.map(|seconds| format!("{seconds:.1}"))),
+        ]);
+    }
+    if figures.costs.len() > 1 {
+        let sum = |of: &dyn Fn(&crate::flow::figures::StageCost) -> Option<f64>| {
+            let known: Vec<f64> = figures.costs.iter().filter_map(of).collect();
+            (!known.is_empty()).then(|| known.iter().sum::<f64>())
+        };
+        let tokens: Vec<u64> = figures
+            .costs
+            .iter()
+            .filter_map(|cost| cost.tokens)
+            .collect();
+        let requests: u64 = figures.costs.iter().map(|cost| cost.requests).sum();
+        let or_dash = |told: Option<String>| told.unwrap_or_else(|| "-".to_owned());
+        table.row([
+            "all".to_owned(),
+            requests.to_string(),
+            or_dash((!tokens.is_empty()).then(|| tokens.iter().sum::<u64>().to_string())),
+            or_dash(sum(&|cost| cost.cost_usd).map(usd)),
+            or_dash(sum(&|cost| cost.duration_s).map(|seconds| format!("{seconds:.1}"))),
+        ]);
+    }
+    if !table.rows.is_empty() {
+        text.part("Cost and time");
+        text.table(table);
+    }
+}

@@ -1,0 +1,98 @@
+//! What was generated.
+
+use super::words::{count, counted, p_value, rate};
+use crate::flow::figures::GeneratedItems;
+use crate::report::document::ReportSide::{Left, Right};
+use crate::report::document::{ReportTable, ReportText};
+
+/// What was generated, and what was refused.
+pub(super) fn generated(items: &GeneratedItems, text: &mut ReportText) {
+    let share = items.share();
+    text.paragraph(format!(
+        "Accepted: {}. {}.",
+        counted(&share, "asked items"),
+        match items.refused {
+            0 => "No reply was refused".to_owned(),
+            refused => format!("{} refused on the way", {
+                let replies = if refused == 1 {
+                    "reply was"
+                } else {
+                    "replies were"
+                };
+                format!("{refused} {replies}")
+            }),
+        }
+    ));
+    if items.errors > 0 {
+        text.notice(format!(
+            "The generator gave no reply for {}.",
+            count(items.errors, "item")
+        ));
+    }
+    topics(items, text);
+    checks(items, text);
+    if let Some(solver) = &items.solver {
+        text.paragraph(format!(
+            "An independent solver, who does not see the solution, comes to the answer of {}.",
+            counted(solver, "items")
+        ));
+    }
+}
+
+fn topics(items: &GeneratedItems, text: &mut ReportText) {
+    if items.topics.is_empty() {
+        return;
+    }
+    text.part("Topics");
+    let heads = [
+        ("topic", Left),
+        ("asked", Right),
+        ("quantity", Right),
+        ("share, 95 % interval", Left),
+    ];
+    let mut table = ReportTable::new(&heads);
+    for topic in &items.topics {
+        table.row([
+            topic.topic.clone(),
+            topic.asked.to_string(),
+            topic.reached.part.to_string(),
+            rate(&topic.reached).unwrap_or_else(|| "-".to_owned()),
+        ]);
+    }
+    text.table(table);
+    if let Some(p) = items.topics_p {
+        text.paragraph(format!(
+            "Exact test of the spread against the asked one: {}.",
+            p_value(p)
+        ));
+    }
+}
+
+fn checks(items: &GeneratedItems, text: &mut ReportText) {
+    if !items.checks.is_empty() {
+        text.part("Checks");
+        let mut table = ReportTable::new(&[
+            ("check, of the replies that stand", Left),
+            ("passed", Right),
+            ("of", Right),
+            ("share, 95 % interval", Left),
+        ]);
+        for check in &items.checks {
+            table.row([
+                check.name.replace('_', " "),
+                check.passed.part.to_string(),
+                check.passed.of.to_string(),
+                rate(&check.passed).unwrap_or_else(|| "-".to_owned()),
+            ]);
+        }
+        text.table(table);
+    }
+    if !items.reasons.is_empty() {
+        text.part("Refused replies");
+        let mut table = ReportTable::new(&[("why", Left), ("replies", Right)]);
+        for (why, replies) in &items.reasons {
+            table.row([why.replace('_', " "), replies.to_string()]);
+        }
+        text.table(table);
+    }
+}

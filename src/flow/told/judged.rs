@@ -1,0 +1,110 @@
+//! The points of a judge.
+
+use super::words::{count, counted, interval, points};
+use crate::flow::figures::{DimensionPoints, JudgedItems, PointMean};
+use crate::flow::rating::ItemRating;
+use crate::report::document::ReportSide::{Left, Right};
+use crate::report::document::{ReportBar, ReportBlock, ReportLine, ReportTable, ReportText};
+
+/// The points of a judge.
+pub(super) fn judged(judged: &JudgedItems, text: &mut ReportText) {
+    text.paragraph(
+        ReportLine::default()
+            .plain("Average ")
+            .strong(points(&judged.total))
+            .plain(format!(
+                "{}, of {}.",
+                rated(&judged.total),
+                count(judged.total.n, "item")
+            )),
+    );
+    if judged.unread > 0 {
+        let reasons = judged.reasons.iter();
+        let reasons = reasons.map(|(reason, times)| format!("{times} {reason}"));
+        let reasons: Vec<_> = reasons.collect();
+        text.notice(format!(
+            "{} of {} could not be judged, for no reply could be read ({}). They are in no figure here, and gates count them \
+             as the best and as the worst.",
+            judged.unread,
+            count(judged.items, "item"),
+            reasons.join(", ")
+        ));
+    }
+    let bars = [("pass", &judged.pass), ("excellent", &judged.excellent)];
+    let bars = bars.map(|(label, share)| ReportBar {
+        label: label.to_owned(),
+        share: share.share.map(|share| [share; 2]),
+        interval: share.ci95,
+        told: counted(share, "items"),
+    });
+    text.blocks.push(ReportBlock::Bars(bars.into()));
+    table("dimension", &judged.dimensions, text);
+    if judged.topics.len() > 1 {
+        text.part("Topics before the judge");
+        table("topic", &judged.topics, text);
+    }
+    text.part("What the judge is worth");
+    worth(&judged.worth, &judged.notes, text);
+}
+
+/// Means with their ratings.
+pub(super) fn table(what: &str, rows: &[DimensionPoints], text: &mut ReportText) {
+    let mut table = ReportTable::new(&[
+        (what, Left),
+        ("mean", Right),
+        ("95 % interval", Right),
+        ("rating", Left),
+        ("items", Right),
+    ]);
+    for row in rows {
+        let mean = row.points.mean;
+        let rating = mean.zip(row.points.scale);
+        table.row([
+            row.name.replace('_', " "),
+            mean.map_or_else(|| "-".to_owned(), |mean| format!("{mean:.2}")),
+            interval(&row.points).unwrap_or_else(|| "-".to_owned()),
+            rating.map_or_else(
+                || "-".to_owned(),
+                |(mean, scale)| ItemRating::of(mean, scale).to_string(),
+            ),
+            row.points.n.to_string(),
+        ]);
+    }
+    text.table(table);
+}
+
+/// What labels of people say of the judge, and what is to be known of how it judges.
+pub(super) fn worth(
+    worth: &crate::flow::figures::JudgeWorth,
+    notes: &[String],
+    text: &mut ReportText,
+) {
+    let told = format!("The judge is {}.", worth.told);
+    if worth.calibrated {
+        text.paragraph(told);
+    } else {
+        text.notice(told);
+    }
+    let lines = worth.corrected.iter().chain(notes);
+    let lines: Vec<_> = lines
+        .map(|line| ReportLine::default().marked(line))
+        .collect();
+    if !lines.is_empty() {
+        text.blocks.push(ReportBlock::List(lines));
+    }
+}
+
+/// `: good, by its interval acceptable to excellent`.
+fn rated(mean: &PointMean) -> String {
+    let (Some(value), Some(scale)) = (mean.mean, mean.scale) else {
+        return String::new();
+    };
+    let word = ItemRating::of(value, scale);
+    match mean
+        .ci95
+        .map(|ends| ends.map(|end| ItemRating::of(end, scale)))
+    {
+        Some([low, high]) if low < high => format!(": {word}, by its interval {low} to {high}"),
+        _ => format!(": {word}"),
+    }
+}

@@ -1,0 +1,38 @@
+//! What people say of generated items.
+
+use super::judged::table;
+use super::words::{counted, rate};
+use crate::flow::figures::ReviewedItems;
+use crate::report::document::ReportSide::{Left, Right};
+use crate::report::document::{ReportTable, ReportText};
+
+/// What people say of generated items.
+pub(super) fn reviewed(reviewed: &ReviewedItems, text: &mut ReportText) {
+    text.part("What people say");
+    text.paragraph(format!(
+        "Reviewed: {}.",
+        counted(&reviewed.reviewed, "items")
+    ));
+    let heads = [
+        ("status", Left),
+        ("items", Right),
+        ("share, 95 % interval", Left),
+    ];
+    let mut statuses = ReportTable::new(&heads);
+    for (status, share) in [
+        ("approved", &reviewed.approved),
+        ("rejected", &reviewed.rejected),
+        ("needs revision", &reviewed.needs_revision),
+    ] {
+        statuses.row([
+            status.to_owned(),
+            share.part.to_string(),
+            rate(share).unwrap_or_else(|| "-".to_owned()),
+        ]);
+    }
+    text.table(statuses);
+    table("dimension, by people", &reviewed.dimensions, text);
+    if let Some(agreement) = &reviewed.agreement {
+        text.paragraph(agreement.as_str());
+    }
+}
