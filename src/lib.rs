@@ -119,6 +119,7 @@
 //! | `parquet` | datasets in `.parquet` files, the format of GAIA |
 //! | `bfcl` | the Berkeley Function Calling Leaderboard and the scorers `ast_match` and `trajectory` |
 //! | `inspect` | logs of Inspect, for the command |
+//! | `math` | formulas of TeX as MathML where people review, for the command |
 //! | `demo` | the agent `demo`, for examples and tests |
 //! | `schema` | the JSON schema of specs, for the command |
 

@@ -1,16 +1,93 @@
-//! `TextPart`: texts and formulas of an item.
+//! Formulas in texts: what stands between signs of TeX becomes MathML, and all else stays text.
+//!
+//! A text is split by [`spans`], and each formula goes to the crate `pulldown-latex`. What that does not know, or gets
+//! wrong, stays what it was: its source. Texts are hostile input: formulas are short, define nothing, and what comes out
+//! is written anew by [`plain`], which knows the elements and attributes of MathML and nothing else.
+
+#[cfg(feature = "math")]
+mod formula;
+#[cfg(feature = "math")]
+mod plain;
+mod spans;
+#[cfg(test)]
+mod tests;
+#[cfg(feature = "math")]
+mod usual;
 
 use serde::Serialize;
 
-/// A piece of a text.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum TextPart {
-    /// As it stands there.
-    Text(String),
+/// A part of a text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(super) enum TextPart<'a> {
+    /// Words, and formulas that nobody can read.
+    Text {
+        /// As it stands in the text.
+        text: &'a str,
+    },
+    /// A formula.
+    Formula {
+        /// As it stands in the text, with the signs around it.
+        tex: &'a str,
+        /// One element `math` of well-formed XML, without anything but MathML in it.
+        mathml: String,
+        /// Whether it stands in a line of its own.
+        display: bool,
+    },
 }
 
-/// The pieces of a text, in order.
-pub(super) fn parts(text: &str) -> Vec<TextPart> {
-    vec![TextPart::Text(text.to_owned())]
+/// The parts of a text, in order: together they are the text.
+pub(super) fn parts(text: &str) -> Vec<TextPart<'_>> {
+    let spans = spans::spans(text);
+    let rendered = rendered(text, &spans);
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for (span, mathml) in spans.iter().zip(rendered) {
+        let Some(mathml) = mathml else {
+            continue;
+        };
+        if from < span.whole.start {
+            parts.push(TextPart::Text {
+                text: &text[from..span.whole.start],
+            });
+        }
+        from = span.whole.end;
+        parts.push(TextPart::Formula {
+            tex: &text[span.whole.clone()],
+            mathml,
+            display: span.display,
+        });
+    }
+    if from < text.len() || parts.is_empty() {
+        parts.push(TextPart::Text {
+            text: &text[from..],
+        });
+    }
+    parts
+}
+
+#[cfg(feature = "math")]
+fn rendered(text: &str, spans: &[spans::FormulaSpan]) -> Vec<Option<String>> {
+    /// A formula nests at most as deep as it is long, which this is enough for however the parser was built.
+    const STACK: usize = 64 << 20;
+    if spans.is_empty() {
+        return Vec::new();
+    }
+    let all = || {
+        spans
+            .iter()
+            .map(|span| formula::mathml(&text[span.inner.clone()], span.display))
+    };
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        let rendered = thread.spawn_scoped(scope, || all().collect());
+        let rendered = rendered.ok().and_then(|thread| thread.join().ok());
+        rendered.unwrap_or_default()
+    })
+}
+
+/// Nobody can read any.
+#[cfg(not(feature = "math"))]
+fn rendered(_: &str, _: &[spans::FormulaSpan]) -> Vec<Option<String>> {
+    Vec::new()
 }
