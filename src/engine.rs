@@ -81,7 +81,7 @@ pub mod serve {
 pub mod review {
     pub use crate::data::labels::LabelChoice;
     pub use crate::data::reviews::{ReviewStatus, Verification};
-    pub use crate::review::{Review, ReviewChoice, ReviewOptions, ReviewServed};
+    pub use crate::review::{Review, ReviewChoice, ReviewOnly, ReviewOptions, ReviewServed};
 }
 
 /// JSON as Python writes it.

@@ -12,25 +12,30 @@ mod file_lock;
 mod item_file;
 mod items;
 mod journal;
+mod labels;
 mod math;
 mod order;
 mod page;
 mod places;
 mod rubric;
+mod run_items;
 mod served;
 
 use std::path::PathBuf;
 
 use crate::data::labels::LabelChoice;
 use crate::error::{Error, Result};
+use crate::report::reported::MaskedTexts;
+use crate::store::RunDir;
 use crate::system::project::shown;
 
 use desk::ReviewDesk;
 use items::ReviewItems;
+use labels::LabelSource;
 use places::ReviewPlaces;
 use rubric::ReviewDimension;
 
-pub use order::ReviewChoice;
+pub use order::{ReviewChoice, ReviewOnly};
 pub use served::ReviewServed;
 
 /// What a review is asked for.
@@ -66,16 +71,27 @@ impl Review {
         Self::of(ReviewItems::of_file(path)?, places, options)
     }
 
+    /// A review of the answers of a run.
+    ///
+    /// # Errors
+    /// As [`Review::of_file`], and where the texts of the run are not to be shown.
+    pub fn of_run(dir: &RunDir, texts: MaskedTexts, options: &ReviewOptions) -> Result<Self> {
+        let places = ReviewPlaces::inside(dir.path());
+        Self::of(ReviewItems::of_run(dir, texts)?, places, options)
+    }
+
     fn of(items: ReviewItems, places: ReviewPlaces, options: &ReviewOptions) -> Result<Self> {
-        let dimensions = rubric::dimensions(options.rubric.as_deref())?;
+        let dimensions = match (options.rubric.as_deref(), items.run()) {
+            (None, Some(run)) => rubric::of_run(run)?,
+            (rubric, _) => rubric::dimensions(rubric)?,
+        };
         let reviewer = options.reviewer.trim();
         if reviewer.is_empty() {
             let error = Error::usage("the reviewer has no name");
             return Err(error.hint("name one: `--reviewer NAME`"));
         }
         let (order, chosen, seed) = options.choice.of(&items)?;
-        let ids = (0..items.count()).map(|place| (items.id(place).to_owned(), place));
-        let desk = ReviewDesk::open(places, reviewer, ids.collect())?;
+        let desk = ReviewDesk::open(places, reviewer, LabelSource::of(&items))?;
         Ok(Self {
             items,
             order,

@@ -13,6 +13,7 @@ use std::time::SystemTime;
 
 use super::file_lock::FileLock;
 use super::journal::{ReviewJournal, ReviewedItem};
+use super::labels::{self, LabelSource};
 use super::places::ReviewPlaces;
 use crate::data::labels::LabelChoice;
 use crate::data::reviews::{
@@ -53,7 +54,7 @@ pub(super) struct StandingReview {
 
 /// What came of a word.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum ReviewOutcome {
     Saved,
     /// Somebody of this name said something else meanwhile.
     Stale,
@@ -64,8 +65,8 @@ pub(super) enum Said {
 pub(super) struct ReviewDesk {
     places: ReviewPlaces,
     reviewer: String,
-    /// Where items stand, for the order of the file.
-    order: HashMap<String, usize>,
+    /// What is labelled, and in which order.
+    source: LabelSource,
     state: Mutex<DeskState>,
 }
 
@@ -85,21 +86,18 @@ impl ReviewDesk {
     ///
     /// # Errors
     /// When nothing can be written there, or what stands there was not written by reviews.
-    pub(super) fn open(
-        places: ReviewPlaces,
-        reviewer: &str,
-        order: HashMap<String, usize>,
-    ) -> Result<Self> {
+    pub(super) fn open(places: ReviewPlaces, reviewer: &str, source: LabelSource) -> Result<Self> {
         fs::create_dir_all(&places.journals)
             .map_err(|error| Error::io("create", &places.journals, &error))?;
         let desk = Self {
             places,
             reviewer: reviewer.to_owned(),
-            order,
+            source,
             state: Mutex::default(),
         };
         let held = FileLock::of(&desk.places.lock())?;
         let mut state = lock(&desk.state);
+        labels::check(&desk.places.labels)?;
         desk.refresh(&mut state)?;
         if state.journals.values().any(|one| !one.items.is_empty()) {
             desk.write(&mut state)?;
@@ -159,7 +157,7 @@ impl ReviewDesk {
     ///
     /// # Errors
     /// When it could not be written, and nothing was.
-    pub(super) fn submit(&self, item: &SeenItem<'_>, word: ReviewWord) -> Result<Said> {
+    pub(super) fn submit(&self, item: &SeenItem<'_>, word: ReviewWord) -> Result<ReviewOutcome> {
         self.add(item, Some(word))
     }
 
@@ -167,11 +165,11 @@ impl ReviewDesk {
     ///
     /// # Errors
     /// As [`ReviewDesk::submit`].
-    pub(super) fn undo(&self, item: &SeenItem<'_>) -> Result<Said> {
+    pub(super) fn undo(&self, item: &SeenItem<'_>) -> Result<ReviewOutcome> {
         self.add(item, None)
     }
 
-    fn add(&self, item: &SeenItem<'_>, word: Option<ReviewWord>) -> Result<Said> {
+    fn add(&self, item: &SeenItem<'_>, word: Option<ReviewWord>) -> Result<ReviewOutcome> {
         let _held = FileLock::of(&self.places.lock())?;
         let mut state = lock(&self.state);
         self.refresh(&mut state)?;
@@ -184,7 +182,7 @@ impl ReviewDesk {
             (Some(_), true) => ReviewEvent::Refused,
             (None, false) if mine.latest(item.id).is_some() => ReviewEvent::Undone,
             // There is nothing to take back, or something else than was seen.
-            (None, _) => return Ok(Said::Stale),
+            (None, _) => return Ok(ReviewOutcome::Stale),
         };
         let at = timestamp().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string();
         let verification = word.map(|word| Verification {
@@ -210,10 +208,10 @@ impl ReviewDesk {
             format_version: REVIEW_VERSION,
         })?;
         if event == ReviewEvent::Refused {
-            return Ok(Said::Stale);
+            return Ok(ReviewOutcome::Stale);
         }
         self.write(&mut state)?;
-        Ok(Said::Saved)
+        Ok(ReviewOutcome::Saved)
     }
 
     /// Reads what stands there by now. The lock is held.
@@ -269,20 +267,19 @@ impl ReviewDesk {
 
     /// Writes the latest word on each item.
     fn write(&self, state: &mut DeskState) -> Result<()> {
+        let items = state.journals.values().flat_map(|one| one.items.values());
+        let standing = items.filter_map(|item| item.standing.last());
+        let standing: Vec<&ReviewLine> = standing.collect();
+        self.source.write(&self.places.labels, &standing)?;
         let mut latest = HashMap::<&str, &ReviewLine>::new();
-        for journal in state.journals.values() {
-            for (id, item) in &journal.items {
-                let Some(line) = item.standing.last() else {
-                    continue;
-                };
-                let there = latest.entry(id).or_insert(line);
-                if (&line.at, &line.reviewer) > (&there.at, &there.reviewer) {
-                    *there = line;
-                }
+        for line in standing {
+            let there = latest.entry(&line.id).or_insert(line);
+            if (&line.at, &line.reviewer) > (&there.at, &there.reviewer) {
+                *there = line;
             }
         }
         let mut latest: Vec<_> = latest.into_iter().collect();
-        let place = |id: &str| self.order.get(id).copied().unwrap_or(usize::MAX);
+        let place = |id: &str| self.source.order.get(id).copied().unwrap_or(usize::MAX);
         latest.sort_by_key(|(id, _)| (place(id), *id));
         let entries = latest.into_iter();
         let entries = entries.filter_map(|(_, line)| line.verification.as_ref());

@@ -46,7 +46,7 @@ impl ItemFile {
         let mut lines = HashMap::new();
         let (mut line, mut counted) = (1, 0);
         for (number, place) in (1..).zip(&places) {
-            line += newlines(&text[counted..place.start]);
+            line += text[counted..place.start].matches('\n').count();
             counted = place.start;
             let at = |error: Error| error.at(format_args!("{name}:{line}"));
             let item = members(&text[place.clone()]).map_err(at)?;
@@ -58,8 +58,9 @@ impl ItemFile {
             listed.push(ListedItem {
                 slice: slice_of(&item),
                 hash: hash_of(&item),
-                tag: None,
+                is_answered: true,
                 id,
+                ..ListedItem::default()
             });
         }
         Ok((Self { text, places }, listed))
@@ -115,10 +116,6 @@ fn places(text: &str, name: &str) -> Result<Vec<Range<usize>>> {
         Ok(range(raw.get()))
     });
     places.collect()
-}
-
-fn newlines(text: &str) -> usize {
-    text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
 fn members(raw: &str) -> Result<Map<String, Value>> {

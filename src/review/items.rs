@@ -1,21 +1,48 @@
 //! `ReviewItems`: the items of a file or a run, of which all but ids stays where it is until one is looked at.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::item_file::ItemFile;
+use super::run_items::RunItems;
 use crate::error::Result;
+use crate::report::reported::MaskedTexts;
+use crate::store::RunDir;
 use crate::system::project::shown;
 
 /// An item in the list.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that do not depend on each other"
+)]
 pub(super) struct ListedItem {
     pub(super) id: String,
     /// Its topic, or what else it is sliced by.
     pub(super) slice: Option<String>,
     /// Why it may be worth a look.
-    pub(super) tag: Option<&'static str>,
+    pub(super) tag: Option<String>,
     /// Of what it says.
     pub(super) hash: String,
+    /// Whether there is an answer to look at.
+    pub(super) is_answered: bool,
+    /// Whether it ended without the verdict that it should have.
+    pub(super) is_error: bool,
+    /// Whether it changed sides since the baseline.
+    pub(super) flipped: bool,
+    /// Whether another scorer contradicts the one that decides.
+    pub(super) disagreeing: bool,
+    /// Whether it is wrong, or an error.
+    pub(super) failed: bool,
+}
+
+/// What a judge says of an item.
+#[derive(Clone, Debug)]
+pub(super) struct JudgeSeen {
+    /// The scorer.
+    pub(super) name: String,
+    pub(super) numbers: BTreeMap<String, f64>,
+    pub(super) total: Option<f64>,
 }
 
 /// An item as it is looked at.
@@ -27,6 +54,8 @@ pub(super) struct ShownItem {
     pub(super) facts: Vec<(String, String)>,
     /// What is known and told only once it was reviewed: it would be in the way of an opinion of one's own.
     pub(super) later: Vec<(String, String)>,
+    /// So is this.
+    pub(super) judge: Option<JudgeSeen>,
 }
 
 /// The items.
@@ -34,7 +63,14 @@ pub(super) struct ShownItem {
 pub(super) struct ReviewItems {
     path: PathBuf,
     listed: Vec<ListedItem>,
-    texts: ItemFile,
+    texts: ItemTexts,
+}
+
+/// Where their texts are.
+#[derive(Debug)]
+enum ItemTexts {
+    File(ItemFile),
+    Run(Box<RunItems>),
 }
 
 impl ReviewItems {
@@ -44,8 +80,26 @@ impl ReviewItems {
         Ok(Self {
             path,
             listed,
-            texts,
+            texts: ItemTexts::File(texts),
         })
+    }
+
+    /// Those of a run.
+    pub(super) fn of_run(dir: &RunDir, texts: MaskedTexts) -> Result<Self> {
+        let (texts, listed) = RunItems::open(dir, texts)?;
+        Ok(Self {
+            path: dir.path().to_owned(),
+            listed,
+            texts: ItemTexts::Run(Box::new(texts)),
+        })
+    }
+
+    /// The run that they are of.
+    pub(super) fn run(&self) -> Option<&RunItems> {
+        match &self.texts {
+            ItemTexts::File(_) => None,
+            ItemTexts::Run(run) => Some(run),
+        }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -66,7 +120,10 @@ impl ReviewItems {
 
     /// What stands at a place.
     pub(super) fn item(&self, place: usize) -> Result<ShownItem> {
-        self.texts.item(place)
+        match &self.texts {
+            ItemTexts::File(texts) => texts.item(place),
+            ItemTexts::Run(texts) => texts.item(place),
+        }
     }
 
     /// What was opened, as people are shown it.
@@ -76,6 +133,9 @@ impl ReviewItems {
 
     /// `items` or `run`.
     pub(super) fn kind(&self) -> &'static str {
-        "items"
+        match self.texts {
+            ItemTexts::File(_) => "items",
+            ItemTexts::Run(_) => "run",
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! `ReviewChoice`: which items are looked at, and in which order.
 
-use super::items::ReviewItems;
+use super::items::{ListedItem, ReviewItems};
 use crate::data::labels::LabelChoice;
 use crate::error::{Error, Result};
 use crate::stats::SplitMix64;
@@ -8,8 +8,12 @@ use crate::stats::SplitMix64;
 /// Which items are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewChoice {
-    /// All of them.
-    All,
+    /// All of them. Answers that a judge graded come in the order of a lot: however far a person gets, labels of the first
+    /// ones are labels of answers drawn by lot, and correct the judge's figures.
+    All {
+        /// What the lot is drawn with.
+        seed: u64,
+    },
     /// So many by lot.
     Sample {
         /// How many.
@@ -17,6 +21,38 @@ pub enum ReviewChoice {
         /// What the lot is drawn with.
         seed: u64,
     },
+    /// Answers of a run that are picked for a reason.
+    Only(ReviewOnly),
+}
+
+/// A reason to look at an answer of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReviewOnly {
+    /// It changed sides since the baseline.
+    Flipped,
+    /// Another scorer contradicts the one that decides.
+    Disagreeing,
+    /// It is wrong, or ended in an error.
+    Failed,
+}
+
+impl ReviewOnly {
+    /// The word that asks for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Flipped => "flipped",
+            Self::Disagreeing => "disagreeing",
+            Self::Failed => "failed",
+        }
+    }
+
+    fn is_of(self, item: &ListedItem) -> bool {
+        match self {
+            Self::Flipped => item.flipped,
+            Self::Disagreeing => item.disagreeing,
+            Self::Failed => item.failed,
+        }
+    }
 }
 
 /// Places in order, how they were chosen, and with which seed.
@@ -31,19 +67,72 @@ impl ReviewChoice {
         let all: Vec<usize> = (0..items.count()).collect();
         if all.is_empty() {
             let message = format!("`{}` has no items", items.source());
-            return Err(Error::usage(message));
+            return Err(Error::usage(message).hint("generate some, or run the eval, first"));
         }
-        Ok(match self {
-            Self::All => (all, LabelChoice::All, None),
-            Self::Sample { count, seed } => {
-                let drawn = by_lot(all, count, seed);
-                (drawn, LabelChoice::Random, Some(seed))
+        let is_answered = |place: &usize| items.listed(*place).is_answered;
+        let has_judge = items.run().is_some_and(|run| run.judge().is_some());
+        match self {
+            Self::All { seed } if has_judge => {
+                let (answered, others): (Vec<_>, Vec<_>) = all.into_iter().partition(is_answered);
+                let mut order = by_lot(answered, usize::MAX, seed);
+                order.extend(others);
+                Ok((order, LabelChoice::Random, Some(seed)))
             }
-        })
+            Self::All { .. } => {
+                let mut order = all;
+                // The sort is stable: what is alike stays in the order of the dataset.
+                order.sort_by_key(|place| standing(items.listed(*place)));
+                Ok((order, LabelChoice::All, None))
+            }
+            Self::Sample { count, seed } => {
+                let mut answered = all;
+                answered.retain(is_answered);
+                if answered.is_empty() {
+                    let message = format!("`{}` has no answer to be drawn", items.source());
+                    return Err(Error::usage(message).hint("look at its errors: `--only failed`"));
+                }
+                let drawn = by_lot(answered, count, seed);
+                Ok((drawn, LabelChoice::Random, Some(seed)))
+            }
+            Self::Only(only) => {
+                if items.run().is_none() {
+                    let message = format!(
+                        "`--only {}` is of answers of a run, and `{}` is a file of items",
+                        only.as_str(),
+                        items.source()
+                    );
+                    return Err(Error::usage(message).hint("leave it out, or name a run directory"));
+                }
+                let mut picked = all;
+                picked.retain(|place| only.is_of(items.listed(*place)));
+                picked.sort_by_key(|place| standing(items.listed(*place)));
+                if picked.is_empty() {
+                    let (source, word) = (items.source(), only.as_str());
+                    let message = format!("nothing in `{source}` is {word}");
+                    return Err(Error::usage(message).hint("leave `--only` out"));
+                }
+                Ok((picked, LabelChoice::Picked, None))
+            }
+        }
     }
 }
 
-/// The first so many of all in a random order: of a longer draw with the same seed they are the first ones, too.
+/// Errors by their kind, flips, disagreements and wrong answers first, each by slice. Of a file all items are alike, and
+/// stay in its order.
+fn standing(item: &ListedItem) -> (u8, Option<&str>, Option<&str>) {
+    let rank = match item.tag.as_deref() {
+        Some(_) if item.is_error => 0,
+        Some("flipped") => 1,
+        Some("disagreeing") => 2,
+        Some(_) => 3,
+        None => 4,
+    };
+    let slice = item.slice.as_deref();
+    (rank, item.tag.as_deref(), slice.filter(|_| rank < 4))
+}
+
+/// The first so many of all in a random order: of a longer draw with the same seed they are the first ones, too. It is the
+/// lot of `judge calibrate --draw`, by which labels are known to be of a draw.
 fn by_lot(mut all: Vec<usize>, count: usize, seed: u64) -> Vec<usize> {
     let mut random = SplitMix64(seed);
     let count = count.min(all.len());

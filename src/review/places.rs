@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::store::files::VERIFICATIONS;
 use crate::text::name::file_name;
 
 /// The files of a review.
@@ -13,6 +14,8 @@ pub(super) struct ReviewPlaces {
     pub(super) verifications: PathBuf,
     /// A journal of each reviewer.
     pub(super) journals: PathBuf,
+    /// What a judge is calibrated with.
+    pub(super) labels: PathBuf,
 }
 
 impl ReviewPlaces {
@@ -30,7 +33,17 @@ impl ReviewPlaces {
         Ok(Self {
             verifications: named("_verifications.json"),
             journals: named("_reviews"),
+            labels: named("_labels.jsonl"),
         })
+    }
+
+    /// Those in a run directory.
+    pub(super) fn inside(run: &Path) -> Self {
+        Self {
+            verifications: run.join(VERIFICATIONS),
+            journals: run.join("reviews"),
+            labels: run.join("labels.jsonl"),
+        }
     }
 
     /// The journal of a reviewer.

@@ -1,10 +1,15 @@
 //! `ReviewDimension`: what people give points for.
 
-use serde::Serialize;
+use std::path::Path;
 
+use serde::Serialize;
+use serde_json::Value;
+
+use super::run_items::RunItems;
 use crate::data::reviews::POINTS;
 use crate::error::{Error, Result};
-use crate::scorer::ask::judge::Grading;
+use crate::scorer::ask::judge::{Dimension, Grading};
+use crate::store::Manifest;
 
 /// The rubric of items where none is named.
 const USUAL: &str = "aime";
@@ -18,6 +23,93 @@ pub(super) struct ReviewDimension {
     pub(super) description: String,
 }
 
+/// Those that the judge of a run gives points for, so that people's can be put beside them; else the usual ones.
+pub(super) fn of_run(run: &RunItems) -> Result<Vec<ReviewDimension>> {
+    let manifest = run.manifest();
+    let judge = run
+        .judge()
+        .and_then(|name| Some((name, manifest.judges.get(name)?)));
+    let judge = judge.filter(|(_, judge)| !judge.rule.weights.is_empty());
+    let Some((name, judge)) = judge else {
+        return dimensions(None);
+    };
+    let names = &judge.rule.weights;
+    let told = |why: String| {
+        Error::usage(format!(
+            "people cannot review by the rubric of `{name}`: {why}"
+        ))
+        .hint("name another one: `--rubric aime`")
+    };
+    let bounds = manifest.detail_bounds.get(name);
+    let ends = |dimension: &String| bounds.and_then(|bounds| bounds.get(dimension)).copied();
+    let usual = POINTS.map(f64::from);
+    let other = names.keys().find_map(|name| {
+        let ends = ends(name)?;
+        let pairs = ends.iter().zip(&usual);
+        let is_usual = pairs.fold(true, |is, (one, usual)| is && one.total_cmp(usual).is_eq());
+        (!is_usual).then_some((name, ends))
+    });
+    if let Some((dimension, [lowest, highest])) = other {
+        let why = format!("`{dimension}` has points from {lowest} to {highest}");
+        return Err(told(why));
+    }
+    if names.len() > MOST {
+        return Err(told(format!("it has {} dimensions", names.len())));
+    }
+    let found = asked(manifest, name).into_iter();
+    let mut found: Vec<ReviewDimension> =
+        found.filter(|one| names.contains_key(&one.name)).collect();
+    for name in names.keys() {
+        if !found.iter().any(|one| one.name == *name) {
+            found.push(ReviewDimension {
+                name: name.clone(),
+                description: String::new(),
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// The dimensions of a judge as its spec describes them; none where the rubric is not here.
+fn asked(manifest: &Manifest, judge: &str) -> Vec<ReviewDimension> {
+    let scorers = [
+        manifest.config.get("scorer"),
+        manifest.config.get("scorers"),
+    ];
+    let scorers = scorers
+        .into_iter()
+        .flatten()
+        .flat_map(|scorers| match scorers {
+            Value::Array(scorers) => scorers.as_slice(),
+            one => std::slice::from_ref(one),
+        });
+    let is_it = |scorer: &&Value| {
+        let name = scorer.get("name").or_else(|| scorer.get("type"));
+        name.and_then(Value::as_str) == Some(judge)
+    };
+    let rubric = scorers
+        .filter(is_it)
+        .find_map(|scorer| scorer.get("rubric"));
+    let folder = manifest.spec_folder().unwrap_or_default();
+    let grading = match rubric {
+        Some(Value::String(name)) => Grading::given(name, &folder).ok(),
+        Some(map) => Grading::of_text(&map.to_string()).ok(),
+        None => None,
+    };
+    match grading {
+        Some(Grading::Rubric(rubric)) => described(rubric.dimensions),
+        _ => Vec::new(),
+    }
+}
+
+fn described(dimensions: Vec<Dimension>) -> Vec<ReviewDimension> {
+    let dimensions = dimensions.into_iter().map(|one| ReviewDimension {
+        name: one.name,
+        description: one.description,
+    });
+    dimensions.collect()
+}
+
 /// Those of a rubric.
 pub(super) fn dimensions(rubric: Option<&str>) -> Result<Vec<ReviewDimension>> {
     let name = rubric.unwrap_or(USUAL);
@@ -25,7 +117,7 @@ pub(super) fn dimensions(rubric: Option<&str>) -> Result<Vec<ReviewDimension>> {
         Error::usage(format!("people cannot review by the rubric `{name}`: {why}"))
             .hint("name one with at most nine dimensions on a scale of [1, 5]: `--rubric aime`, or a file")
     };
-    let Grading::Rubric(rubric) = Grading::given(name)? else {
+    let Grading::Rubric(rubric) = Grading::given(name, Path::new(""))? else {
         return Err(told("it has choices, and no dimensions".to_owned()));
     };
     if rubric.dimensions.len() > MOST {
@@ -42,10 +134,5 @@ pub(super) fn dimensions(rubric: Option<&str>) -> Result<Vec<ReviewDimension>> {
             "`{name}` has points from {lowest} to {highest}"
         )));
     }
-    let dimensions = rubric.dimensions.into_iter();
-    let dimensions = dimensions.map(|one| ReviewDimension {
-        name: one.name,
-        description: one.description,
-    });
-    Ok(dimensions.collect())
+    Ok(described(rubric.dimensions))
 }

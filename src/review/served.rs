@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Review;
-use super::desk::{ReviewWord, Said, SeenItem, StandingReview};
+use super::desk::{ReviewOutcome, ReviewWord, SeenItem, StandingReview};
+use super::items::JudgeSeen;
 use super::math;
 use super::page;
 use crate::data::reviews::{POINTS, ReviewStatus, Verification};
@@ -70,8 +71,8 @@ impl Review {
             if let Some(slice) = &listed.slice {
                 item["slice"] = slice.as_str().into();
             }
-            if let Some(tag) = listed.tag {
-                item["tag"] = tag.into();
+            if let Some(tag) = &listed.tag {
+                item["tag"] = tag.as_str().into();
             }
             item
         });
@@ -116,7 +117,7 @@ impl Review {
             "fields": fields.collect::<Vec<_>>(),
             "mine": standing.mine.as_ref().map(mine),
             "others": standing.others.len(),
-            "judge": Value::Null,
+            "judge": standing.mine.as_ref().and(item.judge.as_ref()).map(|judge| self.judge(judge)),
             "facts": facts.collect::<Vec<_>>(),
         })))
     }
@@ -150,8 +151,8 @@ impl Review {
         };
         let standing = self.desk.standing(&sent.id);
         Ok(match done {
-            Said::Saved => fine(&self.saved(&standing)),
-            Said::Stale => {
+            ReviewOutcome::Saved => fine(&self.saved(place, &standing)?),
+            ReviewOutcome::Stale => {
                 let told = json!({
                     "error": "something else was said of it in another window meanwhile: both are kept, and yours counts once it is sent again",
                     "version": standing.version,
@@ -165,7 +166,17 @@ impl Review {
         })
     }
 
-    fn saved(&self, standing: &StandingReview) -> Value {
+    /// What a judge says, in the dimensions that people give points for.
+    fn judge(&self, judge: &JudgeSeen) -> Value {
+        let scores = self.dimensions.iter().filter_map(|dimension| {
+            let points = judge.numbers.get(&dimension.name)?;
+            Some((dimension.name.clone(), json!(points)))
+        });
+        let scores: Map<String, Value> = scores.collect();
+        json!({"name": judge.name, "scores": scores, "total": judge.total})
+    }
+
+    fn saved(&self, place: usize, standing: &StandingReview) -> Result<Value> {
         let others = standing.others.iter().map(|other| {
             json!({"reviewer": other.reviewer, "status": other.status, "scores": other.scores})
         });
@@ -175,15 +186,20 @@ impl Review {
             let same = standing.others.iter().all(|one| one.status == own.status);
             json!({"others": others, "same_status": same})
         });
-        json!({
+        // What was taken back leaves no opinion that a judge's could not get in the way of.
+        let judge = match own {
+            Some(_) => self.items.item(place)?.judge,
+            None => None,
+        };
+        Ok(json!({
             "version": standing.version,
             "reviewed": self.reviewed(),
             "count": self.count(),
             "saved_to": shown(&self.desk.places().verifications),
             "mine": own.map(mine),
-            "judge": Value::Null,
+            "judge": judge.as_ref().map(|judge| self.judge(judge)),
             "agreement": agreement,
-        })
+        }))
     }
 
     /// What was sent, if all of it is there: nothing is taken for granted.

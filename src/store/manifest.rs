@@ -293,6 +293,15 @@ impl Manifest {
         Some(moved.as_ref().unwrap_or(spec).parent()?.to_owned())
     }
 
+    /// The first scorer that asks a judge for points or a verdict of its own.
+    pub(crate) fn first_judge(&self) -> Option<&str> {
+        let is_judge = |name: &&String| {
+            let judge = self.judges.get(*name);
+            judge.is_some_and(|judge| judge.rule != JudgeRule::default())
+        };
+        self.scorers.iter().find(is_judge).map(String::as_str)
+    }
+
     /// Whose answers stand in the run, as far as the manifest tells: its own, those of the runs that it scored again,
     /// those of a recording.
     pub(crate) fn answers_from(&self) -> BTreeSet<String> {

@@ -82,6 +82,7 @@ mod report;
 mod rescored;
 mod resume;
 mod review;
+mod review_runs;
 mod reviewing;
 mod run_dir;
 mod run_options;

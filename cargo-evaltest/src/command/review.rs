@@ -5,14 +5,16 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use clap::Args;
-use evaltest::engine::review::{Review, ReviewChoice, ReviewOptions, ReviewServed};
+use clap::{Args, ValueEnum};
+use evaltest::engine::report::reported::MaskedTexts;
+use evaltest::engine::review::{Review, ReviewChoice, ReviewOnly, ReviewOptions, ReviewServed};
 use evaltest::engine::serve::LocalServer;
 use evaltest::engine::system::signal;
 use evaltest::engine::text::clean;
 use evaltest::{Cancel, Error, Exit, Result};
 
 use crate::console;
+use crate::runs::read_run;
 
 /// The seed of a lot that nobody gave one.
 const SEED: u64 = 0;
@@ -24,8 +26,9 @@ const SEED: u64 = 0;
 /// `NAME_verifications.json` beside the file.
 #[derive(Debug, Args)]
 pub(crate) struct ReviewArgs {
-    /// A JSON array of items, or a file with one in each line
-    #[arg(value_name = "FILE")]
+    /// A JSON array of items, or a file with one in each line; or a run directory, a part of its name, or the name of
+    /// an eval, whose last run is meant
+    #[arg(value_name = "FILE|RUN_DIR")]
     source: PathBuf,
 
     /// The port; 0 is one that is free
@@ -40,17 +43,37 @@ pub(crate) struct ReviewArgs {
     #[arg(long, value_name = "NAME")]
     reviewer: Option<String>,
 
-    /// What points are given for: a ready rubric, or a file of one, with at most nine dimensions; `aime` when left out
+    /// What points are given for: a ready rubric, or a file of one, with at most nine dimensions; when left out that of
+    /// the judge of a run, else `aime`
     #[arg(long, value_name = "RUBRIC")]
     rubric: Option<String>,
 
     /// So many items by lot
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "only")]
     sample: Option<usize>,
 
-    /// What the lot is drawn with; 0 when left out
-    #[arg(long, value_name = "S", requires = "sample")]
+    /// What a lot is drawn with, also that by which all answers of a judged run are put in order; 0 when left out
+    #[arg(long, value_name = "S", conflicts_with = "only")]
     seed: Option<u64>,
+
+    /// Of a run these alone; labels of them are `picked`
+    #[arg(long, value_name = "WHICH")]
+    only: Option<OnlyThese>,
+
+    /// Show questions and answers of an eval whose snapshots are masked, too
+    #[arg(long)]
+    show_texts: bool,
+}
+
+/// Answers that are worth a look.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OnlyThese {
+    /// That changed sides since the baseline
+    Flipped,
+    /// Of which another scorer says the opposite of the one that decides
+    Disagreeing,
+    /// That are wrong, or ended in an error
+    Failed,
 }
 
 pub(crate) fn run(args: &ReviewArgs) -> Result<Exit> {
@@ -61,17 +84,11 @@ pub(crate) fn run(args: &ReviewArgs) -> Result<Exit> {
     let options = ReviewOptions {
         reviewer: args.reviewer.clone().unwrap_or_else(user),
         rubric: args.rubric.clone(),
-        choice: match args.sample {
-            None => ReviewChoice::All,
-            Some(count) => ReviewChoice::Sample {
-                count,
-                seed: args.seed.unwrap_or(SEED),
-            },
-        },
+        choice: choice(args),
     };
     // Before anything is read or written: whoever took the port may be reviewing the same.
     let server = bound(args.port)?;
-    let review = Arc::new(Review::of_file(args.source.clone(), &options)?);
+    let review = Arc::new(opened(args, &options)?);
     let cancel = Cancel::new();
     signal::cancel_on_signals(&cancel).map_err(|error| Error::refused("handle signals", &error))?;
     for notice in review.notices() {
@@ -101,6 +118,33 @@ pub(crate) fn run(args: &ReviewArgs) -> Result<Exit> {
         review.saved_to()
     )));
     Ok(Exit::Passed)
+}
+
+/// What is looked at: a file where there is one, else a run.
+fn opened(args: &ReviewArgs, options: &ReviewOptions) -> Result<Review> {
+    let is_file = args.source.is_file() || args.source.extension().is_some();
+    if is_file && !args.source.is_dir() {
+        return Review::of_file(args.source.clone(), options);
+    }
+    let texts = if args.show_texts {
+        MaskedTexts::Shown
+    } else {
+        MaskedTexts::Hidden
+    };
+    Review::of_run(&read_run(&args.source)?, texts, options)
+}
+
+fn choice(args: &ReviewArgs) -> ReviewChoice {
+    let seed = args.seed.unwrap_or(SEED);
+    match (args.only, args.sample) {
+        (Some(only), _) => ReviewChoice::Only(match only {
+            OnlyThese::Flipped => ReviewOnly::Flipped,
+            OnlyThese::Disagreeing => ReviewOnly::Disagreeing,
+            OnlyThese::Failed => ReviewOnly::Failed,
+        }),
+        (None, Some(count)) => ReviewChoice::Sample { count, seed },
+        (None, None) => ReviewChoice::All { seed },
+    }
 }
 
 /// A port that is in use is another number to type, and no fault of the machine.

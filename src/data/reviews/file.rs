@@ -42,8 +42,7 @@ impl Verifications {
         let mut found = Vec::with_capacity(entries.0.len());
         for (id, raw) in entries.0 {
             let start = raw.get().as_ptr().addr() - text.as_ptr().addr();
-            let before = text.as_bytes()[..start].iter();
-            let line = before.filter(|byte| **byte == b'\n').count() + 1;
+            let line = text[..start].matches('\n').count() + 1;
             let line = u64::try_from(line).unwrap_or(u64::MAX);
             let value: Value = serde_json::from_str(raw.get()).unwrap_or_default();
             if value.get("format_version") != Some(&REVIEW_VERSION.into()) {

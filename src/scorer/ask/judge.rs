@@ -35,7 +35,7 @@ use crate::scorer::{Answer, AskedAgent, Reads, Scorer};
 use crate::text::hash::Hasher;
 use graded::Graded;
 pub(super) use opinion::{NoOpinion, Opinion};
-pub(crate) use rubric::Grading;
+pub(crate) use rubric::{Dimension, Grading};
 use sees::{Sees, Shown};
 
 pub(crate) use make::ENTRY;

@@ -1,0 +1,119 @@
+//! The labels file: what reviewers say, as `judge calibrate --labels` reads it.
+//!
+//! How an item came to be looked at decides what its labels may be taken for. Where all answers have labels they are all;
+//! else those of a draw are by lot, and what was looked at for any other reason was picked.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::items::ReviewItems;
+use crate::data::labels::LabelChoice;
+use crate::data::reviews::ReviewLine;
+use crate::error::{Error, Result};
+use crate::system::file::{open_plain, write_atomically_by};
+use crate::text::json_line;
+
+/// What lines of reviews have, and those that people write do not.
+const OURS: &str = "reviewed_at";
+
+/// What labels are of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LabelSource {
+    /// The id of the run whose answers they are.
+    run: Option<String>,
+    /// Where items stand.
+    pub(super) order: HashMap<String, usize>,
+    /// Items that have an answer.
+    answered: HashSet<String>,
+}
+
+impl LabelSource {
+    pub(super) fn of(items: &ReviewItems) -> Self {
+        let places = 0..items.count();
+        let ids = places
+            .clone()
+            .map(|place| (items.id(place).to_owned(), place));
+        let answered = places.filter(|place| items.listed(*place).is_answered);
+        Self {
+            run: items.run().map(|run| run.run_id().to_owned()),
+            order: ids.collect(),
+            answered: answered.map(|place| items.id(place).to_owned()).collect(),
+        }
+    }
+
+    /// Writes a line for each person and item, of the words that stand.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn write(&self, path: &Path, standing: &[&ReviewLine]) -> Result<()> {
+        let known = standing
+            .iter()
+            .filter(|line| self.order.contains_key(&line.id));
+        let mut known: Vec<&ReviewLine> = known.copied().collect();
+        known.sort_by_key(|line| (self.order[&line.id], &line.at, &line.reviewer));
+        let labelled: HashSet<&str> = known.iter().map(|line| line.id.as_str()).collect();
+        let is_all = self
+            .answered
+            .iter()
+            .all(|id| labelled.contains(id.as_str()));
+        // An item that a lot drew is one of a draw, whoever picked it besides.
+        let mut seeds = HashMap::<&str, u64>::new();
+        for line in &known {
+            if let (LabelChoice::Random, Some(seed)) = (line.chosen, line.seed) {
+                seeds.entry(&line.id).or_insert(seed);
+            }
+        }
+        write_atomically_by(path, |out| {
+            for line in &known {
+                let seed = seeds.get(line.id.as_str()).filter(|_| !is_all);
+                let chosen = match seed {
+                    _ if is_all => LabelChoice::All,
+                    Some(_) => LabelChoice::Random,
+                    None => LabelChoice::Picked,
+                };
+                let said = line.verification.as_ref();
+                let mut label = json!({
+                    "id": line.id,
+                    "label": said.map(|said| &said.scores),
+                    "person": line.reviewer,
+                    "chosen": chosen,
+                });
+                if let Some(seed) = seed {
+                    label["seed"] = (*seed).into();
+                }
+                if let Some(run) = &self.run {
+                    label["run"] = run.as_str().into();
+                }
+                label[OURS] = line.at.as_str().into();
+                out.write_all(&json_line(&label)?)?;
+                out.write_all(b"\n")?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Refuses a file of labels that no review wrote: it would be written over.
+pub(super) fn check(path: &Path) -> Result<()> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let io = |error: std::io::Error| Error::io("read", path, &error);
+    let file = BufReader::new(open_plain(path).map_err(io)?);
+    for (number, line) in (1..).zip(file.lines()) {
+        let line = line.map_err(io)?;
+        let value: Option<Value> = serde_json::from_str(&line).ok();
+        let is_ours = value.is_some_and(|value| value.get(OURS).is_some());
+        if !is_ours && !line.trim_ascii().is_empty() {
+            let place = format!("{}:{number}", path.display());
+            let message = format!("{place}: no review wrote this label");
+            let hint =
+                "nothing was written over it: move the file away, and keep it as labels of its own";
+            return Err(Error::usage(message).hint(hint));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! `RunItems`: the answers of a run, as people look at them.
+//!
+//! A sample is looked at in its first answer, as judges and labels have it. Its record stays where it is on disk: ten
+//! thousand of them take no more than their ids. What a judge says of it is told only once a person has said something.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::items::{JudgeSeen, ListedItem, ShownItem};
+use crate::data::Record;
+use crate::data::record::slices_of;
+use crate::error::{Error, Result};
+use crate::report::reported::{MaskedTexts, ReportedRun};
+use crate::store::files::RECORDS;
+use crate::store::{Manifest, RunDir, records};
+use crate::system::file::open_plain;
+use crate::system::project::shown;
+use crate::text::hash::Hasher;
+use crate::text::shell_word;
+use crate::verdict::judged::items::{CORRECT, GivenFigures, TOTAL, VALUE};
+
+/// The answers of a run.
+#[derive(Debug)]
+pub(super) struct RunItems {
+    manifest: Manifest,
+    /// Keeps the files of a run that was killed, which are made again elsewhere.
+    _dir: RunDir,
+    path: PathBuf,
+    /// Where each record begins.
+    places: Vec<u64>,
+}
+
+impl RunItems {
+    /// Reads what a run has.
+    ///
+    /// # Errors
+    /// When it cannot be read, and for one whose texts are not to be shown.
+    pub(super) fn open(dir: &RunDir, texts: MaskedTexts) -> Result<(Self, Vec<ListedItem>)> {
+        let run = ReportedRun::read(dir.clone(), MaskedTexts::Shown)?;
+        if run.manifest.masked && texts == MaskedTexts::Hidden {
+            let message = format!(
+                "the answers of `{}` are masked, and a page without them has nothing to review",
+                run.manifest.eval
+            );
+            let again = shell_word(&shown(dir.path()));
+            return Err(Error::usage(message).hint(format!(
+                "on this machine alone: cargo evaltest review {again} --show-texts"
+            )));
+        }
+        let path = dir.file(RECORDS);
+        let mut items = Self {
+            manifest: run.manifest.clone(),
+            _dir: dir.clone(),
+            path: path.clone(),
+            places: Vec::new(),
+        };
+        let flips = run.flips();
+        let mut listed = Vec::new();
+        let mut reader = records::open(&path)?;
+        let (mut line, mut place) = (Vec::new(), 0_u64);
+        for number in 1_u64.. {
+            line.clear();
+            let io = |error: std::io::Error| Error::io("read", &path, &error);
+            let read = reader.read_until(b'\n', &mut line).map_err(io)?;
+            if read == 0 {
+                break;
+            }
+            let record = read_record(&line)
+                .map_err(|error| error.at(format_args!("{}:{number}", path.display())))?;
+            if record.epoch == 0 {
+                items.places.push(place);
+                listed.push(items.listed(&record, &flips));
+            }
+            place += read as u64;
+        }
+        Ok((items, listed))
+    }
+
+    pub(super) fn run_id(&self) -> &str {
+        &self.manifest.run_id
+    }
+
+    pub(super) fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The name of the scorer whose points people's are put beside.
+    pub(super) fn judge(&self) -> Option<&str> {
+        self.manifest.first_judge()
+    }
+
+    /// Whether the verdict of the run is a judge's.
+    fn judge_decides(&self) -> bool {
+        let first = self.manifest.scorers.first();
+        first.is_some_and(|first| self.manifest.judges.contains_key(first))
+    }
+
+    fn listed(&self, record: &Record, flips: &HashMap<&str, bool>) -> ListedItem {
+        let result = &record.result;
+        let slices = slices_of(record).map(|(name, value)| format!("{name}={value}"));
+        let slices: Vec<String> = slices.collect();
+        let verdict = result.score.as_ref().map(|score| score.correct);
+        let others = result.scores.values();
+        let mut others = others.filter_map(|score| score.get(CORRECT)?.as_bool());
+        let disagreeing = verdict.is_some_and(|verdict| others.any(|other| other != verdict));
+        let error = result.error.as_ref();
+        let error = error.filter(|_| result.status.is_error());
+        let error = error.map(|error| kind_of(error.kind));
+        let flipped = flips.contains_key(record.sample_id.as_str());
+        let failed = result.status.is_error() || verdict == Some(false);
+        // What a judge says is not to be known from the list either.
+        let open = !self.judge_decides();
+        let own = [
+            (flipped, "flipped"),
+            (disagreeing, "disagreeing"),
+            (failed, "failed"),
+        ];
+        let own = own.into_iter().find(|(is, _)| *is && open);
+        let answer = result.output.as_ref().and_then(|it| it.text.as_deref());
+        ListedItem {
+            id: record.sample_id.clone(),
+            slice: (!slices.is_empty()).then(|| slices.join(", ")),
+            tag: error.or_else(|| own.map(|(_, word)| word.to_owned())),
+            hash: Hasher::default()
+                .part(&*record.prompt)
+                .part(answer.unwrap_or_default())
+                .short(),
+            is_answered: result.output.is_some(),
+            is_error: result.status.is_error(),
+            flipped,
+            disagreeing,
+            failed,
+        }
+    }
+
+    /// The item at a place.
+    pub(super) fn item(&self, place: usize) -> Result<ShownItem> {
+        let io = |error: std::io::Error| Error::io("read", &self.path, &error);
+        let mut file = open_plain(&self.path).map_err(io)?;
+        file.seek(SeekFrom::Start(self.places[place])).map_err(io)?;
+        let record = read_record(&line_of(&mut file).map_err(io)?)
+            .map_err(|error| error.at(shown(&self.path)))?;
+        Ok(self.shown(&record))
+    }
+
+    fn shown(&self, record: &Record) -> ShownItem {
+        let result = &record.result;
+        let mut found = ShownItem::default();
+        let pair = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+        found.fields.push(pair("prompt", &record.prompt));
+        let answer = result.output.as_ref().and_then(|it| it.text.as_deref());
+        found
+            .fields
+            .push(pair("answer", answer.unwrap_or_default()));
+        let prediction = result.prediction.as_deref();
+        if let Some(prediction) = prediction.filter(|it| Some(*it) != answer) {
+            found.fields.push(pair("prediction", prediction));
+        }
+        if !record.ground_truth.is_null() {
+            let truth = text_of(&record.ground_truth);
+            found.facts.push(pair("expected", &truth));
+        }
+        for (name, value) in slices_of(record) {
+            found.facts.push(pair(name, &value));
+        }
+        if let Some(error) = &result.error {
+            let told = format!("{}: {}", kind_of(error.kind), error.message);
+            found.facts.push(pair("error", &told));
+        }
+        let first = self.manifest.scorers.first().map(String::as_str);
+        let is_judge = |name: &str| self.manifest.judges.contains_key(name);
+        if let Some(score) = &result.score {
+            let told = verdict(score.correct, score.value, &score.reason);
+            let list = if self.judge_decides() {
+                &mut found.later
+            } else {
+                &mut found.facts
+            };
+            list.push(("verdict".to_owned(), told));
+        }
+        let others = result.scores.iter();
+        for (name, score) in others.filter(|(name, _)| Some(name.as_str()) != first) {
+            let list = if is_judge(name) {
+                &mut found.later
+            } else {
+                &mut found.facts
+            };
+            let value = score.get(VALUE).and_then(Value::as_f64);
+            let correct = score.get(CORRECT).and_then(Value::as_bool);
+            let reason = score.get("reason").and_then(Value::as_str);
+            let told = match (value, correct) {
+                (Some(value), Some(correct)) => verdict(correct, value, reason.unwrap_or_default()),
+                _ => "no verdict".to_owned(),
+            };
+            list.push((format!("verdict of {name}"), told));
+        }
+        if let Some(judge) = self.judge()
+            && let Some(given) = GivenFigures::of(record, judge, first)
+        {
+            found.judge = Some(JudgeSeen {
+                name: judge.to_owned(),
+                total: given.numbers.get(TOTAL).copied(),
+                numbers: given.numbers,
+            });
+        }
+        found
+    }
+}
+
+fn verdict(correct: bool, value: f64, reason: &str) -> String {
+    let word = if correct { "correct" } else { "wrong" };
+    match reason {
+        "" => format!("{word} ({value})"),
+        reason => format!("{word} ({value}): {}", reason.replace('_', " ")),
+    }
+}
+
+/// The word of files for the kind of an error.
+fn kind_of(kind: impl serde::Serialize) -> String {
+    let value = serde_json::to_value(kind).unwrap_or_default();
+    value.as_str().unwrap_or("error").to_owned()
+}
+
+fn text_of(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn read_record(line: &[u8]) -> Result<Record> {
+    serde_json::from_slice(line).map_err(|error| {
+        Error::usage(format!("not a record: {error}"))
+            .hint("the run was changed meanwhile: begin again with `cargo evaltest review`")
+    })
+}
+
+fn line_of(file: &mut File) -> std::io::Result<Vec<u8>> {
+    let mut reader = BufReader::with_capacity(64 << 10, file);
+    let mut line = Vec::new();
+    reader.read_until(b'\n', &mut line)?;
+    Ok(line)
+}
