@@ -35,6 +35,7 @@ mod metrics;
 mod place;
 pub mod recommend;
 pub mod reported;
+mod reviewed;
 pub mod terminal;
 pub mod words;
 

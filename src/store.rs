@@ -38,6 +38,7 @@ pub(crate) mod manifest;
 pub(crate) mod records;
 mod redaction;
 mod restored;
+mod reviewed;
 mod stamp;
 
 pub use carried::Carried;

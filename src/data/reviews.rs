@@ -11,6 +11,7 @@
 //! It has the latest word on each item. All that anybody said stands in a journal of each reviewer, whose lines are
 //! [`ReviewLine`]s; from them the file can be made again.
 
+mod figures;
 mod file;
 mod line;
 
@@ -18,6 +19,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use figures::{ReviewedAgreement, ReviewedFigures};
 pub(crate) use file::Verifications;
 pub(crate) use line::{ReviewEvent, ReviewLine};
 

@@ -15,6 +15,7 @@ use std::io::{self, Write};
 
 use super::accuracy;
 use super::metrics::ReportedMetrics;
+use super::reviewed::lines;
 use crate::printable::is_unseen;
 use crate::text::percent;
 use crate::verdict::run::Run;
@@ -39,6 +40,7 @@ pub(crate) fn summary(summary: &Summary, out: &mut dyn Write) -> io::Result<()> 
     means(&summary.means, out)?;
     costs::costs(summary, out)?;
     judge::judges(summary, out)?;
+    reviewed(summary, out)?;
     failures(summary, out)?;
     metrics(summary, out)
 }
@@ -122,6 +124,16 @@ fn headline(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             summary.skipped.to_string(),
         ],
     )
+}
+
+/// What people say of the items.
+fn reviewed(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    let Some(reviewed) = &summary.reviewed else {
+        return Ok(());
+    };
+    section(out, "Reviewed by people")?;
+    let mut lines = lines(reviewed).into_iter();
+    lines.try_for_each(|line| writeln!(out, "- {}", text(&line)))
 }
 
 fn gates(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {

@@ -225,6 +225,9 @@ impl PublicWords {
         summary.labels = None;
         self.hide_names(&mut summary.means);
         self.hide_names(&mut summary.mean_ranges);
+        if let Some(reviewed) = &mut summary.reviewed {
+            self.hide_names(&mut reviewed.means);
+        }
         for group in summary.slices.values_mut().flat_map(BTreeMap::values_mut) {
             self.hide_names(&mut group.means);
             self.hide_names(&mut group.mean_ranges);

@@ -49,6 +49,8 @@ impl ReportedRun {
             let repair = shell_word(&shown(dir.path()));
             error.hint(format!("cargo evaltest repair {repair}"))
         })?;
+        // It comes after the run.
+        summary.reviewed = dir.reviewed(&manifest)?;
         let hides_texts = manifest.masked && texts == MaskedTexts::Hidden;
         if hides_texts {
             PublicWords::of(&manifest).hide_summary(&mut summary);

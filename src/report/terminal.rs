@@ -19,7 +19,7 @@ pub mod troubles;
 use std::io::{self, Write};
 
 use self::paint::{Paint, Tone};
-use super::accuracy;
+use super::{accuracy, reviewed};
 use crate::exit::Exit;
 use crate::report::event::Event;
 use crate::system::project::shown;
@@ -156,6 +156,9 @@ pub fn painted(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     metrics::metrics(summary, out)?;
     costs(summary, out)?;
     judge::judges(summary, out)?;
+    for line in summary.reviewed.iter().flat_map(reviewed::lines) {
+        writeln!(out, "  reviewed: {}", clean(&line))?;
+    }
     stopped(run, out)?;
     gates(run, |_| true, paint, out)?;
     troubles(run, paint, out)

@@ -191,6 +191,8 @@ impl Finish {
             ..self.facts(gathered, look)
         };
         calibrations::add(&mut facts, &self.dir, &self.manifest);
+        // People may have reviewed what there was before the run went on; a file of theirs that is damaged ends no run.
+        facts.summary.reviewed = self.dir.reviewed(&self.manifest).ok().flatten();
         let run = Run {
             eval: eval.name.clone(),
             dir: self.dir.path().to_owned(),

@@ -228,6 +228,16 @@ impl Gate {
         Self::bounded(Metric::RecoveredByRetry, Op::AtMost, at_most)
     }
 
+    /// People approve at least this share (0 to 1) of what they reviewed.
+    pub fn reviewed_approved(at_least: f64) -> Self {
+        Self::reviewed("approved", at_least)
+    }
+
+    /// A figure of what people say is at least this: `share`, `agreement`, or the mean of a dimension.
+    pub fn reviewed(figure: impl Into<String>, at_least: f64) -> Self {
+        Self::bounded(Metric::Reviewed(figure.into()), Op::AtLeast, at_least)
+    }
+
     /// All answers together cost at most so many US dollars.
     pub fn cost_usd(at_most: f64) -> Self {
         Self::bounded(Metric::CostUsd, Op::AtMost, at_most)

@@ -49,6 +49,7 @@ pub use steps::StepFigures;
 pub(crate) use tally::VALUE;
 
 use crate::data::Record;
+use crate::data::reviews::ReviewedFigures;
 use crate::exit::Exit;
 use crate::verdict::look::EarlyLook;
 use crate::verdict::result::GateResult;
@@ -61,7 +62,7 @@ use crate::verdict::result::GateResult;
 ///   `failed_as_wrong`, also of slices, where there are such; `partial`; `early_stop`; `unjudged` of slices and
 ///   scorers, where there are such; `judge`, where one was asked; `not_judged`, where there are such; `change`, with a baseline;
 ///   `failure_rate` with its bounds and interval, also of slices; `steps`, also of slices, where agents tell; `refused`, where
-///   there are such.
+///   there are such; `reviewed`, where people reviewed.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
@@ -176,6 +177,10 @@ pub struct Summary {
     /// What judges were asked, what they said and what that cost, where a scorer asks one. It is in no other figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<JudgeSummary>,
+    /// What people say of the items, where they reviewed some. That may come after the run: `summary.json` has it of a run
+    /// that went on since, and whoever reads a run reads it anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reviewed: Option<ReviewedFigures>,
     /// The benchmark's own aggregates.
     #[serde(default)]
     pub metrics: Map<String, Value>,

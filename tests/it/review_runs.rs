@@ -184,3 +184,122 @@ fn a_masked_run_is_reviewed_only_where_somebody_asks_for_its_texts() {
     let window = ReviewWindow::open(&project, "one --show-texts");
     assert!(window.get("/item?index=0").to_string().contains("What is"));
 }
+
+#[test]
+fn what_people_say_is_in_figures_and_gates() {
+    let project = judged(10);
+    project
+        .run("gate one --gate reviewed.approved>=0.5")
+        .exits(3)
+        .says("INCONCLUSIVE: nothing was reviewed: `cargo evaltest review RUN_DIR`");
+    let window = ReviewWindow::open(&project, "one --reviewer anna");
+    // The judge passes from 3.5: q000 has 1, q001 3, q002 5, q003 2, q004 4 points.
+    for (id, merit, status) in [
+        ("q000", 1, "rejected"),
+        ("q001", 4, "approved"),
+        ("q002", 5, "approved"),
+        ("q004", 2, "needs_revision"),
+    ] {
+        said(&window, id, 0, merit, status);
+    }
+    window.ends().exits(0).says("4 of 10 reviewed");
+    let summary = project.run("summarize one --json").exits(0).json();
+    let reviewed = &summary["reviewed"];
+    let expect = json!([4, 10, 0.4, 0.5, 0.25, 0.25, {"merit": 3.0}]);
+    let keys = [
+        "n",
+        "of",
+        "share",
+        "approved",
+        "rejected",
+        "needs_revision",
+        "means",
+    ];
+    let found: Vec<Value> = keys.iter().map(|key| reviewed[*key].clone()).collect();
+    assert_eq!(Value::from(found), expect, "{reviewed}");
+    assert_eq!(reviewed["agreement"]["n"], 4);
+    assert_eq!(reviewed["agreement"]["share"], 0.5);
+    for (gate, code, says) in [
+        (
+            "reviewed.approved>=0.5",
+            0,
+            "of 4 of 10 items that were reviewed",
+        ),
+        ("reviewed.approved>=0.9", 1, "reviewed.approved is 0.5"),
+        ("reviewed.share>=40%", 0, "4 of 10 items"),
+        ("reviewed.merit>=3.5", 1, "reviewed.merit is 3"),
+        (
+            "reviewed.agreement>=0.5",
+            0,
+            "of 4 items that people and the judge judged",
+        ),
+        (
+            "reviewed.tone>=4",
+            3,
+            "nobody gave points for `tone`; there are `merit`",
+        ),
+        (
+            "reviewed.approved>=50",
+            2,
+            "did you mean `reviewed.approved >= 0.5`?",
+        ),
+        ("reviewed.approved[level=1]>=0.5", 2, "is of the whole run"),
+    ] {
+        let ran = project.run_of(&["gate", "one", "--gate", gate]);
+        ran.exits(code).says(says);
+    }
+    let line = "4 of 10 items reviewed (40.0 %): 50.0 % approved";
+    project.run("summarize one").exits(0).says(line);
+    project
+        .run("summarize one --markdown")
+        .exits(0)
+        .says("## Reviewed by people");
+    for audience in ["developer", "product"] {
+        project
+            .run(&format!("report one --audience {audience}"))
+            .exits(0)
+            .says(line);
+    }
+    project
+        .run("report one --format html -o page.html")
+        .exits(0);
+    assert!(project.read("page.html").contains(line));
+    // The files of the run are what it wrote.
+    project.run("show one").exits(0).says_nothing_of("changed");
+}
+
+#[test]
+fn a_damaged_file_is_told_by_its_line_and_stays_as_it_is() {
+    let project = judged(3);
+    let window = ReviewWindow::open(&project, "one --reviewer anna");
+    said(&window, "q000", 0, 1, "rejected");
+    said(&window, "q001", 0, 4, "approved");
+    drop(window);
+    let file = project.last_run().join("verifications.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    for (wrong, says) in [
+        (
+            text.replacen("\"approved\"", "\"aproved\"", 1),
+            "verifications.json:",
+        ),
+        (
+            text.replacen("\"format_version\": 1", "\"format_version\": 2", 1),
+            "`format_version` 2",
+        ),
+        (
+            text[..text.len() / 2].to_owned(),
+            "it is no file of verifications",
+        ),
+    ] {
+        std::fs::write(&file, &wrong).unwrap();
+        for command in [
+            "summarize one",
+            "gate one --gate reviewed.share>=0.1",
+            "report one",
+            "review one --no-open --port 0",
+        ] {
+            project.run(command).exits(2).says(says);
+        }
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), wrong);
+    }
+}

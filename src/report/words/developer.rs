@@ -8,6 +8,7 @@ use crate::report::judge::{corrected, jury, line, pairs};
 use crate::report::metrics::ReportedMetrics;
 use crate::report::recommend::recommendations;
 use crate::report::reported::ReportedRun;
+use crate::report::reviewed::lines as reviewed_lines;
 use crate::text::{excerpt, percent};
 use crate::verdict::groups::SampleFigure;
 use crate::verdict::summary::{Summary, judge_notices};
@@ -34,6 +35,7 @@ pub(super) fn text(run: &ReportedRun, figures: &RunFigures) -> ReportText {
     wrong(figures, &mut text);
     scorers(summary, figures, &mut text);
     judges(summary, &mut text);
+    reviewed(summary, &mut text);
     repeats(summary, figures, &mut text);
     let seconds = |it: &SampleFigure| duration(it.value);
     let dollars = |it: &SampleFigure| usd(it.value);
@@ -68,6 +70,7 @@ pub(super) fn beside_charts(run: &ReportedRun, figures: &RunFigures) -> ReportTe
     let mut text = ReportText::default();
     parameters(figures, &mut text);
     slices::beside_charts(summary, &mut text);
+    reviewed(summary, &mut text);
     repeats(summary, figures, &mut text);
     labels(summary, &mut text);
     metrics(summary, figures, &mut text);
@@ -90,6 +93,17 @@ fn gates(summary: &Summary, text: &mut ReportText) {
     }
     text.table(table);
     text.paragraph(format!("Exit code {}.", summary.exit_code.code()));
+}
+
+/// What people say of the items.
+fn reviewed(summary: &Summary, text: &mut ReportText) {
+    let Some(reviewed) = &summary.reviewed else {
+        return;
+    };
+    text.section("Reviewed by people");
+    let lines = reviewed_lines(reviewed).into_iter();
+    let lines = lines.map(ReportLine::from);
+    text.blocks.push(ReportBlock::List(lines.collect()));
 }
 
 fn errors(figures: &RunFigures, text: &mut ReportText) {

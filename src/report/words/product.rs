@@ -9,6 +9,7 @@ use super::told::{
 use crate::report::document::{ReportBlock, ReportLine, ReportSide, ReportTable, ReportText};
 use crate::report::figures::RunFigures;
 use crate::report::reported::ReportedRun;
+use crate::report::reviewed::lines as reviewed_lines;
 use crate::text::percent;
 use crate::verdict::result::Verdict;
 use crate::verdict::summary::{Group, Summary};
@@ -63,6 +64,10 @@ fn table(run: &ReportedRun) -> ReportTable {
         ),
     };
     row("wait for an answer", wait);
+    if let Some(reviewed) = &summary.reviewed {
+        let lines = reviewed_lines(reviewed);
+        row("what people say", lines.join("; "));
+    }
     row(
         "gates",
         gates(summary).unwrap_or_else(|| "none is asked".to_owned()),

@@ -108,6 +108,7 @@ pub fn reload(
         ..gathered
     };
     calibrations::add(&mut facts, dir, &manifest);
+    facts.summary.reviewed = dir.reviewed(&manifest)?;
     let run = Run {
         eval: manifest.eval.clone(),
         dir: dir.path().to_owned(),

@@ -3,6 +3,7 @@
 mod corrected;
 mod of_run;
 mod open;
+mod reviewed;
 mod steps;
 
 use std::collections::BTreeMap;
@@ -153,6 +154,7 @@ impl<'a> Figures<'a> {
             Metric::Steps | Metric::StepsRatio => self.steps(&gate.metric),
             Metric::DifficultyDrop(step) => self.difficulty_drop(step.as_ref()),
             Metric::RecoveredByRetry => self.recovered(),
+            Metric::Reviewed(name) => self.reviewed(name),
             Metric::CostUsd => total(self.usage.cost_usd, "cost"),
             Metric::Tokens => total(count(self.usage.tokens()), "tokens"),
             Metric::InputTokens => total(count(self.usage.input_tokens), "input tokens"),

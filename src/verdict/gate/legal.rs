@@ -123,7 +123,7 @@ impl Gate {
             Metric::DifficultyDrop(_) => {
                 "two levels stand in parentheses: `difficulty_drop(1->2) <= 0.3`"
             }
-            Metric::RecoveredByRetry => "leave the slice out",
+            Metric::RecoveredByRetry | Metric::Reviewed(_) => "leave the slice out",
             _ => return Ok(()),
         };
         if self.slice.is_some() {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::level_step::LevelStep;
+use crate::data::reviews::ReviewedFigures;
 
 /// What a gate measures.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +53,9 @@ pub(crate) enum Metric {
     PassHat(u32, Option<String>),
     /// `majority`: the share of samples whose most frequent answer is correct; `majority(NAME)`.
     Majority(Option<String>),
+    /// `reviewed.approved`, `reviewed.share`, `reviewed.agreement`, …: what people say of the items, see
+    /// [`ReviewedFigures`](crate::summary::ReviewedFigures).
+    Reviewed(String),
     /// `no_regression`: p of the paired test against the baseline.
     NoRegression,
 }
@@ -252,6 +256,34 @@ pub const METRICS: &[MetricEntry] = &[
         plain: Some(Metric::RecoveredByRetry),
     },
     MetricEntry {
+        form: "reviewed.approved",
+        meaning: "of what people reviewed, the share that they approve, see `review`; so `reviewed.rejected` and `reviewed.needs_revision`. Of the whole run",
+        unit: "share",
+        example: "reviewed.approved >= 0.9",
+        plain: None,
+    },
+    MetricEntry {
+        form: "reviewed.share",
+        meaning: "the share of the items that was reviewed",
+        unit: "share",
+        example: "reviewed.share >= 20%",
+        plain: None,
+    },
+    MetricEntry {
+        form: "reviewed.DIMENSION",
+        meaning: "the mean of people's points in a dimension, 1 to 5; `reviewed.total` of all dimensions together",
+        unit: "points",
+        example: "reviewed.clarity >= 4",
+        plain: None,
+    },
+    MetricEntry {
+        form: "reviewed.agreement",
+        meaning: "of reviewed items that a judge gave a verdict on, the share on which the person approves and the judge passes, or neither",
+        unit: "share",
+        example: "reviewed.agreement >= 0.8",
+        plain: None,
+    },
+    MetricEntry {
         form: "no_regression",
         meaning: "not worse than the baseline: p of an exact paired test; takes options and no number",
         unit: "p",
@@ -300,7 +332,11 @@ impl Metric {
     pub(crate) fn counts_unasked(&self) -> bool {
         !matches!(
             self,
-            Self::ErrorRate | Self::MinSamples | Self::Latency(_) | Self::Own(_)
+            Self::ErrorRate
+                | Self::MinSamples
+                | Self::Latency(_)
+                | Self::Own(_)
+                | Self::Reviewed(_)
         )
     }
 
@@ -327,6 +363,7 @@ impl Metric {
             | Self::Tokens
             | Self::InputTokens
             | Self::OutputTokens
+            | Self::Reviewed(_)
             | Self::NoRegression => false,
         }
     }
@@ -353,6 +390,9 @@ impl Metric {
 
     /// Whether its values lie between 0 and 1.
     pub(super) fn is_rate(&self) -> bool {
+        if let Self::Reviewed(name) = self {
+            return ReviewedFigures::SHARES.contains(&&**name);
+        }
         matches!(
             self,
             Self::Accuracy(_)
@@ -407,6 +447,7 @@ impl fmt::Display for Metric {
             Self::Tokens => f.write_str("tokens"),
             Self::InputTokens => f.write_str("input_tokens"),
             Self::OutputTokens => f.write_str("output_tokens"),
+            Self::Reviewed(name) => write!(f, "reviewed.{name}"),
             Self::NoRegression => f.write_str("no_regression"),
         }
     }

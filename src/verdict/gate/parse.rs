@@ -235,6 +235,12 @@ fn metric(name: &str, argument: Option<&str>) -> Result<Metric> {
         "no_regression" => return Ok(Metric::NoRegression),
         "min_samples" | "samples" => return Ok(Metric::MinSamples),
         "cost" => Metric::CostUsd,
+        _ if name
+            .strip_prefix("reviewed.")
+            .is_some_and(|of| !of.is_empty()) =>
+        {
+            Metric::Reviewed(name["reviewed.".len()..].to_owned())
+        }
         _ => match (plain(name), name.strip_prefix("latency_p").map(str::parse)) {
             (Some(metric), _) => metric,
             (_, Some(Ok(percent))) => Metric::Latency(LatencyStatistic::Percentile(percent)),

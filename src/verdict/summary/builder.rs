@@ -249,6 +249,7 @@ impl SummaryBuilder {
                 ..self.recovered
             },
             judge: self.judge.finish(),
+            reviewed: None,
             metrics: self.metrics,
             gates: Vec::new(),
             ignored_matter: false,

@@ -1,0 +1,55 @@
+//! What people say of the items of a run.
+
+use super::Figures;
+use crate::data::reviews::ReviewedFigures;
+use crate::verdict::check::measured::Measured;
+
+impl Figures<'_> {
+    /// A figure of the reviews. What nobody looked at leaves none of them open: how much that is has a gate of its own.
+    pub(super) fn reviewed(&self, name: &str) -> Result<Measured, String> {
+        let Some(reviewed) = &self.facts.summary.reviewed else {
+            return Err("nothing was reviewed: `cargo evaltest review RUN_DIR`".to_owned());
+        };
+        let ReviewedFigures { n, of, .. } = reviewed;
+        let share = |value: f64, [low, high]: [f64; 2], what: &str| {
+            let from =
+                format!("of {n} of {of} items that {what}, 95 % interval {low:.4} to {high:.4}");
+            Ok(Measured::certain(value, from))
+        };
+        let plain = |value: f64| {
+            let from = format!("of {n} of {of} items that were reviewed");
+            Ok(Measured::certain(value, from))
+        };
+        match name {
+            "share" => {
+                let from = format!("{n} of {of} items");
+                Ok(Measured::certain(reviewed.share, from))
+            }
+            "approved" => share(reviewed.approved, reviewed.approved_ci95, "were reviewed"),
+            "rejected" => plain(reviewed.rejected),
+            "needs_revision" => plain(reviewed.needs_revision),
+            "agreement" => match &reviewed.agreement {
+                Some(agreement) => {
+                    let (of, [low, high]) = (agreement.n, agreement.ci95);
+                    let from = format!(
+                        "of {of} items that people and the judge judged, 95 % interval {low:.4} to {high:.4}"
+                    );
+                    Ok(Measured::certain(agreement.share, from))
+                }
+                None => Err("no judge gave a verdict on what was reviewed".to_owned()),
+            },
+            name => match reviewed.means.get(name) {
+                Some(mean) => plain(*mean),
+                None if name == "total" => plain(reviewed.total),
+                None => {
+                    let known = reviewed.means.keys().map(String::as_str);
+                    let known: Vec<&str> = known.collect();
+                    let known = known.join("`, `");
+                    Err(format!(
+                        "nobody gave points for `{name}`; there are `{known}`"
+                    ))
+                }
+            },
+        }
+    }
+}
