@@ -7,6 +7,7 @@
 //! | [`gsm8k`] | word problems with worked solutions | `gsm8k`, `gsm8k` |
 //! | [`aime`] | problems whose answer is an integer from 0 to 999, by year | `aime`, `aime` |
 //! | `bfcl` (feature `bfcl`) | single-turn function calling, in the layout of the Berkeley Function Calling Leaderboard | none, `bfcl` |
+//! | [`generate`] | prompts that ask for items of data, by topic and reference | none, `item` |
 //! | [`custom`] | written down in the spec itself | `final_answer`, `per_sample`: each sample has its own scorer |
 //!
 //! A path may be that of a dataset on the Hugging Face Hub, `hf://datasets/ORG/NAME[@REVISION][/FILE]` (feature
@@ -20,6 +21,7 @@ mod admission;
 pub(crate) mod aime;
 pub(crate) mod custom;
 pub(crate) mod gaia;
+pub(crate) mod generate;
 pub(crate) mod gsm8k;
 mod problems;
 pub(crate) mod prompt;
@@ -38,9 +40,7 @@ use crate::scorer::extract::Extract;
 use crate::scorer::{Maker, Scorer};
 
 pub(crate) use admission::{AdmissionDesk, AnswerAdmission};
-#[cfg(feature = "bfcl")]
-pub(crate) use running::CountsRecords;
-pub(crate) use running::RunningMetrics;
+pub(crate) use running::{CountsRecords, RunningMetrics};
 
 /// How a notice ends of samples whose ground truth is hidden. Nobody need know where no scorer looks at one.
 pub(crate) const NO_TRUTH: &str = "have no ground truth: only scorers that need none judge them";

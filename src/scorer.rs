@@ -34,6 +34,7 @@ mod golds;
 pub(crate) mod gsm8k;
 pub(crate) mod hash;
 pub(crate) mod includes;
+pub(crate) mod item;
 pub(crate) mod json;
 pub(crate) mod list;
 mod maker;

@@ -19,10 +19,11 @@ pub mod aime;
 pub mod bfcl;
 pub mod custom;
 pub mod gaia;
+pub mod generate;
 pub mod gsm8k;
 pub mod qa;
 
-entries!(Arc<dyn Benchmark>, of_own: gaia, qa, gsm8k, aime, bfcl, custom);
+entries!(Arc<dyn Benchmark>, of_own: gaia, qa, gsm8k, aime, bfcl, generate, custom);
 
 /// A registered benchmark.
 fn of_own(

@@ -34,6 +34,7 @@ const ENTRIES: &[Entry] = &[
     scorer::gaia::ENTRY,
     scorer::gsm8k::ENTRY,
     scorer::includes::ENTRY,
+    scorer::item::ENTRY,
     scorer::json::ENTRY,
     scorer::ask::judge::ENTRY,
     scorer::ask::jury::ENTRY,

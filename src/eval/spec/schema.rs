@@ -14,6 +14,7 @@ use crate::eval::limits::Limits;
 mod extract;
 pub(in crate::eval) mod fields;
 mod gates;
+pub(in crate::eval) mod items;
 mod judges;
 mod kinds;
 mod pairwise;
@@ -62,6 +63,8 @@ pub fn schema(own: &OwnKinds) -> Value {
         "benchmark": benchmark,
         "agent": agent,
         "scorer": scorers,
+        "field": items::field(),
+        "element": items::element(),
         "extract": extract::extract(),
         "gate": gates::gate(),
     });

@@ -12,7 +12,7 @@ type Steps = Vec<String>;
 /// All maps of a spec whose keys the program knows.
 fn maps(value: &Value, steps: &Steps, found: &mut Vec<Steps>) {
     // What these hold is a user's own.
-    const FREE: [&str; 11] = [
+    const FREE: [&str; 12] = [
         "agents",
         "prompts",
         "options",
@@ -24,6 +24,7 @@ fn maps(value: &Value, steps: &Steps, found: &mut Vec<Steps>) {
         "weights",
         "after",
         "choices",
+        "topics",
     ];
     match value {
         Value::Object(map) => {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{judges, pairwise};
+use super::{items, judges, pairwise};
 use crate::eval::registry::scorers::entries;
 use crate::scorer::Entry;
 
@@ -75,6 +75,7 @@ fn needed(scorer: &str) -> &'static [&'static str] {
         "all" | "any" | "weighted" => &["scorers"],
         "not" => &["scorer"],
         "command" => &["command"],
+        "item" => &["fields"],
         "judge" => &["agent"],
         "jury" => &["judges"],
         "pairwise" => &["agent", "against"],
@@ -89,6 +90,7 @@ fn form(scorer: &str, option: &str) -> Value {
     let texts = || json!({ "type": "array", "items": { "type": "string" } });
     let names = || json!({ "anyOf": [texts(), { "type": "string" }] });
     let of_judges = match scorer {
+        "item" => items::form(option),
         "judge" => judges::form(option),
         "jury" => judges::of_jury(option),
         "pairwise" => pairwise::form(option),

@@ -12,10 +12,10 @@ mod choices;
 mod hello;
 mod lines;
 mod name;
-mod objects;
+pub(crate) mod objects;
 mod patterns;
 mod rating;
-mod reply;
+pub(crate) mod reply;
 mod rubric;
 mod strays;
 

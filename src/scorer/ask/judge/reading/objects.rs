@@ -15,17 +15,17 @@ const PASSES: usize = 8;
 const FREE: usize = 1 << 14;
 
 /// An object, or an array of them, which has no members.
-pub(super) struct FoundObject {
-    pub(super) map: Map<String, Value>,
+pub(crate) struct FoundObject {
+    pub(crate) map: Map<String, Value>,
     /// What an array holds.
     array: Vec<Value>,
-    pub(super) repaired: u32,
+    pub(crate) repaired: u32,
     /// Members that come again with another value.
-    pub(super) overwritten: Vec<(String, Value)>,
+    pub(crate) overwritten: Vec<(String, Value)>,
     /// Where it stands.
-    pub(super) place: Range<usize>,
+    pub(crate) place: Range<usize>,
     /// Whether it stands for itself. Within something that begins like JSON and is none it may be a part of another one.
-    pub(super) is_certain: bool,
+    pub(crate) is_certain: bool,
 }
 
 impl FoundObject {

@@ -8,22 +8,22 @@ const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
 /// A reply that is not blank.
-pub(super) struct JudgeReply<'a> {
+pub(crate) struct JudgeReply<'a> {
     /// What it says, without the thoughts before it.
-    pub(super) body: &'a str,
+    pub(crate) body: &'a str,
     /// Where the body may already have begun: thoughts that hold the mark of their end, perhaps because they quote it.
     /// What stands here can only contradict.
-    pub(super) doubtful: &'a str,
+    pub(crate) doubtful: &'a str,
     /// The body, if all of it is JSON.
-    pub(super) whole: Option<TexJson>,
+    pub(crate) whole: Option<TexJson>,
     /// The objects at its top level, if it is not.
-    pub(super) found: Vec<FoundObject>,
+    pub(crate) found: Vec<FoundObject>,
     /// Those of the doubtful part.
-    pub(super) quoted: Vec<FoundObject>,
+    pub(crate) quoted: Vec<FoundObject>,
 }
 
 impl<'a> JudgeReply<'a> {
-    pub(super) fn parse(text: &'a str) -> Result<Self, Unread> {
+    pub(crate) fn parse(text: &'a str) -> Result<Self, Unread> {
         let text = name::trimmed(text);
         if text.is_empty() {
             return Err(Unread::NoResponse);

@@ -1,0 +1,246 @@
+//! `generate`: items of data that agents are asked to write.
+//!
+//! Each sample is a prompt, made of a [`template`](ItemTemplate): a topic that was asked for, by `topics`, and a reference
+//! that is `shown`, both drawn by a seed. What agents reply is judged by the scorer [`ItemScorer`].
+
+mod beside;
+mod shown;
+mod tally;
+mod template;
+mod topics;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::benchmark::{AdmissionDesk, Benchmark, CountsRecords, RunningMetrics};
+use crate::data::{Record, Sample, hub};
+use crate::error::{Error, Result, Under};
+use crate::scorer::Scorer;
+use crate::scorer::item::checks::{CheckMode, ItemChecks};
+use crate::scorer::item::fields::{FieldKeys, ItemFields, TOPICS};
+use crate::scorer::item::ready;
+use crate::scorer::item::references::ReferenceItems;
+use crate::scorer::item::{ItemScorer, REFERENCE_ID, TOPIC};
+use beside::ItemsBeside;
+use tally::ItemCounts;
+use template::{Filling, ItemTemplate, TemplateNames};
+pub(crate) use topics::AskedTopics;
+
+/// How many items are asked for, unless told.
+const COUNT: u64 = 30;
+/// The most that may be.
+pub(crate) const MOST: u64 = 100_000;
+
+/// What a spec says of items that are to be written; whatever it does not say, the ready ones do.
+#[derive(Default)]
+pub(crate) struct GenerateDraft {
+    pub(crate) ready: Option<String>,
+    pub(crate) name: Option<String>,
+    pub(crate) count: Option<u64>,
+    pub(crate) seed: Option<u64>,
+    pub(crate) topics: Option<Value>,
+    pub(crate) fields: Option<Vec<FieldKeys>>,
+    pub(crate) template: Option<String>,
+    pub(crate) reference: Option<PathBuf>,
+    pub(crate) checks: Map<String, Value>,
+    pub(crate) solver: Option<(Arc<dyn Scorer>, CheckMode)>,
+}
+
+/// Items that agents are asked to write.
+pub(crate) struct Generate {
+    name: String,
+    count: usize,
+    seed: u64,
+    topics: AskedTopics,
+    template: ItemTemplate,
+    references: Option<(PathBuf, Arc<ReferenceItems>)>,
+    scorer: Arc<ItemScorer>,
+}
+
+impl Generate {
+    /// The benchmark of a spec in this folder.
+    ///
+    /// # Errors
+    /// When something in it does not fit together; about the key.
+    pub(crate) fn of(draft: GenerateDraft, folder: &Path) -> Result<Self> {
+        let ready = draft.ready.as_deref().map(ready::of);
+        let ready = ready.transpose().under("ready")?;
+        let name = match (draft.name, &ready) {
+            (Some(name), _) => {
+                let is_sign = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+                if name.is_empty() || name.len() > 64 || !name.chars().all(is_sign) {
+                    let error =
+                        Error::usage(format!("`{}` is no name for items", name.escape_debug()));
+                    let hint = "a name is made of the letters a to z, digits, `_` and `-`";
+                    return Err(error.hint(hint).under("name"));
+                }
+                name
+            }
+            (None, Some(ready)) => ready.name.to_owned(),
+            (None, None) => "item".to_owned(),
+        };
+        let count = draft.count.unwrap_or(COUNT);
+        if !(1..=MOST).contains(&count) {
+            let error = Error::usage(format!("`{count}` items cannot be asked for"));
+            let hint = format!("write a number from 1 to {MOST}: `count: 30`");
+            return Err(error.hint(hint).under("count"));
+        }
+        let topics = match (&draft.topics, &ready) {
+            (Some(value), _) if !value.is_null() => AskedTopics::of(value).under(TOPICS)?,
+            (_, Some(ready)) => AskedTopics::even(ready.topics()),
+            _ => AskedTopics::default(),
+        };
+        let keys = match (draft.fields, &ready) {
+            (Some(keys), _) => keys,
+            (None, Some(ready)) => ready.fields(),
+            (None, None) => {
+                let error = Error::usage("benchmark `generate` does not say what an item is");
+                return Err(error.hint(
+                    "write `ready: aime`, or `fields: [{ name: question, type: text }]` and a `template`",
+                ));
+            }
+        };
+        let fields = ItemFields::of(keys, &topics.names).under("fields")?;
+        let mut given = ready
+            .as_ref()
+            .map(ready::ReadyItems::checks)
+            .unwrap_or_default();
+        // What is ready names fields that a spec of its own may not have.
+        given.retain(|key, value| {
+            let end = key.strip_suffix("_ends_in").unwrap_or("");
+            let named = [value.as_str().unwrap_or_default(), end];
+            named
+                .iter()
+                .all(|name| name.is_empty() || fields.get(name).is_some())
+        });
+        given.extend(draft.checks);
+        let checks = ItemChecks::of(&given, &fields).under("checks")?;
+        let references = match draft.reference {
+            None => None,
+            Some(path) => {
+                let needed = checks.copy_of.as_deref().unwrap_or(&fields.0[0].name);
+                let path = hub::file(hub::resolve(&path, folder)).under("reference")?;
+                let items = shown::read(&path, &fields, needed).under("reference")?;
+                let items = ReferenceItems::of(items, checks.copy_of.as_deref());
+                Some((path, Arc::new(items)))
+            }
+        };
+        let template = match (&draft.template, &ready) {
+            (Some(text), _) => text.as_str(),
+            (None, Some(ready)) => ready.template(),
+            (None, None) => {
+                let error =
+                    Error::usage("benchmark `generate` does not say how items are asked for");
+                return Err(error.hint("write `template: \"Write a question. Reply with a JSON object:\\n{{fields}}\"`"));
+            }
+        };
+        let known = TemplateNames {
+            fields: &fields,
+            has_topics: !topics.names.is_empty(),
+            has_reference: references.is_some(),
+        };
+        let template = ItemTemplate::of(template, &known).under("template")?;
+        let mut scorer = ItemScorer::new(fields, checks);
+        if let Some((_, references)) = &references {
+            scorer = scorer.references(Arc::clone(references));
+        }
+        if let Some((solver, mode)) = draft.solver {
+            scorer = scorer.solver(solver, mode);
+        }
+        Ok(Self {
+            name,
+            count: usize::try_from(count).unwrap_or(usize::MAX),
+            seed: draft.seed.unwrap_or(0),
+            topics,
+            template,
+            references,
+            scorer: Arc::new(scorer),
+        })
+    }
+}
+
+impl Generate {
+    fn counts(&self) -> ItemCounts {
+        let again = self.scorer.checks.again;
+        ItemCounts::new(self.topics.clone(), again, self.scorer.refusing())
+    }
+}
+
+impl Benchmark for Generate {
+    fn name(&self) -> &'static str {
+        "generate"
+    }
+
+    fn samples(&self) -> Result<Vec<Sample>> {
+        crate::benchmark::collected(self)
+    }
+
+    fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        let topics = self.topics.draw(self.count, self.seed);
+        let references = self
+            .references
+            .as_ref()
+            .map(|(_, references)| references.all());
+        let references = references.unwrap_or_default();
+        let drawn = shown::draw(references.len(), self.count, self.seed);
+        for place in 0..self.count {
+            let topic = topics
+                .get(place)
+                .map(|topic| self.topics.names[*topic].as_str());
+            let reference = drawn.get(place).map(|drawn| &references[*drawn]);
+            let number = place as u64 + 1;
+            let prompt = self.template.render(&Filling {
+                topic,
+                topics: &self.topics.names,
+                reference: reference.map(|reference| &reference.item),
+                number,
+                count: self.count as u64,
+                fields: &self.scorer.fields,
+            });
+            let mut sample = Sample::new(format!("gen_{}_{number}", self.name), prompt);
+            sample.metadata.insert("number".to_owned(), number.into());
+            if let Some(topic) = topic {
+                sample.metadata.insert(TOPIC.to_owned(), topic.into());
+                sample = sample.slice(TOPIC, topic);
+            }
+            if let Some(reference) = reference {
+                let id = reference.id.as_str().into();
+                sample.metadata.insert(REFERENCE_ID.to_owned(), id);
+            }
+            take(sample)?;
+        }
+        Ok(())
+    }
+
+    fn scorer(&self) -> Option<Box<dyn Scorer>> {
+        Some(Box::new(Arc::clone(&self.scorer)))
+    }
+
+    fn admission(&self) -> Option<AdmissionDesk> {
+        let items = ItemsBeside::new(Arc::clone(&self.scorer));
+        Some(AdmissionDesk(Arc::new(items)))
+    }
+
+    fn metrics(&self, records: &[Record]) -> Map<String, Value> {
+        let mut counts = self.counts();
+        for record in records {
+            counts.add(record);
+        }
+        counts.finish()
+    }
+
+    fn running_metrics(&self) -> Option<RunningMetrics> {
+        Some(RunningMetrics(Box::new(self.counts())))
+    }
+
+    fn metric_names(&self) -> Option<Vec<String>> {
+        Some(ItemCounts::names(self.scorer.refusing()))
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        let paths = self.references.iter().map(|(path, _)| path.clone());
+        paths.collect()
+    }
+}

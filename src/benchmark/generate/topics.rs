@@ -1,0 +1,153 @@
+//! `AskedTopics`: which topic each item is asked for.
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::scorer::item::fields::{distinct, is_blank};
+use crate::stats::SplitMix64;
+
+/// The most topics that there may be.
+const MOST: usize = 1000;
+
+/// Topics with the shares in which they are asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct AskedTopics {
+    pub(crate) names: Vec<String>,
+    weights: Vec<f64>,
+}
+
+impl AskedTopics {
+    /// These, each as often as any other.
+    pub(crate) fn even(names: Vec<String>) -> Self {
+        let weights = vec![1.0; names.len()];
+        Self { names, weights }
+    }
+
+    /// Those of a spec: a list, or a map from topics to how often each is asked for beside the others.
+    ///
+    /// # Errors
+    /// When they are neither.
+    pub(crate) fn of(value: &Value) -> Result<Self> {
+        let hint = "write `topics: [Algebra, Geometry]`, or `topics: { Algebra: 2, Geometry: 1 }`";
+        let (mut names, mut weights) = (Vec::new(), Vec::new());
+        match value {
+            Value::Array(list) => {
+                for (place, value) in list.iter().enumerate() {
+                    match value {
+                        Value::String(name) if !is_blank(value) => names.push(name.clone()),
+                        Value::Number(number) => names.push(number.to_string()),
+                        other => {
+                            let error = Error::usage(format!("`{other}` is no topic"));
+                            return Err(error.hint(hint).under(place));
+                        }
+                    }
+                    weights.push(1.0);
+                }
+                distinct(&names)?;
+            }
+            Value::Object(map) => {
+                for (name, value) in map {
+                    let weight = value
+                        .as_f64()
+                        .filter(|weight| *weight > 0.0 && *weight <= 1e6);
+                    let Some(weight) = weight else {
+                        let error = Error::usage(format!("`{value}` is no share above 0"));
+                        return Err(error.hint(hint).under(&**name));
+                    };
+                    names.push(name.clone());
+                    weights.push(weight);
+                }
+                distinct(&names).map_err(|error| Error::usage(error.message()).hint(hint))?;
+            }
+            other => {
+                let error = Error::usage(format!("`{other}` are no topics"));
+                return Err(error.hint(hint));
+            }
+        }
+        if names.is_empty() || names.len() > MOST {
+            let error = Error::usage(format!("there are 1 to {MOST} topics, not {}", names.len()));
+            return Err(error.hint(hint));
+        }
+        Ok(Self { names, weights })
+    }
+
+    /// The topics of so many items, as places among the names: at any item each was asked for as often as its share
+    /// says, as far as whole items go. More items begin like fewer.
+    pub(crate) fn draw(&self, count: usize, seed: u64) -> Vec<usize> {
+        let mut random = SplitMix64(seed ^ 0x746f_7069_6373);
+        let whole: f64 = self.weights.iter().sum();
+        let mut behind = vec![0.0; self.names.len()];
+        let mut drawn = Vec::with_capacity(count);
+        if self.names.is_empty() {
+            return drawn;
+        }
+        for _ in 0..count {
+            for (behind, weight) in behind.iter_mut().zip(&self.weights) {
+                *behind += weight / whole;
+            }
+            let most = behind.iter().copied().fold(f64::MIN, f64::max);
+            let equal = |place: &usize| most - behind[*place] < 1e-9;
+            let first: Vec<usize> = (0..behind.len()).filter(equal).collect();
+            let topic = first[random.below(first.len())];
+            behind[topic] -= 1.0;
+            drawn.push(topic);
+        }
+        drawn
+    }
+
+    /// The share in which each is asked for.
+    pub(crate) fn shares(&self) -> impl Iterator<Item = f64> {
+        let whole: f64 = self.weights.iter().sum();
+        self.weights.iter().map(move |weight| weight / whole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn topics_are_asked_for_as_their_shares_say_at_any_count() {
+        let weights = [
+            json!(["a", "b", "c", "d", "e"]),
+            json!({"a": 2, "b": 1}),
+            json!({"a": 0.5, "b": 3, "c": 1, "d": 7}),
+            json!(["only"]),
+        ];
+        for value in weights {
+            let topics = AskedTopics::of(&value).unwrap();
+            for seed in 0..20 {
+                let drawn = topics.draw(200, seed);
+                assert_eq!(drawn[..50], topics.draw(50, seed));
+                for count in 1..=200 {
+                    for (place, share) in topics.shares().enumerate() {
+                        let asked = drawn[..count]
+                            .iter()
+                            .filter(|topic| **topic == place)
+                            .count();
+                        let off = asked as f64 - share * count as f64;
+                        assert!(off.abs() < 1.0 + 1e-9, "{value} {seed} {count}: {off}");
+                    }
+                }
+            }
+        }
+        let topics = AskedTopics::of(&json!(["a", "b", "c", "d", "e"])).unwrap();
+        assert_ne!(topics.draw(30, 1), topics.draw(30, 2));
+    }
+
+    #[test]
+    fn what_are_no_topics_is_refused() {
+        let check = |value: Value, expect: &str| {
+            let error = AskedTopics::of(&value).unwrap_err();
+            assert_eq!(error.message(), expect);
+            assert!(error.hint_text().is_some());
+        };
+        check(json!([]), "there are 1 to 1000 topics, not 0");
+        check(json!(["a", " A "]), "` A ` is there twice");
+        check(json!({"a": 0}), "`0` is no share above 0");
+        check(json!([["a"]]), "`[\"a\"]` is no topic");
+        check(json!("a"), "`\"a\"` are no topics");
+    }
+}
