@@ -18,6 +18,7 @@ use crate::command::{
     doctor::DoctorArgs,
     export::ExportArgs,
     gate::GateArgs,
+    generate::GenerateArgs,
     import::ImportArgs,
     init::InitArgs,
     judge::JudgeArgs,
@@ -71,6 +72,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
     Run(Box<RunArgs>),
+    Generate(Box<GenerateArgs>),
     List(ListArgs),
     Runs(RunsArgs),
     Show(ShowArgs),

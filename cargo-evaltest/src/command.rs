@@ -9,6 +9,7 @@ pub(crate) mod doctor;
 pub(crate) mod export;
 mod foreseen;
 pub(crate) mod gate;
+pub(crate) mod generate;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod judge;

@@ -34,6 +34,23 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
         ],
     ),
     (
+        "generate",
+        &[
+            (
+                "generate aime --count 3 --agent '{type: openai, base_url: \"http://127.0.0.1:8080/v1\", model: small}'",
+                "three problems",
+            ),
+            (
+                "generate problems.yaml --reference real.jsonl --delay-s 1",
+                "a spec, with examples, one request a second",
+            ),
+            (
+                "generate --resume RUN_DIR",
+                "go on where it was interrupted",
+            ),
+        ],
+    ),
+    (
         "list",
         &[
             ("list", "the evals and their samples"),

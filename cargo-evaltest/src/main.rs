@@ -38,6 +38,7 @@ fn main() -> ExitCode {
     let done = match arguments.command {
         None => command::run::run(&arguments.run),
         Some(CliCommand::Run(args)) => command::run::run(&args),
+        Some(CliCommand::Generate(args)) => command::generate::run(&args),
         Some(CliCommand::List(args)) => command::list::run(&args),
         Some(CliCommand::Runs(args)) => command::runs::run(&args),
         Some(CliCommand::Show(args)) => command::show::run(&args),

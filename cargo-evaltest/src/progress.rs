@@ -1,6 +1,7 @@
 //! Progress on stderr: a bar on a terminal, plain lines otherwise, nothing when a machine reads along.
 
 mod bar;
+mod items;
 mod tally;
 
 use std::io::{IsTerminal, Write};
@@ -14,6 +15,7 @@ use evaltest::engine::system::lock::lock;
 
 use crate::console;
 use bar::Bar;
+use items::MadeItems;
 use tally::{AnswerCosts, RunTally};
 
 /// Shows how far a command is with its runs.
@@ -30,6 +32,8 @@ pub(crate) struct Ahead {
     pub(crate) evals: usize,
     /// How many questions they have together, as far as that is known.
     pub(crate) questions: u64,
+    /// Whether answers are items that are made, and not right or wrong.
+    pub(crate) makes_items: bool,
 }
 
 /// How far a command is with its runs.
@@ -46,8 +50,10 @@ struct CommandTally {
 
 impl CommandTally {
     fn new(ahead: Ahead) -> Self {
+        let run = RunTally::new(ahead.makes_items.then(MadeItems::default));
         Self {
             ahead,
+            run,
             ..Self::default()
         }
     }
@@ -63,7 +69,9 @@ impl CommandTally {
 
     /// What of all evals is done, where there are several.
     fn all(&self) -> Option<String> {
-        let Ahead { evals, questions } = self.ahead;
+        let Ahead {
+            evals, questions, ..
+        } = self.ahead;
         if evals < 2 {
             return None;
         }
@@ -106,6 +114,15 @@ impl Progress {
                 ..ProgressLines::default()
             })))
         }
+    }
+
+    /// The same of items that are made.
+    pub(crate) fn generating(quiet: bool, ahead: Ahead) -> Self {
+        let ahead = Ahead {
+            makes_items: true,
+            ..ahead
+        };
+        Self::new(quiet, ahead)
     }
 
     /// Takes note of an event.

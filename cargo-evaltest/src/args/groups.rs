@@ -6,7 +6,7 @@ use clap::Command;
 
 /// The commands in groups; a test holds that none is missing.
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
-    ("Run", &["run", "list", "doctor", "cache"]),
+    ("Run", &["run", "generate", "list", "doctor", "cache"]),
     (
         "Look at a run",
         &[
@@ -38,6 +38,7 @@ const MODEL: &str = "Function Calling Leaderboard (bfcl)";
 /// The options of commands that have many, in groups.
 const OPTIONS: &[(&str, &[OptionGroup])] = &[
     ("run", OPTIONS_OF_RUN),
+    ("generate", OPTIONS_OF_GENERATE),
     (
         "score",
         &[
@@ -163,6 +164,41 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
             "bfcl_bin",
             "bfcl_timeout_s",
         ],
+    ),
+    ("The spec", &["set"]),
+];
+
+const OPTIONS_OF_GENERATE: &[OptionGroup] = &[
+    ("What is made", &["count", "topics", "reference", "seed"]),
+    (
+        "Who writes and who solves",
+        &[
+            "agent",
+            "agent_option",
+            "solver",
+            "votes",
+            "on_disagreement",
+        ],
+    ),
+    (
+        "How it is asked",
+        &[
+            "delay_s",
+            "concurrency",
+            "timeout_s",
+            "retries",
+            "budget_usd",
+            "budget_tokens",
+        ],
+    ),
+    (
+        "Going on and stopping",
+        &["resume", "allow_changed_agent", "keep_going", "dry_run"],
+    ),
+    ("Answers given before", &["cache", "no_cache", "refresh"]),
+    (
+        "What is written",
+        &["output", "run_id", "redact_pattern", "color", "json"],
     ),
     ("The spec", &["set"]),
 ];

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, Command, FromArgMatches};
 use evaltest::engine::report::Event;
 use evaltest::engine::run::drive::{Drive, Prepared, Telling};
 use evaltest::engine::run::rescore::as_judged;
@@ -24,13 +24,13 @@ use crate::progress::{Ahead, Progress};
 
 mod after;
 mod flags;
-mod matrix;
-mod options;
+pub(super) mod matrix;
+pub(super) mod options;
 mod sources;
 mod told;
 mod watch;
 mod watched;
-mod work;
+pub(super) mod work;
 
 use crate::target::run_test;
 use after::{After, AfterArgs};
@@ -46,7 +46,7 @@ use work::Work;
 pub(crate) struct RunArgs {
     /// Specs, folders of specs or names of evals to run; every eval of the project when none is named
     #[arg(value_name = "SPEC|FOLDER|NAME")]
-    specs: Vec<PathBuf>,
+    pub(super) specs: Vec<PathBuf>,
 
     /// Run only evals of this benchmark or name; with `--benchmark-option path=…` and `--agent`, an eval
     /// without a spec
@@ -71,7 +71,7 @@ pub(crate) struct RunArgs {
 
     /// The agent, as in a spec: `echo`, or `{type: command, command: [./agent]}`; in place of all `agents` of the spec
     #[arg(long, value_name = "YAML")]
-    agent: Option<String>,
+    pub(super) agent: Option<String>,
 
     /// The scorer, a name or a map as in a spec, in place of the spec's; given several times, the first decides
     #[arg(long = "scorer", value_name = "NAME|YAML")]
@@ -92,15 +92,15 @@ pub(crate) struct RunArgs {
 
     /// Samples in flight at once
     #[arg(long, value_name = "N")]
-    concurrency: Option<usize>,
+    pub(super) concurrency: Option<usize>,
 
     /// Seconds that one attempt may take
     #[arg(long, value_name = "SECONDS")]
-    timeout_s: Option<f64>,
+    pub(super) timeout_s: Option<f64>,
 
     /// How often a failed attempt is repeated
     #[arg(long, value_name = "N")]
-    retries: Option<u32>,
+    pub(super) retries: Option<u32>,
 
     /// Stop at the first sample whose agent failed
     #[arg(long)]
@@ -109,15 +109,15 @@ pub(crate) struct RunArgs {
     /// Go on when the first 10 attempts of an agent fail in the same way (kind, exit code and, but for digits, the last
     /// line of stderr), which else stops the run
     #[arg(long)]
-    keep_going: bool,
+    pub(super) keep_going: bool,
 
     /// Continue a run that was interrupted: what was answered is not asked again
     #[arg(long, value_name = "RUN_DIR")]
-    resume: Option<PathBuf>,
+    pub(super) resume: Option<PathBuf>,
 
     /// Continue it although the agent's program, keys or options changed; such a run can be no baseline
     #[arg(long, requires = "resume")]
-    allow_changed_agent: bool,
+    pub(super) allow_changed_agent: bool,
 
     /// Ask only what failed or flipped in this run
     #[arg(long, value_name = "RUN_DIR")]
@@ -125,19 +125,19 @@ pub(crate) struct RunArgs {
 
     /// Take answers that were given before and keep new ones, also if the spec does not say `cache: true`
     #[arg(long, conflicts_with_all = ["no_cache", "refresh"])]
-    cache: bool,
+    pub(super) cache: bool,
 
     /// Ask everything and keep no answer, also if the spec says `cache: true`
     #[arg(long, conflicts_with = "refresh")]
-    no_cache: bool,
+    pub(super) no_cache: bool,
 
     /// Ask everything, and keep the answers in place of those that were given before
     #[arg(long)]
-    refresh: bool,
+    pub(super) refresh: bool,
 
     /// Count samples and requests, ask nothing
     #[arg(long)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
 
     /// Run again whatever changes, with the cache on, until Ctrl-C: when the spec, the dataset, the agent's program or a
     /// module beside it is saved; shown is which samples flipped since the run before
@@ -147,19 +147,19 @@ pub(crate) struct RunArgs {
 
     /// Show what agents print, redacted, while they run
     #[arg(long)]
-    stream: bool,
+    pub(super) stream: bool,
 
     /// The folder of run directories
     #[arg(long, value_name = "DIR")]
-    output_root: Option<PathBuf>,
+    pub(super) output_root: Option<PathBuf>,
 
     /// The id of the run
     #[arg(long, value_name = "ID")]
-    run_id: Option<String>,
+    pub(super) run_id: Option<String>,
 
     /// Blank what matches this regular expression in everything that is written
     #[arg(long, value_name = "REGEX")]
-    redact_pattern: Vec<String>,
+    pub(super) redact_pattern: Vec<String>,
 
     /// A key of the spec's `benchmark`
     #[arg(long, value_name = "KEY=VALUE")]
@@ -167,11 +167,11 @@ pub(crate) struct RunArgs {
 
     /// A key of the agent's `options`, which reach the agent in its JSON task; of each of several `agents`
     #[arg(long, value_name = "KEY=VALUE")]
-    agent_option: Vec<String>,
+    pub(super) agent_option: Vec<String>,
 
     /// Any key of the spec: `--set snapshot.assert=exact`
     #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
+    pub(super) set: Vec<String>,
 
     /// Ask only samples whose test name holds this text; gates are then ignored
     #[arg(long, value_name = "TEXT")]
@@ -210,11 +210,11 @@ pub(crate) struct RunArgs {
     verbose: bool,
 
     #[command(flatten)]
-    color: ColorArgs,
+    pub(super) color: ColorArgs,
 
     /// Print the results as JSON on standard output
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
@@ -270,6 +270,7 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
         questions: counts
             .map(|count| count.samples as u64 * u64::from(count.epochs))
             .sum(),
+        ..Ahead::default()
     };
     let progress = Arc::new(Progress::new(args.json, ahead));
     let mut runs = Vec::new();
@@ -337,6 +338,14 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
 }
 
 impl RunArgs {
+    /// What `run` is given where nothing is typed: other commands that run evals begin with it.
+    pub(super) fn usual() -> Result<Self> {
+        let command = Self::augment_args(Command::new("run")).no_binary_name(true);
+        let matches = command.try_get_matches_from(Vec::<String>::new());
+        let usual = matches.and_then(|matches| Self::from_arg_matches(&matches));
+        usual.map_err(|error| Error::infrastructure(error.to_string()))
+    }
+
     /// How much is said of each run.
     fn telling(&self, several: bool) -> Telling {
         if self.json {
@@ -407,7 +416,7 @@ impl RunArgs {
     }
 }
 
-fn dry_run(args: &RunArgs, drive: &Drive, work: &Work) -> Result<Exit> {
+pub(super) fn dry_run(args: &RunArgs, drive: &Drive, work: &Work) -> Result<Exit> {
     let mut counts = Vec::new();
     for eval in &work.evals {
         let prepared = drive.prepare(eval)?;
@@ -432,7 +441,7 @@ fn dry_run(args: &RunArgs, drive: &Drive, work: &Work) -> Result<Exit> {
 }
 
 /// A run as `--json` shows it.
-fn result(run: &Run) -> Value {
+pub(super) fn result(run: &Run) -> Value {
     let ids = |worse: bool| -> Vec<&str> {
         run.flips
             .iter()

@@ -7,6 +7,8 @@ use evaltest::engine::report::Event;
 use evaltest::engine::report::terminal::{amounts, errors_of};
 use evaltest::engine::text::clean;
 
+use super::items::MadeItems;
+
 /// So many answers tell how fast others will come; as many as are in flight at once, if those are more.
 const FEW: u64 = 3;
 
@@ -21,6 +23,8 @@ pub(super) struct RunTally {
     pub(super) correct: u64,
     pub(super) errors: u64,
     pub(super) spent: AnswerCosts,
+    /// What is said of items in place of right and wrong answers.
+    pub(super) items: Option<MadeItems>,
     /// Questions that are asked now; what was answered before is never among them.
     asked: HashSet<(String, u32)>,
     most_at_once: u64,
@@ -67,6 +71,13 @@ impl AnswerCosts {
 }
 
 impl RunTally {
+    pub(super) fn new(items: Option<MadeItems>) -> Self {
+        Self {
+            items,
+            ..Self::default()
+        }
+    }
+
     /// Takes note of an event; it happens `now`.
     pub(super) fn event(&mut self, event: &Event<'_>, now: Instant) {
         match event {
@@ -76,9 +87,18 @@ impl RunTally {
                 epochs,
                 ..
             } => {
+                let items = self.items.take().map(|_| MadeItems::default());
                 *self = Self {
-                    eval: clean(eval),
-                    what: if *epochs > 1 { "answers" } else { "samples" },
+                    eval: match items {
+                        Some(_) => format!("generating {}", clean(eval)),
+                        None => clean(eval),
+                    },
+                    what: match (&items, *epochs > 1) {
+                        (Some(_), _) => "items",
+                        (None, true) => "answers",
+                        (None, false) => "samples",
+                    },
+                    items,
                     total: *samples as u64 * u64::from(*epochs),
                     ..Self::default()
                 };
@@ -93,6 +113,9 @@ impl RunTally {
                 self.done += 1;
                 self.correct += u64::from(outcome.is_correct());
                 self.errors += u64::from(outcome.status.is_error());
+                if let Some(items) = &mut self.items {
+                    items.ended(record);
+                }
                 let asked = (record.sample_id.clone(), record.epoch);
                 if !self.asked.remove(&asked) || outcome.cached {
                     return;
@@ -141,8 +164,14 @@ impl RunTally {
             let left = amounts::whole_seconds(left.ceil());
             parts.push(format!("{}: waiting, {left}", pause.why));
         }
-        parts.push(format!("{} correct", self.correct));
-        parts.push(errors_of(self.errors));
+        if let Some(items) = &self.items {
+            parts.extend(items.parts());
+        } else {
+            parts.push(format!("{} correct", self.correct));
+        }
+        if self.errors > 0 || self.items.is_none() {
+            parts.push(errors_of(self.errors));
+        }
         if self.waiting.is_none() {
             parts.extend(self.left(now));
         }

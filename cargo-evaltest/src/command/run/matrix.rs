@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::console;
 
 /// Tells of all runs of a command at its end: as JSON, or the rankings alone. What came of the runs does not depend on it.
-pub(super) fn tell(runs: &[Value], exit: Exit, json: bool) -> Result<()> {
+pub(in crate::command) fn tell(runs: &[Value], exit: Exit, json: bool) -> Result<()> {
     let rankings = rankings(runs).unwrap_or_else(|error| {
         console::note(&format!("the runs are not ranked: {}", error.message()));
         Vec::new()

@@ -16,7 +16,7 @@ use crate::{run_ids, scorers};
 
 impl RunArgs {
     /// How the evals are to be run.
-    pub(super) fn drive(&self) -> Result<Drive> {
+    pub(in crate::command) fn drive(&self) -> Result<Drive> {
         if self.resume.is_some() && (self.filter.is_some() || self.failed.is_some()) {
             return Err(
                 Error::usage("a resumed run keeps its own selection of samples")
@@ -159,7 +159,7 @@ fn drawn_seed() -> u64 {
 }
 
 /// A path typed in a shell, made absolute.
-pub(super) fn absolute(path: &Path) -> Result<PathBuf> {
+pub(in crate::command) fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path)
         .map_err(|error| Error::usage(format!("`{}` is not a path: {error}", path.display())))
 }

@@ -18,9 +18,9 @@ use crate::run_ids;
 use crate::target::evals_in;
 
 /// What a command runs.
-pub(super) struct Work {
-    pub(super) evals: Vec<Eval>,
-    pub(super) tests: Vec<TestTarget>,
+pub(in crate::command) struct Work {
+    pub(in crate::command) evals: Vec<Eval>,
+    pub(in crate::command) tests: Vec<TestTarget>,
 }
 
 /// A spec that names what is not built in.
@@ -33,7 +33,7 @@ struct Unregistered {
 
 impl RunArgs {
     /// Everything there is to run. Every spec is read before anything starts.
-    pub(super) fn work(&self, drive: &mut Drive) -> Result<Work> {
+    pub(in crate::command) fn work(&self, drive: &mut Drive) -> Result<Work> {
         drive.destination.default_output_root =
             Some(discover::root()?.join(evaltest::engine::store::DEFAULT_OUTPUT_ROOT));
         if self.names_data(drive) {

@@ -1,0 +1,370 @@
+//! `cargo evaltest generate`.
+
+mod overrides;
+mod told;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use evaltest::engine::eval::spec;
+use evaltest::engine::generate::{BENCHMARK, check_writable, generate, made_items, makes_items};
+use evaltest::engine::report::Event;
+use evaltest::engine::run::drive::{Drive, Prepared};
+use evaltest::engine::store::{DEFAULT_OUTPUT_ROOT, RunDir};
+use evaltest::engine::system::signal;
+use evaltest::engine::text::{clean, shell_word};
+use evaltest::{Cancel, Error, Eval, Exit, Registry, Result};
+
+use super::run::options::absolute;
+use super::run::work::Work;
+use super::run::{RunArgs, dry_run, matrix};
+use crate::colour::ColorArgs;
+use crate::progress::{Ahead, Progress};
+use crate::{console, discover, run_ids};
+
+/// What is meant where no spec is named.
+const READY: &str = "aime";
+
+/// Have an agent write items such as problems, and keep those that pass the checks
+///
+/// SPEC is an eval whose benchmark is `generate`; `aime` are problems like those of the AIME. It is a run like any other:
+/// with a journal, a budget, retries, a cache and gates, and `--resume` asks nothing again that was answered. A reply that
+/// fails a check is asked for again.
+///
+/// Beside the run directory stand `NAME_generated_TIME.json`, an array of the accepted items, and
+/// `generation_report_TIME.md`. Of several `agents` each has its own. The exit code is that of `run`, and 1 where no item
+/// was accepted.
+#[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are flags of a command line"
+)]
+pub(crate) struct GenerateArgs {
+    /// A spec, or `aime`, which is meant when nothing is named
+    #[arg(value_name = "SPEC|aime")]
+    spec: Option<PathBuf>,
+
+    /// How many items are asked for
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    count: Option<u32>,
+
+    /// Who writes them, as in a spec: `{type: openai, base_url: …, model: …}`
+    #[arg(long, value_name = "YAML")]
+    agent: Option<String>,
+
+    /// Items that serve as examples and that are not to be copied: a file of JSON, JSONL, CSV or parquet, or one of the Hub
+    #[arg(long, value_name = "PATH|hf://…")]
+    reference: Option<PathBuf>,
+
+    /// The seed by which topics and examples are drawn
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// The topics, in equal shares
+    #[arg(long, value_name = "TOPIC,…", value_delimiter = ',')]
+    topics: Vec<String>,
+
+    /// Who answers each problem once more without seeing the solution, as an agent in a spec
+    #[arg(long, value_name = "YAML")]
+    solver: Option<String>,
+
+    /// How often the solver is asked; the answer that comes most often counts
+    #[arg(long, value_name = "N", requires = "solver")]
+    votes: Option<u32>,
+
+    /// What becomes of an item whose answer the solver does not come to
+    #[arg(long, value_enum, value_name = "WHAT", requires = "solver")]
+    on_disagreement: Option<Disagreement>,
+
+    /// Ask at most once in so many seconds; 0 for no such limit
+    #[arg(long, value_name = "SECONDS")]
+    delay_s: Option<f64>,
+
+    /// Items in flight at once
+    #[arg(long, value_name = "N")]
+    concurrency: Option<usize>,
+
+    /// Seconds that one reply may take
+    #[arg(long, value_name = "SECONDS")]
+    timeout_s: Option<f64>,
+
+    /// How often a request that failed is repeated
+    #[arg(long, value_name = "N")]
+    retries: Option<u32>,
+
+    /// The most that the run may cost, in US dollars; the agent's price must be known
+    #[arg(long, value_name = "USD")]
+    budget_usd: Option<f64>,
+
+    /// The most tokens that the run may use
+    #[arg(long, value_name = "N")]
+    budget_tokens: Option<u64>,
+
+    /// Go on when the first 10 requests fail in the same way
+    #[arg(long)]
+    keep_going: bool,
+
+    /// Continue a run that was interrupted: what was answered is not asked again
+    #[arg(long, value_name = "RUN_DIR")]
+    resume: Option<PathBuf>,
+
+    /// Continue it although the agent's program, keys or options changed
+    #[arg(long, requires = "resume")]
+    allow_changed_agent: bool,
+
+    /// Count items and requests, ask nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Take replies that were given before and keep new ones
+    #[arg(long, conflicts_with_all = ["no_cache", "refresh"])]
+    cache: bool,
+
+    /// Ask for everything and keep no reply, also if the spec says `cache: true`
+    #[arg(long, conflicts_with = "refresh")]
+    no_cache: bool,
+
+    /// Ask for everything, and keep the replies in place of those that were given before
+    #[arg(long)]
+    refresh: bool,
+
+    /// The folder of the files and of run directories
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    /// The id of the run
+    #[arg(long, value_name = "ID")]
+    run_id: Option<String>,
+
+    /// Blank what matches this regular expression in everything that is written
+    #[arg(long, value_name = "REGEX")]
+    redact_pattern: Vec<String>,
+
+    /// A key of the agent's `options`
+    #[arg(long, value_name = "KEY=VALUE")]
+    agent_option: Vec<String>,
+
+    /// Any key of the spec: `--set benchmark.checks.again=1`
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+
+    #[command(flatten)]
+    color: ColorArgs,
+
+    /// Print the results as JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// What becomes of an item that is answered otherwise.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Disagreement {
+    Refuse,
+    Note,
+}
+
+pub(crate) fn run(args: &GenerateArgs) -> Result<Exit> {
+    let asked = args.asked()?;
+    let mut drive = asked.drive()?;
+    drive.overrides.extend(args.overrides()?);
+    let work = args.work(&asked, &mut drive)?;
+    if args.dry_run {
+        return dry_run(&asked, &drive, &work);
+    }
+    if let Some(folder) = args.folder()? {
+        check_writable(&folder)?;
+    }
+    made(args, &drive, &work)
+}
+
+/// Every eval, one after the other.
+fn made(args: &GenerateArgs, drive: &Drive, work: &Work) -> Result<Exit> {
+    // Every reference is read before the first item is asked for.
+    let mut prepared = Vec::new();
+    for eval in &work.evals {
+        let what = format!(
+            "{}: still fetching or reading the references",
+            clean(eval.name())
+        );
+        prepared.push(console::waiting(&what, || drive.prepare(eval))?);
+    }
+    let cancel = Cancel::new();
+    let interrupt = signal::cancel_on_signals(&cancel)
+        .map_err(|error| Error::refused("handle signals", &error))?;
+    let counts = prepared.iter().map(Prepared::count);
+    let ahead = Ahead {
+        evals: prepared.len(),
+        questions: counts
+            .map(|count| count.samples as u64 * u64::from(count.epochs))
+            .sum(),
+        ..Ahead::default()
+    };
+    let progress = Arc::new(Progress::generating(args.json, ahead));
+    let paint = args.color.paint();
+    let mut exit = Exit::Passed;
+    let mut results = Vec::new();
+    for eval in prepared {
+        if interrupt.is_set() {
+            break;
+        }
+        let progress = Arc::clone(&progress);
+        let observer = move |event: &Event<'_>| progress.event(event);
+        // What fails here is this eval's own, such as its run directory.
+        match generate(drive, eval, &cancel, Arc::new(observer)) {
+            Ok(made) => {
+                exit = exit.max(told::exit(&made));
+                if !args.json {
+                    console::print(|out| told::made(&made, paint, out))?;
+                }
+                results.push(told::result(&made));
+            }
+            Err(error) => {
+                console::complain(&error);
+                exit = exit.max(error.exit());
+            }
+        }
+    }
+    if interrupt.is_set() {
+        exit = Exit::Interrupted;
+    }
+    matrix::tell(&results, exit, args.json)?;
+    Ok(exit)
+}
+
+impl GenerateArgs {
+    /// What `run` would be given.
+    fn asked(&self) -> Result<RunArgs> {
+        let is_ready = self.is_ready();
+        let specs = self.spec.iter().filter(|_| !is_ready);
+        let mut run = RunArgs::usual()?;
+        run.specs = specs.cloned().collect();
+        run.agent.clone_from(&self.agent);
+        run.concurrency = self.concurrency;
+        run.timeout_s = self.timeout_s;
+        run.retries = self.retries;
+        run.keep_going = self.keep_going;
+        run.resume.clone_from(&self.resume);
+        run.allow_changed_agent = self.allow_changed_agent;
+        run.cache = self.cache;
+        run.no_cache = self.no_cache;
+        run.refresh = self.refresh;
+        run.dry_run = self.dry_run;
+        run.output_root.clone_from(&self.output);
+        run.run_id.clone_from(&self.run_id);
+        run.redact_pattern.clone_from(&self.redact_pattern);
+        run.agent_option.clone_from(&self.agent_option);
+        run.set.clone_from(&self.set);
+        run.color = self.color;
+        run.json = self.json;
+        Ok(run)
+    }
+
+    /// Whether what is ready is meant, and no spec.
+    fn is_ready(&self) -> bool {
+        let ready = Path::new(READY);
+        match &self.spec {
+            Some(spec) => spec == ready && !spec.exists(),
+            None => self.resume.is_none(),
+        }
+    }
+
+    /// The evals, all of which make items.
+    fn work(&self, asked: &RunArgs, drive: &mut Drive) -> Result<Work> {
+        if let Some(dir) = &self.resume {
+            let manifest = RunDir::open(&run_ids::found(dir)?)?.manifest()?;
+            if !made_items(&manifest) {
+                return Err(not_generated(
+                    &format!("the run `{}`", dir.display()),
+                    &manifest.benchmark,
+                    &format!(
+                        "cargo evaltest run --resume {}",
+                        shell_word(&dir.to_string_lossy())
+                    ),
+                ));
+            }
+            if self.is_ready() && manifest.spec.is_some() {
+                return Err(Error::usage(format!(
+                    "the run `{}` is not of the `{READY}` that needs no spec",
+                    dir.display()
+                ))
+                .hint("leave the spec out: the run knows its own"));
+            }
+        }
+        let work = if self.is_ready() && self.resume.is_none() {
+            self.ready(drive)?
+        } else {
+            asked.work(drive)?
+        };
+        if let Some(test) = work.tests.first() {
+            return Err(Error::usage(format!(
+                "`generate` takes specs of kinds that are built in, and `{}` is a test target",
+                test.name
+            ))
+            .hint("cargo evaltest run"));
+        }
+        if let Some(other) = work.evals.iter().find(|eval| !makes_items(eval)) {
+            let spec = self.spec.as_deref().unwrap_or(Path::new(""));
+            return Err(not_generated(
+                &format!("the eval `{}`", other.name()),
+                other.benchmark_name(),
+                &format!("cargo evaltest run {}", shell_word(&spec.to_string_lossy())),
+            ));
+        }
+        if work.evals.len() > 1 && (self.run_id.is_some() || self.resume.is_some()) {
+            return Err(Error::usage("`--run-id` and `--resume` are for one eval")
+                .hint("name a spec with one agent"));
+        }
+        Ok(work)
+    }
+
+    /// What is ready, without a spec.
+    fn ready(&self, drive: &mut Drive) -> Result<Work> {
+        if self.agent.is_none() {
+            return Err(Error::usage("nobody is named who writes the items").hint(
+                "add `--agent '{type: openai, base_url: URL, model: NAME}'`, or name a spec: cargo evaltest generate SPEC",
+            ));
+        }
+        let root = discover::root()?;
+        drive.destination.default_output_root = Some(root.join(DEFAULT_OUTPUT_ROOT));
+        let name = format!("gen-{READY}");
+        let text = format!(
+            "name: {name}\nbenchmark: {{ type: {BENCHMARK}, ready: {READY} }}\nagent: echo\n"
+        );
+        let path = root.join("evals").join(format!("{name}.yaml"));
+        let eval: Eval = spec::of_flags(&text, &path, &Registry::new(), &drive.overrides)?;
+        Ok(Work {
+            evals: vec![drive.adapt(eval)?],
+            tests: Vec::new(),
+        })
+    }
+
+    /// The folder that files are written into, as far as that is said; of a run that goes on the one that it is in.
+    fn folder(&self) -> Result<Option<PathBuf>> {
+        let output = self.output.as_deref().map(absolute).transpose()?;
+        let Some(dir) = &self.resume else {
+            return Ok(output);
+        };
+        let dir = absolute(&run_ids::found(dir)?)?;
+        let parent = dir.parent().unwrap_or(&dir).to_owned();
+        match output {
+            Some(output) if output != parent => Err(Error::usage(format!(
+                "a run that goes on writes beside its directory, into `{}`, and not into `{}`",
+                parent.display(),
+                output.display()
+            ))
+            .hint("leave `--output` out")),
+            _ => Ok(Some(parent)),
+        }
+    }
+}
+
+/// The error for what makes no items.
+fn not_generated(what: &str, benchmark: &str, hint: &str) -> Error {
+    Error::usage(format!(
+        "{} is of benchmark `{}`, and `generate` is for those of benchmark `{BENCHMARK}`",
+        clean(what),
+        clean(benchmark)
+    ))
+    .hint(hint)
+}
