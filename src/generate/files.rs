@@ -67,7 +67,7 @@ pub fn check_writable(folder: &Path) -> Result<()> {
 /// When the run cannot be read, or a file cannot be written.
 pub fn write_generated(dir: &RunDir) -> Result<GeneratedFiles> {
     let folder = dir.path().parent().unwrap_or(dir.path()).to_owned();
-    let mut generation = claimed(dir, &folder)?;
+    let mut generation = claimed(dir, &folder, &dir.manifest()?.eval)?;
     let items = folder.join(&generation.items);
     let report = folder.join(&generation.report);
     let mut figures = None;
@@ -103,7 +103,7 @@ pub fn write_generated(dir: &RunDir) -> Result<GeneratedFiles> {
 }
 
 /// The names of a run's files: those that it has, or names that nobody has.
-fn claimed(dir: &RunDir, folder: &Path) -> Result<GenerationNote> {
+fn claimed(dir: &RunDir, folder: &Path, eval: &str) -> Result<GenerationNote> {
     if let Ok(text) = read_plain(&dir.file(GENERATION))
         && let Ok(claimed) = serde_json::from_slice::<GenerationNote>(&text)
         && is_name(&claimed.items)
@@ -111,9 +111,8 @@ fn claimed(dir: &RunDir, folder: &Path) -> Result<GenerationNote> {
     {
         return Ok(claimed);
     }
-    let eval = dir.manifest()?.eval;
-    let name = prefix(&eval);
-    let variant = match &eval[Variant::family_of(&eval).len()..] {
+    let name = prefix(eval);
+    let variant = match &eval[Variant::family_of(eval).len()..] {
         "" => String::new(),
         variant => file_name(&variant.replace(['@', '+'], "_")),
     };
@@ -207,5 +206,24 @@ mod tests {
         check("gen-", "gen-");
         check("gen-aime@small", "aime_small");
         check("aime@gpt-4.1+short", "aime_gpt-4.1_short");
+    }
+    #[test]
+    fn nobody_elses_files_are_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = |id: &str| {
+            let path = folder.path().join(format!("20260131T235959Z_{id}"));
+            RunDir::create_at(&path).unwrap()
+        };
+        let names = |dir: &RunDir| claimed(dir, folder.path(), "gen-aime").unwrap().items;
+        let (one, two) = (run("one"), run("two"));
+        let first = "aime_generated_20260131_235959.json";
+        assert_eq!(names(&one), first);
+        assert_eq!(names(&two), "aime_generated_20260131_235959_2.json");
+        // A run that goes on has the names that it had.
+        assert_eq!(names(&one), first);
+        // A name is no way out of the folder.
+        let claim = r#"{ "format_version": 1, "items": "../elsewhere.json", "report": "r.md" }"#;
+        one.write(GENERATION, claim.as_bytes()).unwrap();
+        assert_eq!(names(&one), "aime_generated_20260131_235959_3.json");
     }
 }

@@ -52,11 +52,12 @@ fn headline(of: &GenerationStatistics, text: &mut ReportText) {
     let items = &of.items;
     let tried = items.accepted + items.never_passed;
     let accepted = of_whole(items.accepted, tried, items.share, items.ci95);
-    text.paragraph(ReportLine::default().strong(format!(
-        "{} of {} asked for: {accepted} of those with a reply.",
-        count(items.accepted, "item"),
-        items.asked
-    )));
+    let whole = if tried == items.asked {
+        String::new()
+    } else {
+        format!(", of {} that were asked for", items.asked)
+    };
+    text.paragraph(ReportLine::default().strong(format!("{accepted} items were accepted{whole}.")));
     if items.accepted == 0 {
         text.notice("Not one item was accepted: the file of items is empty.");
     }
@@ -91,7 +92,7 @@ fn basic(of: &GenerationStatistics, text: &mut ReportText) {
     row("agent", (!asked.is_empty()).then(|| asked.join(", ")));
     let served = of.models.iter();
     let served: Vec<String> = served
-        .map(|(model, items)| format!("{model} ({})", count(*items as u64, "reply")))
+        .map(|(model, items)| format!("{model} ({})", count(*items as u64, "item")))
         .collect();
     row(
         "answered by",
@@ -194,22 +195,13 @@ fn topics(of: &GenerationStatistics, text: &mut ReportText) {
         ]);
     }
     text.table(table);
-    if let Some(p) = of.topics.p {
-        text.paragraph(if p < ALPHA {
-            format!(
-                "The accepted items are spread over the topics otherwise than they were asked for (exact multinomial test, \
-                 p = {p:.3})."
-            )
+    if let (Some(p), Some(test)) = (of.topics.p, &of.topics.test) {
+        let told = if p < ALPHA {
+            "The accepted items are spread over the topics otherwise than they were asked for"
         } else {
-            format!(
-                "{} no difference between the topics asked for and those accepted (exact multinomial test, p = {p:.3}).",
-                if of.items.accepted == 1 {
-                    "1 accepted item shows".to_owned()
-                } else {
-                    format!("{} accepted items show", of.items.accepted)
-                }
-            )
-        });
+            "The accepted items show no difference from the topics that were asked for"
+        };
+        text.paragraph(format!("{told} ({test}, p = {p:.3})."));
     }
 }
 

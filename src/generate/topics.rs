@@ -4,16 +4,17 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::stats::{ratio, wilson95};
+use crate::stats::{as_f64, ratio, shares_test, wilson95};
 
 /// The topics of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TopicFigures {
     /// In the order in which they were asked for first; behind them what nobody asked for.
     pub topics: Vec<TopicShare>,
-    /// How likely accepted items are at least as far from the asked shares by chance alone: an exact multinomial test.
-    /// `None` where there is one topic or no item.
+    /// How often shares as far from those asked for come by chance; `None` where there is one topic or no item.
     pub p: Option<f64>,
+    /// Which exact test that is.
+    pub test: Option<String>,
 }
 
 /// A topic, asked for and reached.
@@ -76,9 +77,14 @@ impl TopicTally {
             share: ratio(*of_reached, reached),
             ci95: wilson95(*of_reached, reached),
         };
+        let counts: Vec<u64> = self.counts.iter().map(|it| it.2).collect();
+        let weights: Vec<f64> = self.counts.iter().map(|it| as_f64(it.1)).collect();
+        let tested = shares_test(&counts, &weights);
+        let tested = tested.filter(|_| counts.len() > 1 && reached > 0);
         TopicFigures {
             topics: self.counts.iter().map(share).collect(),
-            p: None,
+            p: tested.map(|tested| tested.p),
+            test: tested.map(|tested| tested.kind.name().to_owned()),
         }
     }
 }
@@ -102,6 +108,8 @@ mod tests {
             rows,
             [("Algebra", 2, 1), ("Geometry", 1, 0), ("Other", 0, 1)]
         );
+        // What nobody asked for cannot come by chance.
+        assert_eq!(figures.p, Some(0.0));
         assert_eq!(figures.topics[0].share, Some(0.5));
         assert_eq!(figures.topics[1].ci95, wilson95(0, 2));
     }

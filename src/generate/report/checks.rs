@@ -82,16 +82,21 @@ fn nearest(of: &GenerationStatistics, text: &mut ReportText) {
         return;
     };
     text.part("Nearest references");
+    if first.share <= 0.0 {
+        text.paragraph("No accepted item has a phrase of eight words with a reference in common.");
+        return;
+    }
     text.paragraph(format!(
-        "The accepted item that is nearest to a reference shares {} of its pieces with it.",
+        "The accepted item that is nearest to a reference has {} of its phrases of eight words in common with it.",
         percent(first.share)
     ));
     let mut table = ReportTable::new(&[
         ("item", Left),
         ("nearest reference", Left),
-        ("share of its pieces", Right),
+        ("share of its phrases", Right),
     ]);
-    for it in of.nearest.iter().take(NEAREST) {
+    let near = of.nearest.iter().filter(|it| it.share > 0.0);
+    for it in near.take(NEAREST) {
         table.row([
             it.id.clone(),
             it.reference_id.clone().unwrap_or_else(|| "-".to_owned()),
@@ -121,19 +126,17 @@ pub(super) fn refused(of: &GenerationStatistics, text: &mut ReportText) {
     text.paragraph(format!(
         "{share} replies were refused, by the first check that they failed:"
     ));
-    for (reason, refused) in &replies.reasons {
-        let mut line = ReportLine::default()
+    let lines = replies.reasons.iter().map(|(reason, refused)| {
+        let line = ReportLine::default()
             .strong(reason.clone())
             .plain(format!(": {}", count(*refused, "reply")));
-        let examples = of.examples.iter().filter(|it| it.check == *reason);
-        let examples: Vec<_> = examples.filter(|it| it.told != it.check).collect();
-        for (place, example) in examples.iter().enumerate() {
-            let before = if place == 0 { "; such as " } else { "; " };
-            line = line
-                .plain(before)
+        let examples = of.examples.iter();
+        let examples = examples.filter(|it| it.check == *reason && it.told != it.check);
+        examples.enumerate().fold(line, |line, (place, example)| {
+            line.plain(if place == 0 { "; such as " } else { "; " })
                 .typed(example.id.clone())
-                .plain(format!(" ({})", example.told));
-        }
-        text.blocks.push(ReportBlock::List(vec![line]));
-    }
+                .plain(format!(" ({})", example.told))
+        })
+    });
+    text.blocks.push(ReportBlock::List(lines.collect()));
 }
