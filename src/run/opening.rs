@@ -19,13 +19,13 @@ const MOST_COUNTED: usize = 20_000;
 pub(super) fn opening(plan: &Plan, places: &[usize]) -> String {
     let eval = &plan.eval;
     let samples = places.len();
-    let mut line = format!(
-        "asking {} {samples} sample{} of {}{}",
-        agent(eval),
-        if samples == 1 { "" } else { "s" },
-        source(plan),
-        epochs(eval.epochs),
-    );
+    let ending = if samples == 1 { "" } else { "s" };
+    let what = match eval.benchmark.name() {
+        // The files that it reads are of examples.
+        "generate" => format!("for {samples} item{ending}"),
+        _ => format!("{samples} sample{ending} of {}", source(plan)),
+    };
+    let mut line = format!("asking {} {what}{}", agent(eval), epochs(eval.epochs));
     let parts = limits(&eval.limits).into_iter().chain(cost(plan, places));
     for (number, part) in parts.enumerate() {
         line += if number == 0 { "; " } else { ", " };
