@@ -1,7 +1,8 @@
-//! `cargo evaltest schema`: the JSON schema of specs.
+//! `cargo evaltest schema`: the JSON schema of specs, and of items.
 
 use clap::Args;
 use evaltest::engine::eval::spec::{OwnKinds, schema_text};
+use evaltest::engine::generate::generated_schema;
 use evaltest::{Exit, Result};
 
 use crate::console;
@@ -12,6 +13,10 @@ use crate::console;
 /// Helix, …) takes it by the first line of a spec: `# yaml-language-server: $schema=evaltest.schema.json`
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
+    /// The schema of the file of items that `generate` writes, in place of that of specs
+    #[arg(long, conflicts_with_all = ["benchmarks", "agents", "scorers"])]
+    items: bool,
+
     /// A benchmark that a test binary of yours registers; specs may name it with any keys
     #[arg(long = "own-benchmark", value_name = "NAME")]
     benchmarks: Vec<String>,
@@ -26,6 +31,11 @@ pub(crate) struct SchemaArgs {
 }
 
 pub(crate) fn run(args: &SchemaArgs) -> Result<Exit> {
+    if args.items {
+        let schema = generated_schema();
+        console::print_data(|out| writeln!(out, "{schema:#}"))?;
+        return Ok(Exit::Passed);
+    }
     let own = OwnKinds {
         benchmarks: args.benchmarks.clone(),
         agents: args.agents.clone(),
