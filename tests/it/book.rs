@@ -88,6 +88,7 @@ pages! {
     guides_exchanging => "docs/src/guides/exchanging.md",
     guides_questions => "docs/src/guides/questions.md",
     guides_scorers => "docs/src/guides/scorers.md",
+    guides_generating => "docs/src/guides/generating.md",
     guides_judges => "docs/src/guides/judges.md",
     guides_cost => "docs/src/guides/cost.md",
     guides_cache => "docs/src/guides/cache.md",

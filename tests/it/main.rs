@@ -40,6 +40,7 @@ mod faults;
 mod fixtures;
 mod flips;
 mod fuzzed;
+mod generate;
 mod github;
 mod gitlab;
 mod harness;
