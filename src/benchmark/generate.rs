@@ -45,7 +45,36 @@ pub(crate) struct GenerateDraft {
     pub(crate) template: Option<String>,
     pub(crate) reference: Option<PathBuf>,
     pub(crate) checks: Map<String, Value>,
-    pub(crate) solver: Option<(Arc<dyn Scorer>, CheckMode)>,
+    pub(crate) solver: Option<ItemSolver>,
+}
+
+/// Who works out what was written.
+pub(crate) struct ItemSolver {
+    pub(crate) scorer: Arc<dyn Scorer>,
+    /// What a disagreement means.
+    pub(crate) mode: CheckMode,
+    /// The fields that it is shown, and the one that it is to find out, where that is told.
+    pub(crate) shows: Option<Vec<String>>,
+    pub(crate) answer: Option<String>,
+}
+
+impl ItemSolver {
+    /// Refuses fields that there are not.
+    fn check(&self, fields: &ItemFields) -> Result<()> {
+        for name in self.shows.iter().flatten() {
+            fields.require(name).under("shows")?;
+        }
+        if self.shows.is_none() {
+            let error = |error: Error| error.hint("name what is shown: `shows: [question]`");
+            fields.require("problem").map_err(error)?;
+        }
+        let answer = self.answer.as_deref();
+        match fields.require(answer.unwrap_or("answer")) {
+            Ok(_) => Ok(()),
+            Err(error) if answer.is_some() => Err(error.under("answer")),
+            Err(error) => Err(error.hint("name what is to be found out: `answer: result`")),
+        }
+    }
 }
 
 /// Items that agents are asked to write.
@@ -142,12 +171,15 @@ impl Generate {
             has_reference: references.is_some(),
         };
         let template = ItemTemplate::of(template, &known).under("template")?;
+        if let Some(solver) = &draft.solver {
+            solver.check(&fields).under("solver")?;
+        }
         let mut scorer = ItemScorer::new(fields, checks);
         if let Some((_, references)) = &references {
             scorer = scorer.references(Arc::clone(references));
         }
-        if let Some((solver, mode)) = draft.solver {
-            scorer = scorer.solver(solver, mode);
+        if let Some(solver) = draft.solver {
+            scorer = scorer.solver(solver.scorer, solver.mode);
         }
         Ok(Self {
             name,

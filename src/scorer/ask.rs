@@ -1,4 +1,4 @@
-//! Scorers that ask others: `command` a program, `judge` a model, `jury` several, `semantic` an endpoint.
+//! Scorers that ask others: `command` a program, `judge` a model, `jury` several, `solver` one that works out what was written, `semantic` an endpoint.
 //!
 //! They lie apart from the rules, which know no file, clock, process or environment.
 
@@ -10,3 +10,4 @@ pub(crate) mod jury;
 pub(crate) mod kin;
 pub(crate) mod pairwise;
 pub(crate) mod semantic;
+pub(crate) mod solver;

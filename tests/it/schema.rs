@@ -123,6 +123,7 @@ fn whole() -> Vec<Value> {
             "all" | "any" | "weighted" => map["scorers"] = json!(["exact"]),
             "not" => map["scorer"] = json!("exact"),
             "command" => map["command"] = json!(["cat"]),
+            "solver" => map["agent"] = json!({ "type": "echo" }),
             "item" => map["fields"] = json!([{ "name": "a", "type": "text" }]),
             "judge" => {
                 map["agent"] = json!({ "type": "echo" });

@@ -94,7 +94,7 @@ mod tests {
     use crate::scorer::item::fields::ItemFields;
     use crate::scorer::item::ready;
 
-    fn beside(checks: serde_json::Value) -> ItemsBeside {
+    fn beside(checks: &serde_json::Value) -> ItemsBeside {
         let ready = ready::of("aime").unwrap();
         let fields = ItemFields::of(ready.fields(), &ready.topics()).unwrap();
         let mut given = ready.checks();
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_copy_of_an_item_before_it_is_refused_and_another_answer_of_its_own_stays() {
-        let items = beside(json!({}));
+        let items = beside(&json!({}));
         let right = Score::new(1.0, true, "accepted").detail("complete", 1);
         let sample = |id: &str| Sample::new(id, "?");
         let look = |id: &str, text: &str| items.beside(&sample(id), &output(text), &right).unwrap();
@@ -142,13 +142,13 @@ mod tests {
     #[test]
     fn a_copy_is_noted_or_not_looked_for() {
         let right = Score::new(1.0, true, "accepted");
-        let noted = beside(json!({"no_copy_of_item": "note"}));
+        let noted = beside(&json!({"no_copy_of_item": "note"}));
         noted.stays(&Sample::new("a", "?"), &output(MILL));
         let score = noted
             .beside(&Sample::new("b", "?"), &output(COPY), &right)
             .unwrap();
         assert!(score.correct && score.details.get(NO_COPY_OF_ITEM) == Some(&json!(0)));
-        let off = beside(json!({"no_copy_of_item": false}));
+        let off = beside(&json!({"no_copy_of_item": false}));
         off.stays(&Sample::new("a", "?"), &output(MILL));
         assert_eq!(
             off.beside(&Sample::new("b", "?"), &output(COPY), &right),

@@ -301,7 +301,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(text: &str, reference: Option<Value>, expect: &str) {
+    fn check(text: &str, reference: impl Into<Option<Value>>, expect: &str) {
+        let reference = reference.into();
         let fields = fields();
         let known = TemplateNames {
             fields: &fields,

@@ -107,6 +107,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::stats::as_f64;
 
     #[test]
     fn topics_are_asked_for_as_their_shares_say_at_any_count() {
@@ -127,7 +128,7 @@ mod tests {
                             .iter()
                             .filter(|topic| **topic == place)
                             .count();
-                        let off = asked as f64 - share * count as f64;
+                        let off = as_f64(asked as u64) - share * as_f64(count as u64);
                         assert!(off.abs() < 1.0 + 1e-9, "{value} {seed} {count}: {off}");
                     }
                 }

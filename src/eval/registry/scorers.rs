@@ -50,6 +50,7 @@ const ENTRIES: &[Entry] = &[
     scorer::recorded::ENTRY,
     scorer::regex::ENTRY,
     scorer::ask::semantic::ENTRY,
+    scorer::ask::solver::ENTRY,
     scorer::substring::ENTRY,
     scorer::token_f1::ENTRY,
     scorer::weighted::ENTRY,

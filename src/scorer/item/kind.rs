@@ -225,7 +225,7 @@ fn integer(value: &Value) -> Option<i64> {
     }
 }
 
-fn decimal(value: &Value) -> Option<f64> {
+pub(crate) fn decimal(value: &Value) -> Option<f64> {
     let number = match value {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => {
@@ -259,13 +259,16 @@ fn shown(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Borrow;
+
     use super::super::fields::tests::fields;
     use super::*;
 
     #[track_caller]
-    fn check(field: &str, value: Value, expect: Option<Value>) {
+    fn check(field: &str, value: impl Borrow<Value>, expect: Option<Value>) {
+        let value = value.borrow();
         let fields = fields(&format!("[{{ name: a, {field} }}]")).unwrap();
-        let read = fields.0[0].kind.normal(&value);
+        let read = fields.0[0].kind.normal(value);
         assert_eq!(read.clone().ok(), expect, "{value} {read:?}");
         // What was normalised stays so.
         if let Some(normal) = expect {

@@ -201,6 +201,8 @@ fn ends_in(text: &str, value: &Value, kind: &FieldKind) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Borrow;
+
     use serde_json::json;
 
     use super::super::fields::tests::fields;
@@ -209,9 +211,13 @@ mod tests {
     #[test]
     fn a_solution_ends_in_its_answer_however_it_is_written() {
         #[track_caller]
-        fn check(text: &str, value: Value, kind: &str, expect: bool) {
+        fn check(text: &str, value: impl Borrow<Value>, kind: &str, expect: bool) {
             let fields = fields(&format!("[{{ name: a, {kind} }}]")).unwrap();
-            assert_eq!(ends_in(text, &value, &fields.0[0].kind), expect, "{text}");
+            assert_eq!(
+                ends_in(text, value.borrow(), &fields.0[0].kind),
+                expect,
+                "{text}"
+            );
         }
         let integer = "type: integer, range: [0, 999]";
         check(

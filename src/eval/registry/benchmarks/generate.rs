@@ -7,10 +7,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::benchmark::Benchmark;
-use crate::benchmark::generate::{Generate, GenerateDraft};
-use crate::error::{Result, Under};
+use crate::benchmark::generate::{Generate, GenerateDraft, ItemSolver};
+use crate::error::{Error, Result, Under};
 use crate::eval::registry::BuiltIn;
 use crate::eval::registry::recipe::{Recipe, Surroundings};
+use crate::eval::registry::scorers::{Context, by_name};
+use crate::scorer::item::checks::CheckMode;
 use crate::scorer::item::keys;
 
 pub(super) const ENTRY: Recipe<GenerateKeys, Arc<dyn Benchmark>> = Recipe {
@@ -61,6 +63,12 @@ pub(super) struct GenerateKeys {
     )]
     #[serde(default)]
     checks: Option<Map<String, Value>>,
+    #[cfg_attr(
+        feature = "schema",
+        schemars(schema_with = "crate::eval::spec::schema::items::solver")
+    )]
+    #[serde(default)]
+    solver: Option<Map<String, Value>>,
 }
 
 fn make(given: GenerateKeys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
@@ -75,7 +83,39 @@ fn make(given: GenerateKeys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn 
         template: given.template,
         reference: given.reference,
         checks: given.checks.unwrap_or_default(),
-        solver: None,
+        solver: given
+            .solver
+            .map(|keys| solver(keys, surroundings))
+            .transpose()
+            .under("solver")?,
     };
     Ok(Arc::new(Generate::of(draft, surroundings.folder)?))
+}
+
+/// The solver of the key, which is a scorer with one option more.
+fn solver(mut keys: Map<String, Value>, surroundings: &Surroundings<'_>) -> Result<ItemSolver> {
+    const ON: &str = "on_disagreement";
+    let mode = match keys.shift_remove(ON).filter(|mode| !mode.is_null()) {
+        None => CheckMode::Refuse,
+        Some(value) => {
+            let mode = CheckMode::of(&value).filter(|mode| *mode != CheckMode::Off);
+            mode.ok_or_else(|| {
+                let error = Error::usage(format!("`{value}` is not `refuse` or `note`"));
+                error.hint("write `on_disagreement: note`").under(ON)
+            })?
+        }
+    };
+    let context = Context {
+        folder: surroundings.folder,
+        registry: Some(surroundings.registry),
+    };
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let shows = keys.get("shows").and_then(Value::as_array);
+    let answer = keys.get("answer").and_then(text);
+    Ok(ItemSolver {
+        shows: shows.map(|names| names.iter().filter_map(text).collect()),
+        answer,
+        scorer: by_name("solver", &keys, &context)?,
+        mode,
+    })
 }

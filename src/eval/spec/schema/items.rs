@@ -71,6 +71,10 @@ pub(super) fn element() -> Value {
     })
 }
 
+pub(in crate::eval) fn solver(_: &mut SchemaGenerator) -> Schema {
+    Schema::try_from(super::judges::solver_of_items()).unwrap_or_default()
+}
+
 pub(in crate::eval) fn checks(_: &mut SchemaGenerator) -> Schema {
     let mut checks = of_checks();
     checks["type"] = json!(["object", "null"]);

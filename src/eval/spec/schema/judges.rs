@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::scorers::map;
 use crate::scorer::ask::judge::ENTRY as JUDGE;
+use crate::scorer::ask::solver::ENTRY as SOLVER;
 
 /// What an option of a judge may be; `None` for those that other scorers have, too.
 pub(super) fn form(option: &str) -> Option<Value> {
@@ -55,6 +56,31 @@ pub(super) fn of_jury(option: &str) -> Option<Value> {
         }),
         _ => return None,
     })
+}
+
+/// What an option of a solver may be.
+pub(super) fn of_solver(option: &str) -> Option<Value> {
+    Some(match option {
+        "votes" => json!({ "type": "integer", "minimum": 1, "maximum": 99 }),
+        "shows" => json!({ "type": "array", "minItems": 1, "items": { "type": "string" } }),
+        "answer" => json!({ "type": "string" }),
+        other => form(other)?,
+    })
+}
+
+/// A solver inside the benchmark `generate`, which says what a disagreement means.
+pub(super) fn solver_of_items() -> Value {
+    let mut solver = map(&SOLVER);
+    solver["required"] = json!(["agent"]);
+    if let Some(options) = solver["properties"].as_object_mut() {
+        options.remove("type");
+        options.remove("name");
+    }
+    solver["properties"]["on_disagreement"] = json!({
+        "enum": ["refuse", "note", null],
+        "description": "what it means when most votes come to another answer, or to none; `refuse` by default",
+    });
+    json!({ "anyOf": [solver, { "type": "null" }] })
 }
 
 fn rubric() -> Value {

@@ -76,7 +76,7 @@ fn needed(scorer: &str) -> &'static [&'static str] {
         "not" => &["scorer"],
         "command" => &["command"],
         "item" => &["fields"],
-        "judge" => &["agent"],
+        "judge" | "solver" => &["agent"],
         "jury" => &["judges"],
         "pairwise" => &["agent", "against"],
         "semantic" => &["base_url", "model"],
@@ -94,6 +94,7 @@ fn form(scorer: &str, option: &str) -> Value {
         "judge" => judges::form(option),
         "jury" => judges::of_jury(option),
         "pairwise" => pairwise::form(option),
+        "solver" => judges::of_solver(option),
         _ => None,
     };
     if let Some(form) = of_judges {

@@ -1,0 +1,315 @@
+//! `solver`: a model works out the answer of an item that was written, without its solution.
+//!
+//! The item is the JSON object that the prediction is. What of it is shown stands in the [`prompt`]; the `Desk` has the agent
+//! asked as often as there are votes, `vote` reads each reply and finds what most of them say. A vote that cannot be read
+//! abstains; an agent that gives no reply at all is an error.
+
+mod prompt;
+mod vote;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::asker::NoVerdict;
+use super::desk::{Heard, JudgeRequest, NamedDesk, Patience};
+use super::judge::make::{
+    AGENT, REQUESTS_PER_MINUTE, RETRIES, TIMEOUT_S, TOKENS_PER_MINUTE, asked_agent, named_agent,
+    patience,
+};
+use crate::agent::Agent;
+use crate::data::{Normalized, ReplyForm, Score, Unread};
+use crate::error::{Error, Result};
+use crate::scorer::item::verdict::WHY;
+use crate::scorer::{Answer, AskedAgent, Entry, Example, OptionReader, Reads, Scorer};
+use crate::text::hash::Hasher;
+use vote::{Panel, SolverVote};
+
+const NAME: &str = "solver";
+
+/// How many votes there are, unless told.
+const VOTES: u32 = 3;
+/// The most that there may be.
+const MOST_VOTES: u64 = 99;
+
+pub(crate) const ENTRY: Entry = Entry {
+    name: NAME,
+    summary: "a model works out a written item without its solution, and most of its votes come to the item's answer",
+    rule: include_str!("solver.md"),
+    options: &[
+        AGENT,
+        ("votes", "how often each item is worked out; 3 by default"),
+        (
+            "shows",
+            "the members of the item that are shown, a list of names; `[problem]` by default",
+        ),
+        (
+            "answer",
+            "the member that the votes are compared with; `answer` by default",
+        ),
+        RETRIES,
+        TIMEOUT_S,
+        REQUESTS_PER_MINUTE,
+        TOKENS_PER_MINUTE,
+    ],
+    examples: &[
+        Example {
+            options: "{ agent: { type: command, command: [sh, -c, 'cat > /dev/null; echo \"ANSWER: 7\"'] } }",
+            prediction: r#"{"problem": "What is 3 + 4?", "answer": 7}"#,
+            ground_truth: "",
+            correct: true,
+            note: "a program that always comes to 7",
+        },
+        Example {
+            options: "{ agent: { type: command, command: [sh, -c, 'cat > /dev/null; echo \"ANSWER: 7\"'] }, votes: 1 }",
+            prediction: r#"{"problem": "What is 6 * 7?", "answer": 42}"#,
+            ground_truth: "",
+            correct: false,
+            note: "7 is not 42",
+        },
+        Example {
+            options: "{ agent: { type: command, command: [sh, -c, 'cat > /dev/null; echo \"I give up.\"'] } }",
+            prediction: r#"{"problem": "What is 6 * 7?", "answer": 42}"#,
+            ground_truth: "",
+            correct: false,
+            note: "nobody votes, so no answer has most votes",
+        },
+    ],
+    make: |options| Ok(Arc::new(Solver::read(options)?)),
+};
+
+/// A model that works out items.
+pub(crate) struct Solver {
+    agent: Arc<dyn Agent>,
+    /// What every task of the agent brings along.
+    options: Arc<Map<String, Value>>,
+    secrets: Vec<String>,
+    /// Who the agent is, wherever it is reached.
+    identity: String,
+    patience: Patience,
+    votes: u32,
+    shows: Vec<String>,
+    answer: String,
+}
+
+impl Solver {
+    fn read(options: &OptionReader<'_>) -> Result<Self> {
+        let agent = named_agent(options)?;
+        let votes = options.read(
+            "votes",
+            &format!("a whole number from 1 to {MOST_VOTES}"),
+            |value| {
+                let votes = value
+                    .as_u64()
+                    .filter(|votes| (1..=MOST_VOTES).contains(votes));
+                u32::try_from(votes?).ok()
+            },
+        );
+        let votes = votes.map_err(|error| error.hint("write how many, such as `votes: 3`"))?;
+        let shows = options.texts("shows")?.unwrap_or_else(|| vec!["problem"]);
+        if shows.is_empty() {
+            let error = Error::usage("a solver that is shown nothing can solve nothing");
+            return Err(options.of("shows", error.hint("write `shows: [problem]`")));
+        }
+        let answer = options.text("answer")?.unwrap_or("answer");
+        if shows.contains(&answer) {
+            let error = Error::usage(format!("`{answer}` is what is to be found out"));
+            return Err(options.of("shows", error.hint(format!("remove `{answer}`"))));
+        }
+        let patience = patience(options)?;
+        let (asked, identity) = asked_agent(options, agent)?;
+        let AskedAgent {
+            agent,
+            options,
+            mut secrets,
+        } = asked;
+        secrets.extend(agent.secrets());
+        Ok(Self {
+            agent,
+            options: Arc::new(options),
+            secrets,
+            identity,
+            patience,
+            votes: votes.unwrap_or(VOTES),
+            shows: shows.into_iter().map(str::to_owned).collect(),
+            answer: answer.to_owned(),
+        })
+    }
+
+    /// One vote; `None` where the reply cannot be read.
+    fn vote(
+        &self,
+        desk: &NamedDesk<'_>,
+        prompt: &str,
+        number: u32,
+    ) -> Result<Option<SolverVote>, NoVerdict> {
+        let key = Hasher::default()
+            .part(NAME)
+            .part(&self.identity)
+            .part(prompt)
+            .part(number.to_le_bytes());
+        let request = JudgeRequest {
+            agent: &self.agent,
+            key: key.hex(),
+            prompt: prompt.to_owned(),
+            options: Arc::clone(&self.options),
+            files: &[],
+            form: ReplyForm::Text,
+            may_fall_back: false,
+            repeat: number,
+            repeats: self.votes,
+            again: 0,
+            patience: &self.patience,
+            length: prompt.chars().count() as u64,
+        };
+        let heard = match desk.desk.recall(desk.scorer, &request) {
+            Some(heard) => heard,
+            None => desk.desk.ask(desk.scorer, &request),
+        };
+        let reason = match heard {
+            Heard::Stopped => return Err(NoVerdict::Stopped),
+            Heard::FormRefused => return Err(NoVerdict::Failed("it takes no prompt".to_owned())),
+            Heard::Failed(error) => match Unread::of_failure(&error) {
+                Some(reason) => reason,
+                None => return Err(NoVerdict::Failed(error.message)),
+            },
+            Heard::Said(output) => match SolverVote::of(&output) {
+                Ok(vote) => return Ok(Some(vote)),
+                Err(reason) => reason,
+            },
+        };
+        desk.desk.unread(desk.scorer, &request, reason);
+        Ok(None)
+    }
+
+    /// The object that a prediction is.
+    fn item(prediction: &str) -> Result<Map<String, Value>> {
+        let read = crate::text::tex_json::read(prediction.trim());
+        match read.map(|json| json.value) {
+            Some(Value::Object(map)) => Ok(map),
+            _ => Err(Error::usage("what is to be solved is no JSON object")
+                .hint("the benchmark `generate` hands its `solver` what passed its checks")),
+        }
+    }
+}
+
+impl Scorer for Solver {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        let item = Self::item(answer.prediction.unwrap_or_default())?;
+        let missing = |name: &str| Error::usage(format!("the item has no `{name}`"));
+        let wanted = item
+            .get(&self.answer)
+            .ok_or_else(|| missing(&self.answer))?;
+        let mut shown = Vec::with_capacity(self.shows.len());
+        for name in &self.shows {
+            let value = item.get(name).ok_or_else(|| missing(name))?;
+            shown.push((name.as_str(), value));
+        }
+        let prompt = prompt::prompt(&shown, wanted);
+        let desk = NamedDesk::of(answer, NAME);
+        let mut votes = Vec::new();
+        for number in 0..self.votes {
+            let vote = self.vote(&desk, &prompt, number);
+            votes.push(vote.map_err(|none| match none {
+                NoVerdict::Failed(message) => {
+                    Error::infrastructure(format!("the solver gave no reply: {message}"))
+                }
+                other => other.into_error(),
+            })?);
+        }
+        let panel = Panel::of(&votes, wanted);
+        let (reason, correct, why) = match &panel.majority {
+            Some(said) if said.is(wanted) => ("solver_agrees", true, None),
+            Some(_) => (
+                "solver_disagrees",
+                false,
+                Some(
+                    "was solved anew without its solution, and the answer came out otherwise: check both, or write another",
+                ),
+            ),
+            None => (
+                "solver_undecided",
+                false,
+                Some(
+                    "was solved anew without its solution, and no answer came out most often: make it clearer, or write another",
+                ),
+            ),
+        };
+        let said = votes.iter();
+        let said = said.map(|vote| vote.as_ref().map(|vote| vote.text.clone()));
+        let mut score = Score::new(f64::from(u8::from(correct)), correct, reason)
+            .detail("agreeing", panel.agreeing)
+            .detail("abstained", panel.abstained)
+            .detail("votes", said.map(Value::from).collect::<Vec<_>>());
+        if let Some(majority) = panel.majority {
+            score = score.detail("answer", majority.text.clone());
+        }
+        if let Some(why) = why {
+            score = score.detail(WHY, why);
+        }
+        let wanted = crate::scorer::item::references::compared(wanted);
+        Ok(score.normalized(wanted, Normalized::None))
+    }
+
+    fn needs_target(&self) -> bool {
+        false
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Everything
+    }
+
+    fn fingerprint(&self) -> String {
+        let parts = json!([
+            prompt::VERSION,
+            self.identity,
+            self.votes,
+            self.shows,
+            self.answer
+        ]);
+        format!("{NAME} {parts}")
+    }
+
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
+        Some(vec!["agreeing".into(), "abstained".into()])
+    }
+
+    fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
+        let votes = f64::from(self.votes);
+        vec![
+            ("agreeing".into(), [0.0, votes]),
+            ("abstained".into(), [0.0, votes]),
+        ]
+    }
+
+    fn agents(&self) -> Vec<Arc<dyn Agent>> {
+        vec![Arc::clone(&self.agent)]
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        self.secrets.clone()
+    }
+
+    fn secret_variables(&self) -> Vec<(String, String)> {
+        self.agent.secret_variables()
+    }
+
+    fn unset_variables(&self) -> Vec<String> {
+        self.agent.unset_variables()
+    }
+
+    fn notices(&self) -> Vec<String> {
+        if self.votes.is_multiple_of(2) {
+            let votes = self.votes;
+            return vec![format!(
+                "{votes} votes may be split in halves, and then no answer has most of them: an odd number is better"
+            )];
+        }
+        Vec::new()
+    }
+}
