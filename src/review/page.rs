@@ -1,11 +1,29 @@
 //! The page of a review: one file with its style and its script, which a browser knows by their hashes.
+//!
+//! It looks as pages of reports do. The script stands here in pieces, which are read in this order.
 
 use crate::report::html::page::hash;
 use crate::serve::ServedPage;
 
 const PAGE: &str = include_str!("page.html");
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+
+const STYLE: &str = concat!(
+    include_str!("../report/html/style.css"),
+    include_str!("page.css")
+);
+
+const SCRIPT: &str = concat!(
+    "\"use strict\";\n(() => {\n",
+    include_str!("../report/html/script/dom.js"),
+    include_str!("page/ask.js"),
+    include_str!("page/draft.js"),
+    include_str!("page/texts.js"),
+    include_str!("page/form.js"),
+    include_str!("page/start.js"),
+    include_str!("page/list.js"),
+    include_str!("page/keys.js"),
+    "})();\n"
+);
 
 /// It. There is nothing of any item in it.
 pub(super) fn page() -> ServedPage {

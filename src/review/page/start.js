@@ -1,0 +1,240 @@
+// One item at a time: asked for, shown, judged, submitted.
+
+let state = null;
+let item = null;
+let draft = null;
+let asSource = false;
+let isBusy = false;
+// What was submitted last in this tab, for `undo`.
+let last = null;
+// Which item is asked for: what comes late of another one is not shown.
+let wanted = -1;
+
+const tell = (text) => (at("told").textContent = text);
+const alarm = (text) => (at("alarm").textContent = text);
+const dimensions = () => state.rubric.dimensions;
+
+const keep = () => {
+  if (isSame(draft, item.mine) || (item.mine === null && isEmpty(draft))) drafts.delete(item.id);
+  else drafts.set(item.id, draft);
+  keepDrafts();
+};
+
+const showProgress = () => {
+  const text = `${state.reviewed} of ${state.count} reviewed`;
+  at("count").textContent = text;
+  at("progress").max = state.count || 1;
+  at("progress").value = state.reviewed;
+};
+
+const give = (field, value) => {
+  const before = field === "status" ? draft.status : draft.scores[field];
+  draft.steps.push([field, before === undefined ? null : before]);
+  if (field === "status") draft.status = value;
+  else draft.scores[field] = value;
+  fillForm(dimensions(), draft);
+  tell(`${visible(field).replaceAll("_", " ")}: ${STATUSES[value] || value}`);
+  keep();
+};
+
+const giveScore = (number) => {
+  const place = dimensions().findIndex((dimension, place) => at(`score-${place}`).contains(document.activeElement));
+  const open = dimensions().findIndex((dimension) => draft.scores[dimension.name] === undefined);
+  const to = place < 0 ? open : place;
+  if (to < 0) return tell("All scores are given: u takes the last one back.");
+  give(dimensions()[to].name, number);
+  // From field to field, as one goes on.
+  if (place >= 0 && at(`score-${place + 1}`)) at(`score-${place + 1}`).querySelector("input").focus();
+};
+
+const showTexts = () => {
+  const whole = async (field) => {
+    const answer = await ask(`/item?index=${item.index}&whole=${encodeURIComponent(field.name)}`);
+    if (answer.status !== 200) alarm(`Not all of it can be shown: ${visible(answer.said.error)}.`);
+    else Object.assign(field, answer.said, { cut: 0 });
+    return answer.status === 200;
+  };
+  const fact = (fact) => fieldOf({ name: fact.name, text: fact.text, parts: [], cut: 0 }, true, whole);
+  at("texts").replaceChildren(...item.fields.map((field) => fieldOf(field, asSource, whole)), ...item.facts.map(fact));
+  at("source").setAttribute("aria-pressed", String(asSource));
+};
+
+// What others said, which nobody sees before having said something.
+const showOthers = (agreement) => {
+  const shown = [];
+  if (item.mine !== null) {
+    const when = item.mine.verified_at ? `, ${visible(item.mine.verified_at)}` : "";
+    shown.push(make("p", {}, `You submitted: ${STATUSES[item.mine.status] || ""}${when}.`));
+    const columns = [["you", item.mine]];
+    if (item.judge) columns.push(["judge", { scores: item.judge.scores }]);
+    for (const other of agreement ? agreement.others : []) columns.push([other.reviewer, other]);
+    if (columns.length > 1) shown.push(make("div", { class: "wide" }, compared("Scores of all", columns)));
+    if (agreement) shown.push(make("p", {}, agreement.same_status ? "All say the same status." : "Not all say the same status."));
+  }
+  if (item.others > 0) shown.push(make("p", { class: "soft" }, item.others === 1 ? "1 other reviewer has submitted this." : `${item.others} other reviewers have submitted this.`));
+  at("after").replaceChildren(...shown);
+};
+
+const showItem = () => {
+  const listed = state.items[item.index];
+  const place = `Item ${item.index + 1} of ${state.count}`;
+  document.title = `${place} – evaltest review`;
+  at("name").replaceChildren(`${place}: `, make("bdi", {}, visible(item.id)));
+  const tags = [listed.reviewed ? "reviewed" : "not reviewed", listed.slice, listed.tag].filter(Boolean);
+  at("tags").replaceChildren(...tags.map((tag) => make("bdi", { class: "tag" }, visible(tag))));
+  at("number").value = item.index + 1;
+  at("both").replaceChildren();
+  showTexts();
+  fillForm(dimensions(), draft);
+  showOthers(null);
+};
+
+const go = async (index, told) => {
+  if (index < 0 || index >= state.count) return tell(index < 0 ? "This is the first item." : "This is the last item.");
+  wanted = index;
+  const answer = await ask(`/item?index=${index}`);
+  if (wanted !== index) return;
+  if (answer.status !== 200) {
+    if (item !== null) at("number").value = item.index + 1;
+    return alarm(`The item cannot be shown: ${visible(answer.said.error)}.`);
+  }
+  alarm("");
+  item = answer.said;
+  draft = draftOf(item.id, item.mine);
+  showItem();
+  window.scrollTo(0, 0);
+  at("review").scrollTop = 0;
+  if (told !== null) at("name").focus({ preventScroll: true });
+  tell(told || "");
+};
+
+const nextUnreviewed = () => {
+  const from = item === null ? 0 : item.index + 1;
+  const order = state.items.map((listed, place) => (from + place) % state.items.length);
+  return order.find((place) => !state.items[place].reviewed);
+};
+
+const savedWords = (said) => `Saved to ${visible(said.saved_to)}: ${said.reviewed} of ${said.count}.`;
+
+// What an answer says of this item.
+const taken = (said) => {
+  item.version = said.version;
+  item.mine = said.mine || null;
+  item.judge = said.judge || null;
+  state.reviewed = said.reviewed;
+  state.count = said.count;
+  state.items[item.index].reviewed = item.mine !== null;
+  drafts.delete(item.id);
+  keepDrafts();
+  showProgress();
+};
+
+const showConflict = (said) => {
+  item.version = said.version;
+  item.mine = said.mine || null;
+  const theirs = item.mine ? compared("Both are kept; the one that is submitted last counts.", [["the other window", item.mine], ["this one", draft]]) : null;
+  at("both").replaceChildren(make("div", { class: "box", id: "conflict", role: "group", "aria-label": "Two reviews of one item", tabindex: "-1" }, make("p", { class: "strong" }, item.mine ? "Not saved: another window submitted this item meanwhile." : "Not saved: another window took its review of this item back meanwhile."), theirs, make("p", {}, "Submit once more to have yours count, or go on with j.")));
+  alarm("Not saved: there is another review of this item. Submit once more to have yours count.");
+  at("conflict").focus();
+};
+
+const posted = async (path, sent) => {
+  isBusy = true;
+  at("submit").setAttribute("aria-disabled", "true");
+  const answer = await ask(path, sent);
+  isBusy = false;
+  at("submit").removeAttribute("aria-disabled");
+  return answer;
+};
+
+const submit = async () => {
+  if (isBusy || item === null) return;
+  draft.comments = at("comment").value;
+  const lacks = missing(dimensions(), draft);
+  if (lacks.length > 0) {
+    at("missing").textContent = `Missing: ${lacks.map(([, name]) => visible(name).replaceAll("_", " ")).join(", ")}.`;
+    document.querySelector(`#${lacks[0][0]} input`).focus();
+    return;
+  }
+  at("missing").textContent = "";
+  const to = nextUnreviewed();
+  if (isSame(draft, item.mine)) {
+    const told = "Nothing was changed, so nothing was submitted.";
+    if (to === undefined) tell(told);
+    else await go(to, told);
+    return;
+  }
+  const of = item;
+  const answer = await posted("/submit", { id: of.id, version: of.version, scores: draft.scores, status: draft.status, comments: draft.comments });
+  if (answer.status === 409) return showConflict(answer.said);
+  if (answer.status !== 200) return alarm(`Not saved: ${visible(answer.said.error)}. What you gave is kept here; Enter tries again.`);
+  alarm("");
+  taken(answer.said);
+  last = { index: of.index, version: of.version };
+  const judged = of.judge ? ` The judge gave ${visible(of.id)}: ${words(of.judge.scores)}.` : "";
+  const agreed = answer.said.agreement ? (answer.said.agreement.same_status ? " Other reviewers say the same status." : " Other reviewers say another status.") : "";
+  const told = savedWords(answer.said) + judged + agreed;
+  const next = nextUnreviewed();
+  if (next !== undefined) return go(next, told);
+  showItem();
+  showOthers(answer.said.agreement || null);
+  tell(`${told} All of them are reviewed.`);
+};
+
+// Takes back what was given last, or what was submitted last.
+const undo = async () => {
+  if (isBusy || item === null) return;
+  const step = draft.steps.pop();
+  if (step) {
+    const [field, before] = step;
+    if (field === "status") draft.status = before;
+    else if (before === null) delete draft.scores[field];
+    else draft.scores[field] = before;
+    fillForm(dimensions(), draft);
+    keep();
+    return tell(`Taken back: ${visible(field).replaceAll("_", " ")}.`);
+  }
+  if (item.mine === null && last !== null && last.index !== item.index) {
+    const from = item.index;
+    await go(last.index, "");
+    if (item.index === from) return;
+  }
+  if (item.mine === null) return tell("There is nothing to take back.");
+  const was = item.mine;
+  const answer = await posted("/undo", { id: item.id, version: item.version });
+  if (answer.status === 409) return showConflict(answer.said);
+  if (answer.status !== 200) return alarm(`Not taken back: ${visible(answer.said.error)}.`);
+  last = null;
+  taken(answer.said);
+  // It is there to be changed.
+  draft = { scores: { ...was.scores }, status: was.status, comments: was.comments, steps: [] };
+  keep();
+  showItem();
+  tell(`Taken back, and kept in the form: ${state.reviewed} of ${state.count} reviewed.`);
+};
+
+const toggleSource = () => {
+  asSource = !asSource;
+  showTexts();
+  tell(asSource ? "Formulas are shown as they are written." : "Formulas are typeset.");
+};
+
+const start = async () => {
+  if (token === "") return alarm("Open the whole address that was printed, with what stands behind the #.");
+  const answer = await ask("/state");
+  if (answer.status !== 200) return alarm(`There is nothing to show: ${visible(answer.said.error)}.`);
+  state = answer.said;
+  at("title").textContent = visible(state.title);
+  const chosen = { random: "drawn by lot", picked: "picked", all: "all of them" }[state.chosen] || "";
+  const seed = state.seed === undefined ? "" : `, seed ${state.seed}`;
+  at("about").replaceChildren(`${state.count} items, ${chosen}${seed} · reviewer `, make("bdi", {}, visible(state.reviewer)), " · saved to ", make("bdi", {}, visible(state.saved_to)));
+  at("of").textContent = `of ${state.count}`;
+  at("number").max = state.count;
+  at("scores").replaceChildren(...dimensions().map((dimension, place) => scoreField(dimension, place, (number) => give(dimension.name, number))));
+  document.querySelector("#status .choices").replaceChildren(...statusFields(state.statuses, (status) => give("status", status)));
+  showProgress();
+  at("columns").hidden = false;
+  const first = nextUnreviewed();
+  await go(first === undefined ? 0 : first, null);
+  tell(first === undefined ? `All ${state.count} are reviewed.` : "");
+};
