@@ -110,3 +110,4 @@ mod view;
 mod watch;
 mod whole_runs;
 mod worker;
+mod written_items;

@@ -113,6 +113,15 @@ impl Solver {
             return Err(options.of("shows", error.hint("write `shows: [problem]`")));
         }
         let answer = options.text("answer")?.unwrap_or("answer");
+        for (key, name) in shows
+            .iter()
+            .map(|name| ("shows", *name))
+            .chain([("answer", answer)])
+        {
+            if name.trim().is_empty() {
+                return Err(options.wrong(key, "the name of a member"));
+            }
+        }
         if shows.contains(&answer) {
             let error = Error::usage(format!("`{answer}` is what is to be found out"));
             return Err(options.of("shows", error.hint(format!("remove `{answer}`"))));

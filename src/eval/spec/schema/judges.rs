@@ -62,8 +62,8 @@ pub(super) fn of_jury(option: &str) -> Option<Value> {
 pub(super) fn of_solver(option: &str) -> Option<Value> {
     Some(match option {
         "votes" => json!({ "type": "integer", "minimum": 1, "maximum": 99 }),
-        "shows" => json!({ "type": "array", "minItems": 1, "items": { "type": "string" } }),
-        "answer" => json!({ "type": "string" }),
+        "shows" => json!({ "type": "array", "minItems": 1, "items": text("a field") }),
+        "answer" => text("a field"),
         other => form(other)?,
     })
 }
