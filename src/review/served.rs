@@ -96,8 +96,13 @@ impl Review {
         Ok(fine(&state))
     }
 
+    /// An item of which long texts are cut, or with `&whole=PLACE` one of its texts as it is.
     fn item_at(&self, query: &str) -> Result<ServedAnswer> {
-        let index = query.strip_prefix("index=");
+        let (index, whole) = match query.split_once("&whole=") {
+            Some((index, whole)) => (index, Some(whole)),
+            None => (query, None),
+        };
+        let index = index.strip_prefix("index=");
         let index = index.and_then(|index| index.parse::<usize>().ok());
         let place = index.and_then(|index| Some((index, *self.order.get(index)?)));
         let Some((index, place)) = place else {
@@ -106,10 +111,18 @@ impl Review {
         let item = self.items.item(place)?;
         let id = self.items.id(place);
         let standing = self.desk.standing(id);
-        let fields = item.fields.iter().map(|(name, text)| field(name, text));
         let later = item.later.iter().filter(|_| standing.mine.is_some());
         let facts = item.facts.iter().chain(later);
-        let facts = facts.map(|(name, text)| json!({"name": name, "text": cut(text).0}));
+        if let Some(whole) = whole {
+            let mut texts = item.fields.iter().chain(facts);
+            let text = whole.parse().ok().and_then(|place| texts.nth(place));
+            return Ok(match text {
+                Some((_, text)) => fine(&json!({"text": text, "parts": math::parts(text)})),
+                None => ServedAnswer::refused(404, "the item has no such text"),
+            });
+        }
+        let fields = item.fields.iter().map(|(name, text)| field(name, text));
+        let facts = facts.map(|(name, text)| fact(name, text));
         Ok(fine(&json!({
             "id": id,
             "index": index,
@@ -247,12 +260,19 @@ impl Review {
 
 /// A text with its formulas, and how much of it is left out.
 fn field(name: &str, text: &str) -> Value {
-    let (text, left) = cut(text);
-    let mut field = json!({"name": name, "text": text, "parts": math::parts(text)});
-    if left > 0 {
-        field["cut"] = left.into();
-    }
+    let mut field = fact(name, text);
+    field["parts"] = json!(math::parts(cut(text).0));
     field
+}
+
+/// A text, and how much of it is left out.
+fn fact(name: &str, text: &str) -> Value {
+    let (text, left) = cut(text);
+    let mut fact = json!({"name": name, "text": text});
+    if left > 0 {
+        fact["cut"] = left.into();
+    }
+    fact
 }
 
 /// The beginning of a text, and how many bytes follow.

@@ -61,9 +61,7 @@ impl Browser {
         for domain in ["Runtime", "Log", "Page"] {
             tab.call(&format!("{domain}.enable"), &json!({}));
         }
-        let screen =
-            json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
-        tab.call("Emulation.setDeviceMetricsOverride", &screen);
+        tab.width(width);
         tab.call("Page.navigate", &json!({"url": url}));
         tab.until("document.readyState === 'complete' && location.href !== 'about:blank'");
         tab
@@ -82,7 +80,12 @@ impl Browser {
     #[track_caller]
     pub(crate) fn until(&mut self, expression: &str) {
         let began = Instant::now();
-        while self.eval(&format!("Boolean({expression})")) != true {
+        let asked = json!({"expression": format!("Boolean({expression})"), "returnByValue": true});
+        // Between two pages nothing holds.
+        while !self
+            .asked("Runtime.evaluate", &asked)
+            .is_ok_and(|said| said["result"]["value"] == true)
+        {
             assert!(
                 began.elapsed() < PATIENCE,
                 "`{expression}` does not come to hold: {}\n{:?}",
@@ -111,6 +114,72 @@ impl Browser {
         assert_eq!(found, true, "there is no `{field}`");
     }
 
+    /// Presses a key, as somebody does who has a keyboard alone.
+    #[track_caller]
+    pub(crate) fn key(&mut self, key: &str) {
+        let code = match key {
+            "Enter" => 13,
+            "Escape" => 27,
+            "Tab" => 9,
+            "Space" => 32,
+            key => u32::from(key.to_ascii_uppercase().as_bytes()[0]),
+        };
+        let text = match key {
+            "Enter" => "\r",
+            "Space" => " ",
+            "Escape" | "Tab" => "",
+            key => key,
+        };
+        let key = if key == "Space" { " " } else { key };
+        for kind in ["keyDown", "keyUp"] {
+            let mut event = json!({"type": kind, "key": key, "windowsVirtualKeyCode": code});
+            if kind == "keyDown" && !text.is_empty() {
+                event["text"] = text.into();
+            }
+            self.call("Input.dispatchKeyEvent", &event);
+        }
+    }
+
+    /// Presses these keys, each with a letter or digit.
+    #[track_caller]
+    pub(crate) fn keys(&mut self, keys: &str) {
+        for key in keys.chars() {
+            self.key(key.encode_utf8(&mut [0; 4]));
+        }
+    }
+
+    /// Role and name of all that a screen reader may come to.
+    #[track_caller]
+    pub(crate) fn accessible(&mut self) -> Vec<(String, String)> {
+        let tree = self.call("Accessibility.getFullAXTree", &json!({}));
+        let nodes = tree["nodes"].as_array().unwrap().iter();
+        let seen = nodes.filter(|node| node["ignored"] != true);
+        let text = |value: &Value| value["value"].as_str().unwrap_or_default().to_owned();
+        seen.map(|node| (text(&node["role"]), text(&node["name"])))
+            .collect()
+    }
+
+    /// Has a screen of this width.
+    pub(crate) fn width(&mut self, width: u32) {
+        let screen =
+            json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", &screen);
+    }
+
+    /// The page as a picture, in base64.
+    pub(crate) fn picture(&mut self) -> String {
+        let made = self.call("Page.captureScreenshot", &json!({"format": "png"}));
+        made["data"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Reads the page anew, as somebody who presses F5.
+    #[track_caller]
+    pub(crate) fn reload(&mut self) {
+        self.eval("window.isOld = true");
+        self.call("Page.reload", &json!({}));
+        self.until("!window.isOld && document.readyState === 'complete'");
+    }
+
     /// The visible text of the first such element.
     #[track_caller]
     pub(crate) fn text(&mut self, element: &str) -> String {
@@ -134,6 +203,12 @@ impl Browser {
 
     #[track_caller]
     fn call(&mut self, method: &str, parameters: &Value) -> Value {
+        let said = self.asked(method, parameters);
+        said.unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// What comes back, or why nothing does.
+    fn asked(&mut self, method: &str, parameters: &Value) -> Result<Value, Value> {
         self.last += 1;
         let mut asked = json!({"id": self.last, "method": method, "params": parameters});
         if !self.session.is_empty() {
@@ -148,8 +223,10 @@ impl Browser {
             assert_eq!(said.pop(), Some(0), "the browser ended at {method}");
             let said: Value = serde_json::from_slice(&said).unwrap();
             if said["id"] == self.last {
-                assert!(said["error"].is_null(), "{method}: {said}");
-                return said["result"].clone();
+                return match &said["error"] {
+                    Value::Null => Ok(said["result"].clone()),
+                    error => Err(error.clone()),
+                };
             }
             let is_error = said["params"]["entry"]["level"] == "error";
             match said["method"].as_str() {

@@ -83,6 +83,7 @@ mod report;
 mod rescored;
 mod resume;
 mod review;
+mod review_page;
 mod review_runs;
 mod reviewing;
 mod run_dir;

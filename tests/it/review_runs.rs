@@ -13,7 +13,7 @@ echo "{\"reason\": \"r\", \"merit\": $((1 + n * 7 % 5)), \"comments\": \"c\"}"
 "#;
 
 /// A run `one` whose judge has a rubric of its own.
-fn judged(number: u32) -> Project {
+pub(crate) fn judged(number: u32) -> Project {
     let judge = "type: judge, agent: { type: command, command: [./judge.sh] }, rubric: { dimensions: [{ name: merit, description: how good }] }";
     let project = asked::project(number, "", &format!("scorers: [{{ {judge} }}]\n"));
     project.script("judge.sh", JUDGE);

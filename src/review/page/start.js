@@ -48,14 +48,14 @@ const giveScore = (number) => {
 };
 
 const showTexts = () => {
+  const all = [...item.fields, ...item.facts];
   const whole = async (field) => {
-    const answer = await ask(`/item?index=${item.index}&whole=${encodeURIComponent(field.name)}`);
+    const answer = await ask(`/item?index=${item.index}&whole=${all.indexOf(field)}`);
     if (answer.status !== 200) alarm(`Not all of it can be shown: ${visible(answer.said.error)}.`);
     else Object.assign(field, answer.said, { cut: 0 });
     return answer.status === 200;
   };
-  const fact = (fact) => fieldOf({ name: fact.name, text: fact.text, parts: [], cut: 0 }, true, whole);
-  at("texts").replaceChildren(...item.fields.map((field) => fieldOf(field, asSource, whole)), ...item.facts.map(fact));
+  at("texts").replaceChildren(...all.map((field) => fieldOf(field, asSource, whole)));
   at("source").setAttribute("aria-pressed", String(asSource));
 };
 
@@ -124,6 +124,7 @@ const taken = (said) => {
   state.reviewed = said.reviewed;
   state.count = said.count;
   state.items[item.index].reviewed = item.mine !== null;
+  draft.steps = [];
   drafts.delete(item.id);
   keepDrafts();
   showProgress();
@@ -170,15 +171,15 @@ const submit = async () => {
   if (answer.status !== 200) return alarm(`Not saved: ${visible(answer.said.error)}. What you gave is kept here; Enter tries again.`);
   alarm("");
   taken(answer.said);
-  last = { index: of.index, version: of.version };
+  last = { index: of.index };
   const judged = of.judge ? ` The judge gave ${visible(of.id)}: ${words(of.judge.scores)}.` : "";
   const agreed = answer.said.agreement ? (answer.said.agreement.same_status ? " Other reviewers say the same status." : " Other reviewers say another status.") : "";
   const told = savedWords(answer.said) + judged + agreed;
   const next = nextUnreviewed();
   if (next !== undefined) return go(next, told);
-  showItem();
+  // It is shown again, with what was not to be known before.
+  await go(of.index, `${told} All of them are reviewed.`);
   showOthers(answer.said.agreement || null);
-  tell(`${told} All of them are reviewed.`);
 };
 
 // Takes back what was given last, or what was submitted last.

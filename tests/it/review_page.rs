@@ -1,0 +1,468 @@
+//! The page of `review` in a browser, by keys alone.
+
+use std::time::{Duration, Instant};
+
+use needs::needs;
+use serde_json::{Value, json};
+
+use crate::browser::Browser;
+use crate::project::Project;
+use crate::reviewing::{ReviewWindow, items};
+
+/// Waits until the page shows the item of this number.
+#[track_caller]
+fn shows(tab: &mut Browser, number: u32) {
+    let begins = format!("Item {number} of ");
+    tab.until(&format!(
+        "document.getElementById('name').textContent.startsWith({begins:?})"
+    ));
+}
+
+/// What the page tells.
+#[track_caller]
+fn tells(tab: &mut Browser, element: &str, text: &str) {
+    tab.until(&format!(
+        "document.getElementById({element:?}).textContent.includes({text:?})"
+    ));
+}
+
+#[track_caller]
+fn complains_of_nothing(tab: &mut Browser) {
+    let none: &[String] = &[];
+    assert_eq!(tab.complaints(), none);
+}
+
+/// The names of what is checked.
+const CHECKED: &str = "[...document.querySelectorAll('input:checked')].map((it) => `${it.name}=${it.value}`).join(' ')";
+
+fn verifications(project: &Project) -> Value {
+    serde_json::from_str(&project.read("items_verifications.json")).unwrap()
+}
+
+#[needs(browser)]
+#[test]
+fn three_items_are_reviewed_by_keys_alone() {
+    let project = items(3);
+    let window = ReviewWindow::open(&project, "items.json --reviewer Anna");
+    let began = Instant::now();
+    let mut tab = Browser::open(&window.url, 1200);
+    shows(&mut tab, 1);
+    println!("browser and first item: {:?}", began.elapsed());
+    let took = tab.eval("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd");
+    println!("page read after {took} ms");
+    assert_eq!(tab.text("#count"), "0 of 3 reviewed");
+    // Formulas are typeset; their source is a key away.
+    assert_eq!(
+        tab.eval("document.querySelector('#texts math').textContent"),
+        "1+1"
+    );
+    tab.key("s");
+    tab.until("!document.querySelector('#texts math') && document.querySelector('.text').textContent === 'What is $1+1$?'");
+    tab.key("s");
+    tab.until("document.querySelector('#texts math')");
+
+    // Nothing is preset, and nothing is sent before all of it is there.
+    assert_eq!(tab.eval(CHECKED), "");
+    tab.key("Enter");
+    tells(
+        &mut tab,
+        "missing",
+        "Missing: correctness, clarity, difficulty match, completeness, status.",
+    );
+    tab.keys("5");
+    tab.eval("document.activeElement.blur()");
+    tab.keys("34");
+    assert_eq!(tab.eval(CHECKED), "score-0=5 score-1=3 score-2=4");
+    tab.key("Enter");
+    tells(&mut tab, "missing", "Missing: completeness, status.");
+    assert_eq!(tab.eval("document.activeElement.name"), "score-3");
+    assert!(!project.file("items_verifications.json").exists());
+    // A key with a modifier is the browser's; one too many is taken back.
+    tab.keys("1r");
+    tab.key("u");
+    tells(&mut tab, "told", "Taken back: status.");
+    tab.keys("a");
+    // In the comment, keys are letters.
+    tab.key("c");
+    tab.until("document.activeElement.id === 'comment'");
+    tab.keys("jar 5");
+    tab.key("Escape");
+    assert_eq!(
+        tab.eval(CHECKED),
+        "score-0=5 score-1=3 score-2=4 score-3=1 status=approved"
+    );
+    tab.key("Enter");
+    shows(&mut tab, 2);
+    tells(
+        &mut tab,
+        "told",
+        "Saved to items_verifications.json: 1 of 3.",
+    );
+    assert_eq!(tab.eval("document.activeElement.id"), "name");
+    let saved = verifications(&project);
+    let entry = &saved["gen_aime_1"];
+    let scores = json!({"correctness": 5, "clarity": 3, "difficulty_match": 4, "completeness": 1});
+    assert_eq!(entry["scores"], scores);
+    assert_eq!(
+        (&entry["status"], &entry["comments"]),
+        (&json!("approved"), &json!("jar 5"))
+    );
+    assert_eq!(tab.eval(CHECKED), "");
+
+    // Read anew amid it, the page goes on where one was.
+    tab.keys("22");
+    tab.key("c");
+    tab.keys("half");
+    tab.reload();
+    shows(&mut tab, 2);
+    assert_eq!(tab.text("#count"), "1 of 3 reviewed");
+    assert_eq!(tab.eval(CHECKED), "score-0=2 score-1=2");
+    assert_eq!(tab.eval("document.getElementById('comment').value"), "half");
+    tab.keys("22r");
+    tab.key("Enter");
+    shows(&mut tab, 3);
+    // Back and forth.
+    tab.key("k");
+    shows(&mut tab, 2);
+    tells(&mut tab, "after", "You submitted: rejected");
+    tab.key("j");
+    shows(&mut tab, 3);
+    tab.keys("5555e");
+    tab.key("Enter");
+    tells(&mut tab, "told", "All of them are reviewed.");
+    assert_eq!(tab.text("#count"), "3 of 3 reviewed");
+    // The last word is taken back, and there to be said anew.
+    tab.key("u");
+    tells(&mut tab, "told", "2 of 3 reviewed");
+    assert!(verifications(&project)["gen_aime_3"].is_null());
+    assert_eq!(tab.eval(CHECKED).as_str().unwrap().split(' ').count(), 5);
+    complains_of_nothing(&mut tab);
+}
+
+#[needs(browser)]
+#[test]
+fn of_two_windows_the_later_one_is_told_and_nothing_typed_is_lost() {
+    let project = items(2);
+    let window = ReviewWindow::open(&project, "items.json --reviewer anna");
+    let mut one = Browser::open(&window.url, 1000);
+    let mut other = Browser::open(&window.url, 1000);
+    shows(&mut one, 1);
+    shows(&mut other, 1);
+    one.keys("1111r");
+    one.key("Enter");
+    shows(&mut one, 2);
+    other.keys("5555a");
+    other.key("c");
+    other.keys("mine");
+    other.key("Escape");
+    other.key("Enter");
+    tells(
+        &mut other,
+        "alarm",
+        "Not saved: there is another review of this item.",
+    );
+    let both = other.text("#both");
+    for expect in [
+        "the other window",
+        "this one",
+        "rejected",
+        "approved",
+        "mine",
+    ] {
+        assert!(both.contains(expect), "`{expect}` is not in {both}");
+    }
+    assert_eq!(other.eval("document.activeElement.id"), "conflict");
+    assert_eq!(verifications(&project)["gen_aime_1"]["status"], "rejected");
+    other.key("Enter");
+    shows(&mut other, 2);
+    let entry = &verifications(&project)["gen_aime_1"];
+    assert_eq!(
+        (&entry["status"], &entry["comments"]),
+        (&json!("approved"), &json!("mine"))
+    );
+    let journal = project.read("items_reviews/anna.jsonl");
+    assert!(
+        journal.contains("rejected") && journal.contains("approved"),
+        "{journal}"
+    );
+
+    // Nobody listens any more: what was given is still there, also after the page was read from memory.
+    other.keys("3333e");
+    window.killed();
+    other.key("Enter");
+    tells(
+        &mut other,
+        "alarm",
+        "Not saved: the server does not answer.",
+    );
+    assert_eq!(other.eval(CHECKED).as_str().unwrap().split(' ').count(), 5);
+    shows(&mut other, 2);
+}
+
+#[needs(browser)]
+#[test]
+fn what_a_judge_said_is_shown_after_ones_own_word() {
+    let project = crate::review_runs::judged(3);
+    let window = ReviewWindow::open(&project, "one --reviewer anna --seed 7");
+    let mut tab = Browser::open(&window.url, 1000);
+    shows(&mut tab, 1);
+    let before = tab.text("body");
+    assert!(
+        before.contains("What is ") && before.contains("merit"),
+        "{before}"
+    );
+    for not in ["judge", "verdict"] {
+        assert!(!before.contains(not), "`{not}` is in {before}");
+    }
+    tab.keys("2a");
+    tab.key("Enter");
+    shows(&mut tab, 2);
+    tells(&mut tab, "told", "The judge gave ");
+    assert_eq!(tab.text("#after"), "");
+    tab.key("k");
+    shows(&mut tab, 1);
+    let after = tab.text("#after");
+    assert!(
+        after.contains("judge") && after.contains("merit"),
+        "{after}"
+    );
+    assert!(tab.text("#texts").contains("verdict"), "{after}");
+    // What was not changed is not said twice.
+    tab.key("Enter");
+    shows(&mut tab, 2);
+    tells(&mut tab, "told", "Nothing was changed");
+    complains_of_nothing(&mut tab);
+}
+
+/// What somebody's model may have written.
+const HOSTILE: &str = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"><a href=\"javascript:document.title='owned'\">x</a>";
+
+#[needs(browser)]
+#[test]
+fn whatever_an_item_holds_it_is_shown_and_does_nothing() {
+    let project = Project::new();
+    let long = "a $x$ b ".repeat(1 << 17);
+    let hostile = json!([
+        {"id": HOSTILE, "problem": HOSTILE, "answer": "\u{202e}evil\u{2066}", "solution": long, "topic": HOSTILE},
+        {"id": "two", "problem": r"$\operatorname{<script>}$ $\href{javascript:alert(1)}{x}$ $\text{<b onclick=alert(1)>}$", "answer": "{".repeat(1 << 16), "solution": "$".repeat(1 << 20), "topic": "x"},
+    ]);
+    project.write("items.json", hostile.to_string());
+    let window = ReviewWindow::open(&project, "items.json --reviewer Anna");
+    let mut tab = Browser::open(&window.url, 1000);
+    shows(&mut tab, 1);
+    let text = tab.eval("[...document.querySelectorAll('.text')].map((it) => it.textContent.slice(0, 400)).join('\\n')");
+    let text = text.as_str().unwrap();
+    for expect in [HOSTILE, "\\u{202e}evil\\u{2066}", "a $x$ b"] {
+        assert!(text.contains(expect), "`{expect}` is not in {text}");
+    }
+    // Some of it at first, and then all.
+    let length = "[...document.querySelectorAll('.text')].map((it) => it.textContent.length)[2]";
+    assert!(tab.eval(length).as_u64().unwrap() < 30_000);
+    let began = Instant::now();
+    tab.click("#texts button", "Show all of it: 1024 KiB");
+    tab.until(&format!("{length} > 700000"));
+    println!("1 MiB is shown after {:?}", began.elapsed());
+    assert_eq!(
+        tab.eval("document.querySelectorAll('.text math').length"),
+        2000
+    );
+    tab.key("j");
+    shows(&mut tab, 2);
+    assert_eq!(
+        tab.eval(
+            "[...document.querySelectorAll('.text mtext')].map((it) => it.textContent).join()"
+        ),
+        "<b onclick=alert(1)>"
+    );
+    let made = "document.querySelectorAll('#content :is(script, img, a, b, iframe, style, svg), #content [onclick], #content [style], #content [href]').length";
+    assert_eq!(tab.eval(made), 0);
+    assert!(
+        tab.eval("document.title")
+            .as_str()
+            .unwrap()
+            .starts_with("Item 2")
+    );
+    complains_of_nothing(&mut tab);
+
+    // Somebody else's name for this machine is not answered, nor what another site sends.
+    let token = format!("evaltest-token: {}", window.token());
+    let (status, body) = window.ask(
+        &["GET /item?index=0 HTTP/1.1", "Host: evil.example", &token],
+        "",
+    );
+    assert!(
+        status == 421 && !body.contains("script"),
+        "{status}: {body}"
+    );
+    let host = format!("Host: {}", window.host());
+    let origin = "Origin: http://evil.example";
+    let (status, body) = window.ask(&["GET /state HTTP/1.1", &host, origin, &token], "");
+    assert!(
+        status == 403 && !body.contains("script"),
+        "{status}: {body}"
+    );
+    let mut bare = Browser::open(&format!("http://{}/", window.host()), 1000);
+    tells(&mut bare, "alarm", "Open the whole address");
+}
+
+/// Texts of which less contrast is seen than people need, as `ratio text`.
+const FAINT: &str = r"(() => {
+    const parts = (color) => color.match(/[\d.]+/g).map(Number);
+    const light = ([r, g, b]) => [r, g, b].map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4).reduce((all, c, i) => all + c * [0.2126, 0.7152, 0.0722][i], 0);
+    const back = (it) => { for (; it; it = it.parentElement) { const color = parts(getComputedStyle(it).backgroundColor); if (color.length < 4 || color[3] > 0) return color; } return [255, 255, 255]; };
+    const faint = [];
+    let seen = 0;
+    for (const it of document.querySelectorAll('body *')) {
+        const own = [...it.childNodes].some((child) => child.nodeType === 3 && child.data.trim());
+        if (!(own || it.matches('input, textarea, progress')) || !it.checkVisibility({ opacityProperty: true }) || it.closest('.skip')) continue;
+        seen++;
+        const [one, other] = [light(parts(getComputedStyle(it).color)), light(back(it))].sort((a, b) => b - a);
+        const ratio = (one + 0.05) / (other + 0.05);
+        if (ratio < 4.5) faint.push(`${ratio.toFixed(2)} ${it.localName} ${it.textContent.slice(0, 30)}`);
+    }
+    return seen < 40 ? `only ${seen} texts` : faint.join('\n');
+})()";
+
+#[needs(browser)]
+#[test]
+fn the_page_is_read_on_any_screen_and_by_a_screen_reader() {
+    let project = items(12);
+    let mut all: Value = serde_json::from_str(&project.read("items.json")).unwrap();
+    all[0]["id"] = "a_name_without_any_blank_that_is_longer_than_a_narrow_screen_is_wide".into();
+    all[0]["solution"] = format!(
+        "$$\\sum_{{k=1}}^{{n}} {}$$ {} {}",
+        "a_1 + b_2 \\cdot ".repeat(30) + "c",
+        "w".repeat(300),
+        "$x^2$"
+    )
+    .into();
+    project.write("items.json", all.to_string());
+    let window = ReviewWindow::open(&project, "items.json --reviewer Anna");
+    let mut tab = Browser::open(&window.url, 1280);
+    shows(&mut tab, 1);
+    // What is checked, what is missing and what is told are to be read, too.
+    tab.keys("12");
+    tab.key("Enter");
+    tab.eval("document.getElementById('all').open = true");
+    tab.until("document.querySelector('#all li')");
+    for scheme in ["light", "dark"] {
+        tab.medium("screen", scheme);
+        // Colours that change take their time.
+        tab.until(&format!("{FAINT} === ''"));
+        assert_eq!(tab.eval(FAINT), "", "{scheme}");
+        // 320 is a telephone, 640 a window of 1280 at 200 %.
+        for width in [320, 640, 1280] {
+            tab.width(width);
+            let wider = tab.eval(
+                "document.documentElement.scrollWidth > document.documentElement.clientWidth",
+            );
+            assert_eq!(wider, false, "{scheme}, {width}");
+        }
+        if let Ok(folder) = std::env::var("EVALTEST_PICTURES") {
+            let file = format!("{folder}/{scheme}.b64");
+            std::fs::write(file, tab.picture()).unwrap();
+        }
+    }
+
+    let accessible = tab.accessible();
+    let roles = [
+        "button",
+        "combobox",
+        "form",
+        "navigation",
+        "progressbar",
+        "radio",
+        "radiogroup",
+        "spinbutton",
+        "textbox",
+    ];
+    let of_role = |role: &str| -> Vec<&str> {
+        let found = accessible.iter().filter(|(known, _)| known == role);
+        found.map(|(_, name)| &**name).collect()
+    };
+    for role in roles {
+        for name in of_role(role) {
+            assert!(!name.is_empty(), "a {role} has no name: {accessible:#?}");
+        }
+    }
+    for (role, name) in [
+        ("heading", "Review of items.json"),
+        ("heading", "Your review"),
+        ("progressbar", "0 of 12 reviewed"),
+        ("group", "correctness"),
+        ("group", "Status is missing"),
+        ("radio", "needs revision"),
+        ("textbox", "Comment (may be empty)"),
+        ("button", "Submit and show the next"),
+        ("button", "Source of formulas"),
+        ("spinbutton", "Item"),
+    ] {
+        let found = of_role(role);
+        assert!(found.contains(&name), "no {role} `{name}`: {accessible:#?}");
+    }
+    assert_eq!(of_role("radio").len(), 23);
+    for role in ["status", "alert", "main", "form", "navigation"] {
+        assert!(!of_role(role).is_empty(), "no {role}: {accessible:#?}");
+    }
+
+    // One comes to everything by Tab, in the order of the page, and sees where one is.
+    tab.eval("document.activeElement.blur(); document.querySelector('.skip').focus()");
+    let mut order = Vec::new();
+    for _ in 0..60 {
+        tab.key("Tab");
+        let at = tab.eval("(() => { const it = document.activeElement; const box = it.closest('.choice') || it; return [it.id || it.name || it.localName, getComputedStyle(box).outlineStyle !== 'none']; })()");
+        let name = at[0].as_str().unwrap().to_owned();
+        if name == "body" {
+            break;
+        }
+        assert_eq!(at[1], true, "one does not see to be at `{name}`");
+        order.push(name);
+    }
+    let place = |name: &str| {
+        order
+            .iter()
+            .position(|known| known == name)
+            .unwrap_or_else(|| panic!("`{name}` is not in {order:?}"))
+    };
+    let expect = [
+        "previous", "next", "number", "source", "keys", "score-0", "score-3", "status", "comment",
+        "submit", "undo",
+    ];
+    let places = expect.map(place);
+    assert!(places.is_sorted(), "{order:?}");
+
+    // Help opens and closes by keys, and what is behind it waits.
+    tab.eval("document.activeElement.blur()");
+    tab.key("?");
+    tab.until("document.getElementById('help').open");
+    tab.key("5");
+    tab.key("Escape");
+    tab.until("!document.getElementById('help').open");
+    assert_eq!(tab.eval(CHECKED), "score-0=1 score-1=2");
+    complains_of_nothing(&mut tab);
+}
+
+#[needs(browser)]
+#[test]
+fn a_page_of_many_items_is_there_at_once() {
+    let project = items(10_000);
+    let window = ReviewWindow::open(&project, "items.json --reviewer Anna");
+    let began = Instant::now();
+    let mut tab = Browser::open(&window.url, 1000);
+    shows(&mut tab, 1);
+    println!("10,000 items: {:?}", began.elapsed());
+    let began = Instant::now();
+    tab.key("j");
+    shows(&mut tab, 2);
+    println!("the next item: {:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(10));
+    tab.eval("document.getElementById('number').focus()");
+    tab.eval("document.getElementById('number').select()");
+    tab.keys("9999");
+    tab.key("Enter");
+    shows(&mut tab, 9999);
+    tab.eval("document.getElementById('all').open = true");
+    tells(&mut tab, "all", "10000 of 10000 items");
+    assert_eq!(tab.eval("document.querySelectorAll('#all li').length"), 200);
+    complains_of_nothing(&mut tab);
+}
