@@ -29,6 +29,7 @@ mod endpoint;
 pub(crate) mod figures;
 #[cfg(feature = "http")]
 pub(crate) mod http;
+pub(crate) mod nobody;
 #[cfg(feature = "http")]
 pub(crate) mod openai;
 mod progress;
@@ -51,6 +52,7 @@ pub use worker::Worker;
 
 use std::path::PathBuf;
 
+use crate::data::item_part::ItemPart;
 use crate::data::{AgentError, Output, Task};
 use crate::error::Result;
 
@@ -153,6 +155,12 @@ pub trait Agent: Send + Sync {
     /// `tool_choice` among them say in which form it is to reply.
     fn takes_reply_form(&self) -> bool {
         false
+    }
+
+    /// The parts of items that are its answers: nobody is asked then.
+    #[doc(hidden)]
+    fn shown_parts(&self) -> Option<&[ItemPart]> {
+        None
     }
 
     /// US dollars that the reply to a request of so many bytes costs at most, where that is known before it is sent.

@@ -6,6 +6,7 @@
 //! | [`qa`] | questions and answers in any file of rows; columns, templates, several right answers | `final_answer`, `qa`: numbers by `numeric`, other texts by `token_f1` |
 //! | [`gsm8k`] | word problems with worked solutions | `gsm8k`, `gsm8k` |
 //! | [`aime`] | problems whose answer is an integer from 0 to 999, by year | `aime`, `aime` |
+//! | [`items`] | problems with answers and solutions, generated or collected, by topic | `final_answer`, `qa` |
 //! | `bfcl` (feature `bfcl`) | single-turn function calling, in the layout of the Berkeley Function Calling Leaderboard | none, `bfcl` |
 //! | [`generate`] | prompts that ask for items of data, by topic and reference | none, `item` |
 //! | [`custom`] | written down in the spec itself | `final_answer`, `per_sample`: each sample has its own scorer |
@@ -23,6 +24,7 @@ pub(crate) mod custom;
 pub(crate) mod gaia;
 pub(crate) mod generate;
 pub(crate) mod gsm8k;
+pub(crate) mod items;
 mod problems;
 pub(crate) mod prompt;
 pub(crate) mod qa;
@@ -206,6 +208,12 @@ pub trait Benchmark: Send + Sync {
     /// without categories. Unlike `samples` it is only called to list them.
     fn categories(&self) -> Result<Vec<CategoryCount>> {
         Ok(Vec::new())
+    }
+
+    /// Whether its samples are items of data, which may be judged themselves: the agent `none` shows those.
+    #[doc(hidden)]
+    fn has_items(&self) -> bool {
+        false
     }
 
     /// Files and folders that hold its data. A sandboxed agent does not see them.

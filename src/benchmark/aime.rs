@@ -217,6 +217,10 @@ impl Benchmark for Aime {
         whole.each_sample(take)
     }
 
+    fn has_items(&self) -> bool {
+        true
+    }
+
     fn extract(&self) -> Extract {
         Extract::aime()
     }

@@ -229,6 +229,10 @@ impl Examinee {
             // A run would not begin either.
             return Finding::error(self.about, &error);
         }
+        if self.agent.shown_parts().is_some() {
+            let message = "nobody is asked: the items themselves are judged";
+            return Finding::new(self.about, Health::Ok, message);
+        }
         if self.name.is_some() && !self.agent.recordings().is_empty() {
             // It knows the answers that were judged, and no other.
             return Finding::new(self.about, Health::Ok, "repeats a recording");

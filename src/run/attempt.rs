@@ -14,8 +14,9 @@ use super::question::Question;
 use super::scratch::{AttemptFiles, ScratchFolders};
 use super::stop::Stopper;
 use crate::agent::figures;
+use crate::data::item_part::ItemPart;
 use crate::data::task::Visible;
-use crate::data::{AgentError, EndedBy, FailureKind, Output, Task};
+use crate::data::{AgentError, EndedBy, FailureKind, Output, Sample, Task, Usage};
 use crate::eval::plan::Plan;
 use crate::store::RunDir;
 use crate::system::clock;
@@ -50,6 +51,17 @@ impl Attempted {
     }
 }
 
+/// The item itself, for which nobody is asked.
+fn shown(parts: &[ItemPart], sample: &Sample) -> Attempted {
+    let text = ItemPart::shown(parts, sample);
+    let output = text.map(|text| Output::text(text).usage(Usage::tokens(0, 0).cost_usd(0.0)));
+    let nothing = || AgentError::of(FailureKind::Failed, "the item has nothing of what is shown");
+    Attempted {
+        result: output.ok_or_else(nothing),
+        latency_s: 0.0,
+    }
+}
+
 impl AgentCaller {
     pub(super) fn new(
         plan: Arc<Plan>,
@@ -81,6 +93,9 @@ impl AgentCaller {
         room: Room,
         progress: &ProgressLog,
     ) -> Attempted {
+        if let Some(parts) = self.plan.eval.agent.shown_parts() {
+            return shown(parts, &question.item.sample);
+        }
         let AttemptFiles { folder, files } = match self.scratch.prepare(question, attempt) {
             Ok(prepared) => prepared,
             // The scratch folder is ours: without one, no sample can be asked.

@@ -80,7 +80,8 @@ impl Cached {
 
     /// The key of a question's answer. `None` if it is neither looked for nor kept.
     pub(super) fn key(&self, question: &Question) -> Option<String> {
-        if self.changed.load(Ordering::Relaxed) {
+        let is_nobodys = self.plan.eval.agent.shown_parts().is_some();
+        if is_nobodys || self.changed.load(Ordering::Relaxed) {
             return None;
         }
         if fingerprint(&self.plan).as_ref() != Some(&self.fingerprint) {

@@ -182,7 +182,11 @@ impl Prepared {
             .map_or(self.plan.items.len(), HashSet::len);
         let asks = |scorer: &&Arc<dyn Scorer>| !scorer.agents().is_empty();
         let name = |scorer: &Arc<dyn Scorer>| scorer.name().to_owned();
-        let attempts = 1 + self.plan.eval.limits.retries as usize;
+        let attempts = match self.plan.eval.agent.shown_parts() {
+            // Items are shown, and nobody is asked.
+            Some(_) => 0,
+            None => 1 + self.plan.eval.limits.retries as usize,
+        };
         let questions = samples * self.plan.eval.epochs as usize - self.answered;
         DryRun {
             eval: self.plan.eval.name.clone(),

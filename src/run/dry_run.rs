@@ -44,7 +44,7 @@ impl fmt::Display for DryRun {
             judges,
         } = self;
         let questions = samples * *epochs as usize;
-        let least = questions - answered;
+        let least = (questions - answered).min(*most_requests);
         let epochs = terminal::epochs(*epochs);
         write!(
             f,

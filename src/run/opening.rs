@@ -20,6 +20,16 @@ pub(super) fn opening(plan: &Plan, places: &[usize]) -> String {
     let eval = &plan.eval;
     let samples = places.len();
     let ending = if samples == 1 { "" } else { "s" };
+    if eval.agent.shown_parts().is_some() {
+        let most = eval.limits.concurrency;
+        let mut line = format!(
+            "judging {samples} item{ending} of {}; {most} at once",
+            source(plan)
+        );
+        let cost = cost(plan, places);
+        line += &cost.map_or_else(String::new, |cost| format!(", {cost}"));
+        return line;
+    }
     let what = match eval.benchmark.name() {
         // The files that it reads are of examples.
         "generate" => format!("for {samples} item{ending}"),

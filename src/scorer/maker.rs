@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::Scorer;
 use crate::agent::Agent;
 use crate::data::Sample;
+use crate::data::item_part::ItemPart;
 use crate::error::Result;
 
 type Make = dyn Fn(&Value, &Path) -> Result<Arc<dyn Scorer>> + Send + Sync;
@@ -32,6 +33,7 @@ pub struct Maker {
     make: Arc<Make>,
     agent: Arc<MakeAgent>,
     samples: Arc<MakeSamples>,
+    shown: Option<Arc<[ItemPart]>>,
 }
 
 impl Maker {
@@ -48,7 +50,22 @@ impl Maker {
             make: Arc::new(make),
             agent: Arc::new(agent),
             samples: Arc::new(samples),
+            shown: None,
         }
+    }
+
+    /// The same for scorers of items, which are shown by these parts.
+    #[must_use]
+    pub(crate) fn showing(self, parts: Option<Vec<ItemPart>>) -> Self {
+        Self {
+            shown: parts.map(Into::into),
+            ..self
+        }
+    }
+
+    /// The parts of the items that are judged, where it is items and no answers.
+    pub(crate) fn shown_parts(&self) -> Option<&[ItemPart]> {
+        self.shown.as_deref()
     }
 
     /// The same, with paths that start elsewhere.
@@ -59,6 +76,7 @@ impl Maker {
             make: Arc::clone(&self.make),
             agent: Arc::clone(&self.agent),
             samples: Arc::clone(&self.samples),
+            shown: self.shown.clone(),
         }
     }
 

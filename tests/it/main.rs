@@ -49,6 +49,7 @@ mod html;
 mod hub;
 mod imports;
 mod init;
+mod items;
 mod journal_progress;
 mod judge_figures;
 mod judge_kin;

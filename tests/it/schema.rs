@@ -53,6 +53,10 @@ impl Folder {
                 "self_agreement": null, "figures": {}, "answers": []}"#,
             ),
             (
+                "items.json",
+                r#"[{"id": "a", "problem": "6 * 7?", "answer": 42, "solution": "s", "topic": "t"}]"#,
+            ),
+            (
                 "aime.jsonl",
                 "{\"id\": \"2024-I-1\", \"problem\": \"6 * 7?\", \"answer\": 42}\n",
             ),

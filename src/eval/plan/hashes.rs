@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::item::Hashes;
+use crate::data::item_part::ItemPart;
 use crate::data::{Sample, Target};
 use crate::error::Error;
 use crate::eval::Eval;
@@ -21,6 +22,10 @@ pub(super) fn hashes<'a>(
 ) -> Result<Hashes, (Error, Option<&'a str>)> {
     let prompt = eval.prompt.render(&*eval.benchmark, sample);
     let mut input = Hasher::default().part(&prompt);
+    if let Some(parts) = eval.agent.shown_parts() {
+        // The whole item is what is judged.
+        input = input.part(ItemPart::shown(parts, sample).unwrap_or_default());
+    }
     let mut question = Hasher::default().part("question").text(&sample.prompt);
     for file in &sample.files {
         // A file that cannot be read fails its sample when that is asked; here it is merely "none".

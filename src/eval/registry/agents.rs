@@ -17,11 +17,12 @@ pub mod command;
 pub mod demo;
 pub mod echo;
 pub mod http;
+pub mod none;
 pub mod openai;
 pub mod replay;
 pub mod worker;
 
-entries!(MadeAgent, of_own: command, worker, openai, http, replay, echo, demo);
+entries!(MadeAgent, of_own: command, worker, openai, http, replay, echo, demo, none);
 
 /// A registered agent.
 fn of_own(

@@ -21,9 +21,10 @@ pub mod custom;
 pub mod gaia;
 pub mod generate;
 pub mod gsm8k;
+pub mod items;
 pub mod qa;
 
-entries!(Arc<dyn Benchmark>, of_own: gaia, qa, gsm8k, aime, bfcl, generate, custom);
+entries!(Arc<dyn Benchmark>, of_own: gaia, qa, gsm8k, aime, items, bfcl, generate, custom);
 
 /// A registered benchmark.
 fn of_own(
@@ -49,6 +50,7 @@ mod tests {
         check_row::<aime::AimeColumnKeys>(&aime::ENTRY.about, "columns");
         check_row::<gaia::GaiaColumnKeys>(&gaia::ENTRY.about, "columns");
         check_row::<gsm8k::Gsm8kColumnKeys>(&gsm8k::ENTRY.about, "columns");
+        check_row::<items::ItemColumnKeys>(&items::ENTRY.about, "columns");
         check_row::<qa::QaColumnKeys>(&qa::ENTRY.about, "columns");
     }
 

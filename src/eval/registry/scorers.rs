@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::benchmark::Benchmark;
 use crate::bfcl;
+use crate::data::item_part::ItemPart;
 use crate::data::{JudgeRule, Score};
 use crate::error::{Error, Result, Under};
 use crate::eval::limits::Limits;
@@ -73,6 +74,8 @@ pub struct Context<'a> {
     pub folder: &'a Path,
     /// Scorers of a user's own.
     pub registry: Option<&'a Registry>,
+    /// The parts of items that are judged, where it is items and no answers.
+    pub shown: Option<&'a [ItemPart]>,
 }
 
 impl Context<'_> {
@@ -81,19 +84,30 @@ impl Context<'_> {
         Context {
             folder: Path::new("."),
             registry: None,
+            shown: None,
         }
     }
 
     /// The same, to be kept by scorers that are made of others.
     pub(crate) fn maker(&self) -> Maker {
         let registry = self.registry.cloned();
+        let shown = self.shown.map(<[ItemPart]>::to_vec);
+        let of_scorers = shown.clone();
         let of_agents = registry.clone().unwrap_or_default();
         let of_benchmarks = of_agents.clone();
         Maker::new(
             self.folder,
             move |value, folder| {
                 let registry = registry.as_ref();
-                from_value(value, &Context { folder, registry })
+                let shown = of_scorers.as_deref();
+                from_value(
+                    value,
+                    &Context {
+                        folder,
+                        registry,
+                        shown,
+                    },
+                )
             },
             move |value, folder| {
                 let surroundings = Surroundings {
@@ -103,6 +117,11 @@ impl Context<'_> {
                     has_scorers: false,
                 };
                 let made: MadeAgent = of_value(value, &surroundings)?;
+                if made.agent.shown_parts().is_some() {
+                    let error = Error::usage("the agent `none` is nobody who could be asked");
+                    let error = error.hint("name who judges: `agent: { type: openai, … }`");
+                    return Err(error.under("type"));
+                }
                 Ok(AskedAgent {
                     agent: made.agent,
                     options: made.options,
@@ -121,6 +140,7 @@ impl Context<'_> {
                 benchmark.samples()
             },
         )
+        .showing(shown)
     }
 }
 

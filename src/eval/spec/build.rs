@@ -11,6 +11,7 @@ use super::parts::ChosenParts;
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
 use crate::data::Variant;
+use crate::data::item_part::ItemPart;
 use crate::error::{Error, Result, Under};
 use crate::eval::plan::check_scorer_names;
 use crate::eval::plan::secret::KeyVariables;
@@ -119,7 +120,13 @@ pub(super) fn build(
         None => None,
         Some(value) => Some(Extract::from_value(&value).under("extract")?),
     };
-    eval.scorers = scorers_of(spec.scorer, spec.scorers, folder, registry)?;
+    let shown = shown_items(&mut eval, surroundings.has_scorers).under("agent")?;
+    let context = Context {
+        folder,
+        registry: Some(registry),
+        shown: shown.as_deref(),
+    };
+    eval.scorers = scorers_of(spec.scorer, spec.scorers, &context)?;
     check_scorer_names(&eval.scorers).under("scorers")?;
     gate::check_unique(&gates).under("gates")?;
     eval.gates = gates;
@@ -158,8 +165,7 @@ pub(super) fn build(
 fn scorers_of(
     one: Option<ScorerKeys>,
     several: Option<Vec<ScorerKeys>>,
-    folder: &Path,
-    registry: &Registry,
+    context: &Context<'_>,
 ) -> Result<Vec<Arc<dyn Scorer>>> {
     match (one, several) {
         (Some(_), Some(_)) => {
@@ -167,21 +173,44 @@ fn scorers_of(
             let error = error.hint("write all of them into `scorers`");
             Err(error.of_key("scorers"))
         }
-        (Some(one), None) => Ok(vec![scorer(&one, folder, registry).under("scorer")?]),
+        (Some(one), None) => Ok(vec![scorer(&one, context).under("scorer")?]),
         (None, Some(list)) => list
             .iter()
             .enumerate()
-            .map(|(item, one)| scorer(one, folder, registry).under(item))
+            .map(|(item, one)| scorer(one, context).under(item))
             .collect::<Result<_>>()
             .under("scorers"),
         (None, None) => Ok(Vec::new()),
     }
 }
 
-fn scorer(keys: &ScorerKeys, folder: &Path, registry: &Registry) -> Result<Arc<dyn Scorer>> {
-    let context = Context {
-        folder,
-        registry: Some(registry),
+fn scorer(keys: &ScorerKeys, context: &Context<'_>) -> Result<Arc<dyn Scorer>> {
+    scorers::by_name(&keys.name, &keys.rest, context)
+}
+
+/// The parts of the items that are judged where nobody is asked.
+///
+/// # Errors
+/// When the benchmark has none, or nobody judges them.
+fn shown_items(eval: &mut Eval, has_scorers: bool) -> Result<Option<Vec<ItemPart>>> {
+    let Some(parts) = eval.agent.shown_parts().map(<[ItemPart]>::to_vec) else {
+        return Ok(None);
     };
-    scorers::by_name(&keys.name, &keys.rest, &context)
+    let benchmark = eval.benchmark.name();
+    if !eval.benchmark.has_items() {
+        let message = format!("the agent is `none`, and the benchmark `{benchmark}` has no items");
+        return Err(Error::usage(message).hint(
+            "take `benchmark: { type: items, path: … }` or `aime`, or name an agent that answers",
+        ));
+    }
+    if !has_scorers {
+        let message = format!(
+            "the agent is `none`, and the scorer of `{benchmark}` judges answers: nobody gives one"
+        );
+        return Err(Error::usage(message)
+            .hint("name who judges the items: `scorer: { type: judge, rubric: aime, agent: … }`"));
+    }
+    // What a solution ends in is no answer of anybody's.
+    eval.extract.get_or_insert_with(Extract::none);
+    Ok(Some(parts))
 }

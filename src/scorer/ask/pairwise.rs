@@ -64,6 +64,8 @@ pub struct Pairwise {
     has_criteria: bool,
     /// What is shown besides the two texts, where that is said.
     sees: Option<Sees>,
+    /// Items are compared: each has what is asked in it.
+    is_of_items: bool,
     references: References,
     draw: Draw,
     /// The file that tells what it is worth beside people.
@@ -105,6 +107,7 @@ impl Pairwise {
             grading,
             has_criteria: true,
             sees: None,
+            is_of_items: false,
             references,
             draw,
             calibration: None,
@@ -155,7 +158,7 @@ impl Pairwise {
             .map_or(answer.item.is_none(), |begun| begun.pairs.by_lot);
         match &self.sees {
             Some(sees) => sees.shown(answer),
-            None if by_lot => Ok(Shown::default()),
+            None if by_lot || self.is_of_items => Ok(Shown::default()),
             None => Sees::named(["prompt"])?.shown(answer),
         }
     }
@@ -285,6 +288,12 @@ impl Scorer for Pairwise {
         if pairs.by_lot && !self.has_criteria {
             return Err(Error::usage(
                 "no id of `against` is that of an item, so the judge is not told what was asked, and must be told what is better",
+            )
+            .hint("write `criteria: …`"));
+        }
+        if self.is_of_items && !self.has_criteria {
+            return Err(Error::usage(
+                "items are compared, so nothing was asked of both, and the judge must be told what is better",
             )
             .hint("write `criteria: …`"));
         }

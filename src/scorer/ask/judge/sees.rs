@@ -95,6 +95,14 @@ impl Sees {
         }
     }
 
+    /// What a judge of items sees that is told nothing: the item, which has what is asked and the answer in it.
+    fn items() -> Self {
+        Self {
+            list: vec![See::Prediction],
+            truth_if_there: false,
+        }
+    }
+
     /// What is named.
     ///
     /// # Errors
@@ -135,6 +143,7 @@ impl Sees {
             error.hint("write a list of names: `sees: [prompt, prediction, ground_truth]`")
         });
         match names? {
+            None if options.maker().shown_parts().is_some() => Ok(Self::items()),
             None => Ok(Self::usual(grading)),
             Some(names) => Self::named(names).map_err(|error| options.of(KEY, error)),
         }

@@ -71,7 +71,7 @@ fn of_keys(keys: &Map<String, Value>, options: &OptionReader<'_>) -> Result<Refe
     let shown = match keys.get("text") {
         None => None,
         Some(Value::String(name)) if kind == "benchmark" && !name.is_empty() => {
-            Some(SampleText::of(name))
+            Some(SampleText::of(name, options.maker().shown_parts()))
         }
         Some(_) if kind != "benchmark" => {
             let error = Error::usage("`text` is for `benchmark` alone");
@@ -79,7 +79,8 @@ fn of_keys(keys: &Map<String, Value>, options: &OptionReader<'_>) -> Result<Refe
         }
         Some(other) => {
             let error = Error::usage(format!("`{other}` is no name of a text"));
-            let error = error.hint("write `text: ground_truth`, `text: prompt` or a field");
+            let error =
+                error.hint("write `text: ground_truth`, `text: prompt`, `text: item` or a field");
             return Err(error.under("text"));
         }
     };

@@ -26,7 +26,7 @@ pub(crate) const ENTRY: Entry = Entry {
         (
             "against",
             "what answers are compared with: `{ run: RUN_DIR }`, `{ path: FILE }` of lines with `id` and `answer`, or \
-             `{ benchmark: …, text: ground_truth | prompt | a field }`",
+             `{ benchmark: …, text: ground_truth | prompt | item | a field }`",
         ),
         (
             "pairs",
@@ -92,6 +92,7 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     let mut pairwise = Pairwise::of(asked, who, grading, references, draw);
     pairwise.has_criteria = text.is_some();
     pairwise.sees = sees;
+    pairwise.is_of_items = options.maker().shown_parts().is_some();
     pairwise.calibration = calibration(options)?;
     pairwise.asker.patience = patience;
     Ok(Arc::new(pairwise))

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::data::item_part::ItemPart;
 use crate::data::{Sample, Target};
 use crate::error::{Error, Result};
 use crate::text::hash::Hasher;
@@ -36,12 +37,16 @@ pub(super) enum Reference {
 pub(super) enum SampleText {
     Prompt,
     GroundTruth,
+    /// The whole item, by these parts of it.
+    Item(Vec<ItemPart>),
     Field(String),
 }
 
 impl SampleText {
-    pub(super) fn of(name: &str) -> Self {
+    /// What a name means; items are shown by these parts.
+    pub(super) fn of(name: &str, shown: Option<&[ItemPart]>) -> Self {
         match name {
+            "item" => Self::Item(shown.unwrap_or(&ItemPart::ALL).to_vec()),
             "prompt" => Self::Prompt,
             "ground_truth" => Self::GroundTruth,
             field => Self::Field(field.to_owned()),
@@ -52,6 +57,7 @@ impl SampleText {
         match self {
             Self::Prompt => Some(sample.prompt.clone()),
             Self::GroundTruth => sample.target.as_ref().map(text),
+            Self::Item(parts) => ItemPart::shown(parts, sample),
             Self::Field(name) => {
                 let value = sample.metadata.get(name).filter(|value| !value.is_null())?;
                 Some(text(&Target(value.clone())))
@@ -65,6 +71,7 @@ impl SampleText {
         let id = sample.id.escape_debug();
         let what = match self {
             Self::Field(name) => format!("field `{name}`"),
+            Self::Item(_) => "part that is shown".to_owned(),
             _ => "ground truth".to_owned(),
         };
         Error::usage(format!("sample `{id}` has no {what}")).hint("name a `text` that all have")

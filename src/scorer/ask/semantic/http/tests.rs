@@ -367,6 +367,7 @@ fn scorer(folder: &std::path::Path, options: Value) -> Result<Arc<dyn Scorer>> {
     let context = Context {
         folder,
         registry: None,
+        shown: None,
     };
     from_value(&spec, &context)
 }

@@ -1,0 +1,111 @@
+//! `ItemPart`: what an item of data is made of, and the text that shows it.
+//!
+//! An item is a sample that is itself what is looked at: nobody answers it. Its text has the answer in it, so that it is
+//! made of the sample itself and never of a task.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::data::Sample;
+
+/// The columns that have a worked solution, by the names that they usually have.
+pub(crate) const SOLUTION: [&str; 4] = ["solution", "Solution", "reasoning", "Reasoning"];
+
+/// A part of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ItemPart {
+    /// What is asked.
+    Problem,
+    /// The right answer.
+    Answer,
+    /// How it is found.
+    Solution,
+}
+
+impl ItemPart {
+    /// All of them, in the order in which they are shown.
+    pub(crate) const ALL: [Self; 3] = [Self::Problem, Self::Answer, Self::Solution];
+
+    /// Its name in a spec.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Problem => "problem",
+            Self::Answer => "answer",
+            Self::Solution => "solution",
+        }
+    }
+
+    /// The part of that name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|part| part.name() == name)
+    }
+
+    /// What an item has of it; `None` where that is nothing.
+    fn of(self, sample: &Sample) -> Option<Cow<'_, str>> {
+        let text = match self {
+            Self::Problem => Cow::Borrowed(&*sample.prompt),
+            Self::Answer => text(&sample.target.as_ref()?.0)?,
+            Self::Solution => SOLUTION
+                .iter()
+                .find_map(|name| text(sample.metadata.get(*name)?))?,
+        };
+        (!text.trim().is_empty()).then_some(text)
+    }
+
+    /// An item as a text, of those parts that it has; `None` where it has none.
+    pub(crate) fn shown(parts: &[Self], sample: &Sample) -> Option<String> {
+        let parts = parts.iter().filter_map(|part| {
+            let text = part.of(sample)?;
+            Some(match part {
+                Self::Problem => format!("Problem:\n{text}"),
+                Self::Answer => format!("Answer: {text}"),
+                Self::Solution => format!("Solution:\n{text}"),
+            })
+        });
+        let parts: Vec<String> = parts.collect();
+        (!parts.is_empty()).then(|| parts.join("\n\n"))
+    }
+}
+
+/// A text as it is, anything else as JSON.
+fn text(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.into()),
+        other => Some(other.to_string().into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_item_is_shown_by_the_parts_that_it_has() {
+        let mut sample = Sample::new("a", "6 * 7?").target("42");
+        let shown = |parts: &[ItemPart], sample: &Sample| ItemPart::shown(parts, sample);
+        let whole = |sample: &Sample| shown(&ItemPart::ALL, sample).unwrap();
+        assert_eq!(whole(&sample), "Problem:\n6 * 7?\n\nAnswer: 42");
+        sample.metadata.insert("solution".to_owned(), json!(" "));
+        assert_eq!(whole(&sample), "Problem:\n6 * 7?\n\nAnswer: 42");
+        sample
+            .metadata
+            .insert("reasoning".to_owned(), json!("Count."));
+        sample.metadata.shift_remove("solution");
+        assert_eq!(
+            whole(&sample),
+            "Problem:\n6 * 7?\n\nAnswer: 42\n\nSolution:\nCount."
+        );
+        let one = shown(&[ItemPart::Solution], &sample);
+        assert_eq!(one.as_deref(), Some("Solution:\nCount."));
+        assert_eq!(shown(&[ItemPart::Answer], &Sample::new("b", "x")), None);
+        assert_eq!(ItemPart::named("answer"), Some(ItemPart::Answer));
+        assert_eq!(ItemPart::named("topic"), None);
+    }
+}

@@ -1,0 +1,190 @@
+//! Items of data, and `agent: none`: what is judged is the item, and nobody is asked.
+
+use serde_json::json;
+
+use crate::project::{Project, root};
+
+/// A judge that passes every item with the word `seven` in what it is shown, and keeps that.
+const JUDGE: &str = "#!/bin/sh\n\
+    text=$(cat); printf '%s\\n' \"$text\" >> all.txt; echo x >> calls.log\n\
+    case \"$text\" in *seven*) v=good ;; *) v=bad ;; esac\n\
+    echo \"{\\\"verdict\\\": \\\"$v\\\"}\"\n";
+const SCORER: &str = "{ type: judge, choices: { good: 1, bad: 0 }, agent: { type: command, command: [sh, ./judge.sh] } }";
+
+fn project(agent: &str, scorer: &str, more: &str) -> Project {
+    let project = Project::new();
+    let items = json!([
+        {"id": "a", "problem": "6 * 7?", "answer": 42, "solution": "Six times seven.", "topic": "Algebra"},
+        {"id": "b", "question": "5 + 5?", "problem": "5 + 5?", "answer": "10", "topic": "Sums"},
+    ]);
+    project.write("items.json", items.to_string());
+    project.script("judge.sh", JUDGE);
+    let scorer = if scorer.is_empty() {
+        String::new()
+    } else {
+        format!("scorer: {scorer}\n")
+    };
+    project.write(
+        "e.yaml",
+        format!("benchmark: {{ type: items, path: items.json }}\nagent: {agent}\n{scorer}limits: {{ concurrency: 1 }}\n{more}"),
+    );
+    project
+}
+
+#[test]
+fn the_fixture_is_judged_in_a_fresh_clone() {
+    let project = Project::new();
+    let spec = root().join("fixtures/items/items.yaml");
+    let ran = project
+        .run(&format!("run {}", spec.display()))
+        .exits(0)
+        .says("judging 9 items of")
+        .says("items: 9 samples, 8 correct")
+        .says("Number Theory   2 of 2   100.0 %")
+        .says("gate mean(judge.total) >= 4: passed");
+    ran.says_nothing_of("asking agent");
+}
+
+#[test]
+fn the_item_is_the_answer_and_costs_nothing() {
+    let project = project("none", SCORER, "cache: true\n");
+    let ran = project.run("run e.yaml --dry-run").exits(0);
+    ran.says("2 samples, 0 requests, and those of scorer `judge`");
+    let ran = project.run("run e.yaml --run-id r1").exits(0);
+    ran.says("2 samples, 1 correct").says("0.0000 USD");
+    let records = project.last_lines("samples.jsonl");
+    let item = "Problem:\n6 * 7?\n\nAnswer: 42\n\nSolution:\nSix times seven.";
+    assert_eq!(records[0]["result"]["output"]["text"], item);
+    assert_eq!(records[0]["result"]["prediction"], item);
+    let usage = &records[0]["result"]["output"]["usage"];
+    assert_eq!(
+        *usage,
+        json!({"input_tokens": 0, "output_tokens": 0, "cost_usd": 0.0})
+    );
+    let second = "Problem:\n5 + 5?\n\nAnswer: 10";
+    assert_eq!(records[1]["result"]["output"]["text"], second);
+    // The judge is shown the item, and nothing else of it.
+    let shown = project.read("all.txt");
+    assert_eq!(shown.matches("Problem:\n6 * 7?").count(), 1);
+    assert!(!shown.contains("BEGIN prompt") && !shown.contains("BEGIN ground_truth"));
+    let calls = || project.read("calls.log").lines().count();
+    assert_eq!(calls(), 2);
+    // Judged again, its judge is who it was.
+    let run = project.shown(project.last_run());
+    project
+        .run(&format!("rescore {run}"))
+        .exits(0)
+        .says("2 stored");
+    assert_eq!(calls(), 2);
+    // What a judge said of a text is kept, the text is not.
+    project
+        .run("run e.yaml")
+        .exits(0)
+        .says_nothing_of("the cache is off");
+    assert_eq!(calls(), 2);
+    assert!(!project.last_lines("samples.jsonl")[0]["result"]["cached"].is_string());
+    // A solution that was changed is another item.
+    let items = project
+        .read("items.json")
+        .replace("Six times seven.", "Count to seven.");
+    project.write("items.json", items);
+    let before = project.last_lines("samples.jsonl")[0]["input_hash"].clone();
+    project.run("run e.yaml").exits(0);
+    assert_ne!(project.last_lines("samples.jsonl")[0]["input_hash"], before);
+    assert_eq!(calls(), 3);
+    let ran = project.run("doctor e.yaml");
+    ran.says("nobody is asked: the items themselves are judged");
+}
+
+#[test]
+fn an_item_can_be_shown_in_part_and_beside_others() {
+    let scorer = "{ type: pairwise, criteria: Which is better?, agent: { type: command, command: [sh, ./judge.sh] }, \
+        against: { benchmark: { type: aime, path: aime.jsonl }, text: item } }";
+    let parts = "{ type: none, shows: [problem, answer] }";
+    let project = project(parts, scorer, "");
+    let judge = JUDGE.replace("v=good", "v=first").replace("v=bad", "v=tie");
+    project.script("judge.sh", &judge);
+    let aime = "{\"id\": \"a\", \"problem\": \"7 * 7?\", \"answer\": 49, \"solution\": \"Square it.\"}\n\
+                {\"id\": \"b\", \"problem\": \"8 * 8?\", \"answer\": 64, \"solution\": \"Square it.\"}\n";
+    project.write("aime.jsonl", aime);
+    project
+        .run("run e.yaml")
+        .says("judging 2 items of")
+        .says("2 pairs of 2 items: 0 wins, 0 losses, 2 ties");
+    let shown = project.read("all.txt");
+    for text in [
+        "Problem:\n6 * 7?\n\nAnswer: 42",
+        "Problem:\n7 * 7?\n\nAnswer: 49",
+    ] {
+        assert_eq!(shown.matches(text).count(), 2, "{shown}");
+    }
+    assert!(!shown.contains("Square it.") && !shown.contains("Six times"));
+    assert!(!shown.contains("BEGIN prompt"), "{shown}");
+    let spec = project
+        .read("e.yaml")
+        .replace("criteria: Which is better?, ", "");
+    project.write("e.yaml", spec);
+    let ran = project.run("run e.yaml").exits(2);
+    ran.says("the judge must be told what is better");
+}
+
+#[test]
+fn no_other_agent_learns_more_than_the_problem() {
+    let agent = "{ type: command, command: [sh, -c, 'cat; env'], input: json }";
+    let project = project(agent, "", "");
+    project.run("run e.yaml");
+    let records = project.last_lines("samples.jsonl");
+    let said = records[0]["result"]["output"]["text"].as_str().unwrap();
+    assert!(said.contains("6 * 7?"), "{said}");
+    assert!(
+        !said.contains("Six times seven") && !said.contains("42"),
+        "{said}"
+    );
+    assert_eq!(records[0]["ground_truth"], "42");
+    assert_eq!(records[0]["slices"]["topic"], "Algebra");
+}
+
+#[test]
+fn what_cannot_be_judged_is_said_before_anything_runs() {
+    let check = |agent: &str, scorer: &str, expect: &[&str]| {
+        let project = project(agent, scorer, "");
+        let ran = project.run("run e.yaml").exits(2);
+        expect.iter().fold(ran, |ran, text| ran.says(text));
+        assert!(project.runs().is_empty());
+    };
+    check(
+        "none",
+        "",
+        &[
+            "e.yaml:2:8: the agent is `none`, and the scorer of `items` judges answers: nobody gives one",
+            "hint: name who judges the items",
+        ],
+    );
+    check(
+        "{ type: none, shows: [problem, answr] }",
+        "exact",
+        &["e.yaml:2:39: ", "answr", "`answer`"],
+    );
+    check(
+        "{ type: none, shows: [] }",
+        "exact",
+        &["nothing of the items is shown"],
+    );
+    check(
+        "{ type: none, shows: [answer, answer] }",
+        "exact",
+        &["`answer` is there twice"],
+    );
+    check(
+        "none",
+        "{ type: judge, rubric: aime, agent: none }",
+        &[
+            "e.yaml:3:45: scorer `judge`, option `agent`: the agent `none` is nobody who could be asked",
+            "name who judges",
+        ],
+    );
+    let project = Project::with_eval(&[("q1", 1, "1?", "1")], "none", "scorer: exact\n");
+    let ran = project.run("run eval.yaml").exits(2);
+    ran.says("the agent is `none`, and the benchmark `gaia` has no items")
+        .says("hint: take `benchmark: { type: items");
+}
