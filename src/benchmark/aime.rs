@@ -7,9 +7,11 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Map, Value};
 
+use crate::benchmark::items::{TOPIC, topic};
 use crate::benchmark::problems::{ProblemRow, Roles, Usual};
 use crate::benchmark::{Benchmark, collected};
 use crate::data::dataset::{Columns, Filter, Table, TakePlaced, check_file, scalar};
+use crate::data::hub::layout::Snapshot;
 use crate::data::{Sample, Target, hub};
 use crate::error::{Error, Result};
 use crate::scorer::Scorer;
@@ -18,7 +20,14 @@ use crate::scorer::extract::Extract;
 use crate::text::quoted;
 
 const USUAL: Usual = Usual {
-    prompt: &["problem", "question", "prompt", "ProblemRow", "Question"],
+    prompt: &[
+        "problem",
+        "question",
+        "prompt",
+        "Problem",
+        "ProblemRow",
+        "Question",
+    ],
     ground_truth: &["answer", "Answer", "ground_truth", "expected_answer"],
     id: &["id", "ID", "task_id", "problem_id"],
 };
@@ -39,10 +48,11 @@ static YEAR_IN_ID: LazyLock<Regex> = LazyLock::new(|| {
 ///
 /// | role | columns, the first that is there | becomes |
 /// |---|---|---|
-/// | `prompt` | `problem`, `question`, `prompt`, `ProblemRow`, `Question` | [`Sample::prompt`] |
+/// | `prompt` | `problem`, `question`, `prompt`, `Problem`, `ProblemRow`, `Question` | [`Sample::prompt`] |
 /// | `ground_truth` | `answer`, `Answer`, `ground_truth`, `expected_answer` | [`Sample::target`], without leading zeros; anything but an integer from 0 to 999 is an error |
-/// | `id` | `id`, `ID`, `task_id`, `problem_id` | [`Sample::id`]; without the column, the row's index from 0 |
-/// | `year` | `year`, `Year`; else the year in the id, as in `2024-I-3` | slice `year` |
+/// | `id` | `id`, `ID`, `task_id`, `problem_id` | [`Sample::id`]; without the column `aime_<year>_<index>`, or the row's index from 0 where no year is known |
+/// | `year` | `year`, `Year`; else the year in the id, as in `2024-I-3`, or in the name of the file or of the Hub's dataset, as in `aime25` | slice `year` |
+/// | `topic` | `topic`, `category` (also capitalised) | slice `topic` |
 ///
 /// Every other column is kept as metadata that agents do not see. The scorer is
 /// [`aime`](crate::scorer::AimeScorer). There is no official prompt: unless the eval says otherwise, agents are asked
@@ -110,7 +120,10 @@ impl Aime {
         let header = table.header();
         let roles = Roles::find(&header, &self.columns, &USUAL)?;
         let given = header.find_field("year", self.year_column.as_deref(), &YEAR)?;
+        let topics = header.find_field(TOPIC[0], None, &TOPIC)?;
+        let named = self.year_in_name();
         let make = move |mut fields: Map<String, Value>, index| {
+            let topic = topic(topics.as_ref(), &fields)?;
             let given = match &given {
                 Some(field) => scalar(field.name(), field.get(&fields).as_deref())?
                     .filter(|year| !year.trim().is_empty())
@@ -118,14 +131,29 @@ impl Aime {
                     .transpose()?,
                 None => None,
             };
-            let ProblemRow { id, prompt, truth } = roles.take(&mut fields, index)?;
+            let ProblemRow {
+                mut id,
+                prompt,
+                truth,
+            } = roles.take(&mut fields, index)?;
             let answer = ground_truth(&Target::from(truth));
             let answer = answer.map_err(|error| roles.of_truth(error))?;
             let in_id = || Some(YEAR_IN_ID.captures(&id)?[1].to_owned());
-            let year = given.or_else(in_id);
+            let year = if roles.has_ids() {
+                given.or_else(in_id)
+            } else {
+                given
+            };
+            let year = year.or_else(|| named.clone());
+            if let Some(year) = year.as_ref().filter(|_| !roles.has_ids()) {
+                id = format!("aime_{year}_{index}");
+            }
             let mut sample = Sample::new(id, prompt).target(answer.to_string());
             if let Some(year) = year {
-                sample = sample.slice("year", year);
+                sample = sample.slice(YEAR[0], year);
+            }
+            if let Some(topic) = topic {
+                sample = sample.slice(TOPIC[0], topic);
             }
             Ok(Sample {
                 metadata: fields,
@@ -157,6 +185,19 @@ impl Aime {
         }
     }
 
+    /// The year that the name of the file says, else that of its dataset; none where they say several.
+    fn year_in_name(&self) -> Option<String> {
+        let dataset = Snapshot::of(&self.path).map(|snapshot| snapshot.repository);
+        let file = self.path.file_stem();
+        let file = file.map(|name| name.to_string_lossy().into_owned());
+        let mut names = file.into_iter().chain(dataset);
+        names.find_map(|name| {
+            let mut years = years_in(&name);
+            years.dedup();
+            years.pop().filter(|_| years.is_empty())
+        })
+    }
+
     fn without_year(&self, missing: &str, found: &BTreeSet<String>) -> Error {
         let path = self.path.display();
         let found: Vec<&str> = found.iter().map(String::as_str).collect();
@@ -174,8 +215,32 @@ impl Aime {
     }
 }
 
+/// The years in a name, as in `aime_2025`, `aime-1983-2025` and `aime25`. What has more digits is a date or a number.
+fn years_in(name: &str) -> Vec<String> {
+    let name = name.to_ascii_lowercase();
+    let is_digit = |c: char| c.is_ascii_digit();
+    let mut years = Vec::new();
+    let mut rest = &*name;
+    while let Some(start) = rest.find(is_digit) {
+        let (before, digits) = rest.split_at(start);
+        let end = digits.find(|c| !is_digit(c)).unwrap_or(digits.len());
+        let (digits, behind) = digits.split_at(end);
+        let is_century = digits.starts_with("19") || digits.starts_with("20");
+        let of_contest = before.trim_end_matches(['-', '_', ' ']).ends_with("aime");
+        match digits.len() {
+            4 if is_century => years.push(digits.to_owned()),
+            2 if of_contest => years.push(format!("20{digits}")),
+            _ => {}
+        }
+        rest = behind;
+    }
+    years
+}
+
 fn year(sample: &Sample) -> Option<&str> {
-    sample.slices.first().map(|(_, year)| year.as_str())
+    let mut slices = sample.slices.iter();
+    let year = slices.find(|(dimension, _)| dimension == YEAR[0]);
+    year.map(|(_, year)| year.as_str())
 }
 
 /// A year as parquet or pandas may have it: `2024`, `2024.0`.

@@ -37,6 +37,11 @@ impl Roles {
         })
     }
 
+    /// Whether rows are called by a column.
+    pub(super) fn has_ids(&self) -> bool {
+        self.id.is_some()
+    }
+
     /// Takes the three out of a row; without a column of ids the id is the row's index from 0.
     pub(super) fn take(&self, fields: &mut Map<String, Value>, index: usize) -> Result<ProblemRow> {
         let mut read = |field: &Field, role| required(field.name(), role, field.take(fields)?);

@@ -43,7 +43,8 @@ fn reads_the_layouts_of_the_hub() {
     let (_folder, aime) =
         open(&[json!({"problem": "p", "answer": "7", "year": 2025.0, "url": "u"})]);
     let samples = aime.samples().unwrap();
-    assert_eq!((&*samples[0].id, &*samples[0].slices[0].1), ("0", "2025"));
+    let first = (&*samples[0].id, &*samples[0].slices[0].1);
+    assert_eq!(first, ("aime_2025_0", "2025"));
     let given = json!({"q": "p", "a": 7, "k": "x-1999-1", "when": "2001"});
     let (_folder, aime) = open(&[given]);
     let columns = Columns::default().prompt("q").ground_truth("a").id("k");
@@ -52,6 +53,88 @@ fn reads_the_layouts_of_the_hub() {
     assert_eq!(
         aime.year_column("when").samples().unwrap()[0].slices[0].1,
         "2001"
+    );
+}
+
+/// The columns of sets that are published; the problems are none of theirs.
+#[test]
+fn reads_sets_as_they_are_published() {
+    let check =
+        |name: &str, text: &str, ids: [&str; 2], year: Option<&str>, topic: Option<&str>| {
+            let (_folder, path) = file(name, text);
+            let samples = Aime::open(path).unwrap().samples().unwrap();
+            let found: Vec<_> = samples.iter().map(|sample| &*sample.id).collect();
+            assert_eq!(found, ids, "{name}");
+            let slices = [("year", year), ("topic", topic)];
+            let slices = slices
+                .into_iter()
+                .filter_map(|(key, value)| Some((key.to_owned(), value?.to_owned())));
+            assert_eq!(samples[1].slices, slices.collect::<Vec<_>>(), "{name}");
+            let target = samples[1].target.as_ref().and_then(Target::as_text);
+            assert_eq!(target, Some("7"), "{name}");
+        };
+    // math-ai/aime25.
+    let lines = |rows: [Value; 2]| format!("{}\n{}\n", rows[0], rows[1]);
+    let rows = [
+        json!({"problem": "p", "answer": "70", "id": "0"}),
+        json!({"problem": "q", "answer": "7", "id": "1"}),
+    ];
+    check("test.jsonl", &lines(rows.clone()), ["0", "1"], None, None);
+    check("aime25.jsonl", &lines(rows), ["0", "1"], Some("2025"), None);
+    let rows = [
+        json!({"problem": "p", "answer": 70}),
+        json!({"problem": "q", "answer": 7, "topic": "Algebra"}),
+    ];
+    let ids = ["aime_2025_0", "aime_2025_1"];
+    check(
+        "AIME-2025.jsonl",
+        &lines(rows.clone()),
+        ids,
+        Some("2025"),
+        Some("Algebra"),
+    );
+    for name in [
+        "test.jsonl",
+        "aime-1983-2025.jsonl",
+        "aime_20250101.jsonl",
+        "set25.jsonl",
+    ] {
+        check(
+            name,
+            &lines(rows.clone()),
+            ["0", "1"],
+            None,
+            Some("Algebra"),
+        );
+    }
+    // Of years in columns.
+    let table = "ID,Year,Problem Number,Question,Answer,Part\n1983-1,1983,1,p,60,\n2024-II-7,2024,7,q,007,II\n";
+    check(
+        "AIME_Dataset_1983_2024.csv",
+        table,
+        ["1983-1", "2024-II-7"],
+        Some("2024"),
+        None,
+    );
+    let table = "Year,Question,Answer\n1983,p,60\n2024,q,7\n";
+    check(
+        "set.csv",
+        table,
+        ["aime_1983_0", "aime_2024_1"],
+        Some("2024"),
+        None,
+    );
+    // Maxwell-Jia/AIME_2024.
+    let rows = [
+        json!({"ID": "2024-I-1", "Problem": "p", "Solution": "s", "Answer": 70}),
+        json!({"ID": "2024-II-4", "Problem": "q", "Solution": "t", "Answer": 7}),
+    ];
+    check(
+        "aime_2024_problems.jsonl",
+        &lines(rows),
+        ["2024-I-1", "2024-II-4"],
+        Some("2024"),
+        None,
     );
 }
 
