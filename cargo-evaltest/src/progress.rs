@@ -36,6 +36,13 @@ pub(crate) struct Ahead {
     pub(crate) makes_items: bool,
 }
 
+impl Ahead {
+    /// Whether an event is told: of items, those that were refused are counted, and the report has the reasons.
+    fn tells(self, event: &Event<'_>) -> bool {
+        !(self.makes_items && matches!(event, Event::AnswerRefused { .. }))
+    }
+}
+
 /// How far a command is with its runs.
 #[derive(Default)]
 struct CommandTally {
@@ -169,7 +176,10 @@ impl ProgressLines {
             }
             _ => {}
         }
-        self.troubles.event(event, out)
+        if self.tally.ahead.tells(event) {
+            self.troubles.event(event, out)?;
+        }
+        Ok(())
     }
 }
 

@@ -16,6 +16,7 @@ use crate::data::Variant;
 use crate::error::{Error, Result};
 use crate::store::{RunDir, stamp_and_id, stamp_of};
 use crate::system::file::{make_root, read_plain, write_atomically, write_atomically_by};
+use crate::text::escape_line_ends;
 use crate::text::name::file_name;
 
 /// The figures in a run directory, with the names of the other files.
@@ -78,8 +79,10 @@ pub fn write_generated(dir: &RunDir) -> Result<GeneratedFiles> {
             is_first = false;
             let text = serde_json::to_string_pretty(&item.to_json());
             let text = text.map_err(|error| Error::infrastructure(error.to_string()))?;
-            let text = text.replace('\n', "\n  ");
-            write!(out, "{before}  {text}").map_err(|error| Error::io("write", &items, &error))
+            let mut text = text.replace('\n', "\n  ").into_bytes();
+            escape_line_ends(&mut text, 0);
+            let written = write!(out, "{before}  ").and_then(|()| out.write_all(&text));
+            written.map_err(|error| Error::io("write", &items, &error))
         });
         figures = Some(read);
         out.write_all(if is_first { b"[]\n" } else { b"\n]\n" })

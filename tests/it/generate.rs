@@ -256,3 +256,70 @@ fn the_flags_are_what_the_spec_says() {
     only(&both, "words_two_generated_", ".json");
     only(&both, "generation_report_one_", ".md");
 }
+
+#[test]
+fn who_solves_it_anew_is_heard_and_texts_of_agents_stay_texts() {
+    let server = Server::new(|asked, _| {
+        let prompt = asked.prompt().to_owned();
+        if prompt.starts_with("Solve") {
+            let answer = if prompt.contains("word-2") { 99 } else { 1 };
+            return fine(&chat(&format!("ANSWER: {answer}")));
+        }
+        let number = number(&prompt);
+        let answer = match number {
+            3 => json!("::error::<b>x|y</b> @team"),
+            n => json!(n),
+        };
+        let word = format!("word-{number}\u{2028}");
+        fine(&chat(
+            &json!({ "word": word, "answer": answer }).to_string(),
+        ))
+    });
+    let project = Project::new();
+    project.write("words.yaml", words(&server.openai(""), ""));
+    let solver = server.openai("");
+    let arguments = [
+        "generate",
+        "words.yaml",
+        "--count",
+        "3",
+        "--solver",
+        &solver,
+        "--votes",
+        "1",
+        "--on-disagreement",
+        "note",
+        "--set",
+        "benchmark.solver.shows=[word]",
+        "--output",
+        "out",
+    ];
+    project
+        .run_of(&arguments)
+        .exits(0)
+        .says("2 of 3 items accepted")
+        .says("solved again: 1 of 2 came to the same answer");
+    let out = project.file("out");
+    let report = fs::read_to_string(only(&out, "generation_report_", ".md")).unwrap();
+    assert!(
+        report.contains("came to the same answer in 1 of 2 (50.0 %"),
+        "{report}"
+    );
+    for harmful in ["<b>", "x|y", "@team", "\n::"] {
+        assert!(!report.contains(harmful), "{harmful}\n{report}");
+    }
+    let items = only(&out, "words_generated_", ".json");
+    let text = fs::read_to_string(&items).unwrap();
+    assert!(
+        text.contains("word-1\\u2028") && !text.contains('\u{2028}'),
+        "{text}"
+    );
+    let schema = project.run("schema --items").exits(0).json();
+    assert!(jsonschema::is_valid(&schema, &json_of(&items)));
+    assert!(!jsonschema::is_valid(&schema, &json!([{ "problem": "?" }])));
+    let run = only(&out, "2", "");
+    project
+        .run_of(&["show", run.to_str().unwrap(), "gen_word_3"])
+        .exits(0)
+        .says("refused: attempt 1, answer_in_range: had a mistake");
+}

@@ -15,6 +15,7 @@ use evaltest::engine::report::terminal::in_epoch;
 use evaltest::engine::store::{Carried, RunDir, files, read_carried, read_records};
 use evaltest::engine::text::{clean, excerpt};
 use evaltest::engine::verdict::FailureGroups;
+use evaltest::summary::RefusedAnswer;
 use evaltest::{Error, Exit, Normalized, Outcome, Record, Result, Score};
 use serde_json::{Map, Value};
 
@@ -294,6 +295,7 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
         )?;
     }
     asked(outcome, out)?;
+    refused(&outcome.refused, out)?;
     progress::progress(attempts, out)?;
     for event in attempts.iter().filter(|event| event["kind"] == "failed") {
         let message = event["error"]["message"].as_str().unwrap_or_default();
@@ -318,6 +320,22 @@ fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result
     }
     if outcome.redacted > 0 {
         writeln!(out, "redacted: {} places", outcome.redacted)?;
+    }
+    Ok(())
+}
+
+/// Why answers were refused before the last one.
+fn refused(refused: &[RefusedAnswer], out: &mut dyn Write) -> io::Result<()> {
+    for refused in refused {
+        let why = refused.details.get("why").and_then(Value::as_str);
+        writeln!(
+            out,
+            "refused: attempt {}, {}{}",
+            refused.attempt,
+            clean(&refused.reason),
+            why.map(|why| format!(": {}", excerpt(why)))
+                .unwrap_or_default()
+        )?;
     }
     Ok(())
 }

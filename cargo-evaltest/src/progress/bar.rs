@@ -75,6 +75,9 @@ impl Bar {
             }
             _ => {}
         }
+        if !lock(&self.tally).ahead.tells(event) {
+            return;
+        }
         let mut text = Vec::new();
         let written = lock(&self.troubles).event(event, &mut text);
         if written.is_ok() && !text.is_empty() {

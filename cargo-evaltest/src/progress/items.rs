@@ -1,5 +1,7 @@
 //! `MadeItems`: what is said of items while they are made.
 
+use std::collections::HashMap;
+
 use evaltest::engine::report::terminal::amounts;
 use evaltest::engine::text::clean;
 use evaltest::{Normalized, Record};
@@ -13,15 +15,25 @@ const SHOWN: usize = 16;
 pub(super) struct MadeItems {
     accepted: u64,
     refused: u64,
+    /// Those among the refused whose items have not ended, by item and epoch.
+    open: HashMap<(String, u32), u64>,
     /// The last one, in words.
     last: Option<String>,
 }
 
 impl MadeItems {
+    /// A reply was refused, and is asked for again.
+    pub(super) fn refused(&mut self, id: &str, epoch: u32) {
+        self.refused += 1;
+        *self.open.entry((id.to_owned(), epoch)).or_insert(0) += 1;
+    }
+
     /// One more has ended.
     pub(super) fn ended(&mut self, record: &Record) {
         let outcome = &record.result;
-        self.refused += outcome.refused.len() as u64;
+        // Those of an earlier part of the run were not seen.
+        let open = self.open.remove(&(record.sample_id.clone(), record.epoch));
+        self.refused += (outcome.refused.len() as u64).saturating_sub(open.unwrap_or(0));
         if outcome.is_correct() {
             self.accepted += 1;
         } else if outcome.score.is_some() {
@@ -68,5 +80,39 @@ fn short(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use evaltest::Score;
+
+    use super::*;
+
+    #[test]
+    fn what_was_refused_is_counted_once() {
+        let mut made = MadeItems::default();
+        made.refused("a", 0);
+        let told = |made: &MadeItems| made.parts().collect::<Vec<_>>().join(", ");
+        assert_eq!(told(&made), "0 accepted, 1 refused");
+        let item = r#"{"problem": "?", "answer": 42}"#.to_owned();
+        let mut score = Score::binary(true);
+        score.normalized_prediction = Normalized::Text(item);
+        let mut record = Record::scored("a", score);
+        record
+            .slices
+            .insert("topic".to_owned(), "Number Theory of old".into());
+        record.result.latency_s = 3.2;
+        let before =
+            serde_json::json!([{ "attempt": 1, "reason": "x" }, { "attempt": 2, "reason": "x" }]);
+        record.result.refused = serde_json::from_value(before).unwrap();
+        made.ended(&record);
+        // One of the two was refused in an earlier part of the run.
+        assert_eq!(
+            told(&made),
+            "1 accepted, 2 refused, the last: Number Theory of…, 42 in 3.2 s"
+        );
+        made.ended(&Record::scored("b", Score::binary(false)));
+        assert_eq!(told(&made), "1 accepted, 3 refused, the last in 0.0 s");
     }
 }

@@ -103,6 +103,11 @@ impl RunTally {
                     ..Self::default()
                 };
             }
+            Event::AnswerRefused { id, epoch, .. } => {
+                if let Some(items) = &mut self.items {
+                    items.refused(id, *epoch);
+                }
+            }
             Event::SampleStarted { id, epoch } => {
                 self.began.get_or_insert(now);
                 self.asked.insert(((*id).to_owned(), *epoch));
