@@ -38,7 +38,7 @@ pub mod system {
     }
     /// The processes that a run leaves when it is killed.
     pub mod orphans {
-        pub use crate::system::orphans::{adopt, kill_all, watch_if_asked};
+        pub use crate::system::orphans::{adopt, kill_all, leave, watch_if_asked};
     }
     /// Locks that outlive a panic.
     pub mod lock {
@@ -81,7 +81,9 @@ pub mod serve {
 pub mod review {
     pub use crate::data::labels::LabelChoice;
     pub use crate::data::reviews::{ReviewStatus, Verification};
-    pub use crate::review::{Review, ReviewChoice, ReviewOnly, ReviewOptions, ReviewServed};
+    pub use crate::review::{
+        Review, ReviewChoice, ReviewOnly, ReviewOptions, ReviewServed, reviewed_file,
+    };
 }
 
 /// JSON as Python writes it.

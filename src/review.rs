@@ -7,7 +7,9 @@
 //! Nothing that was said is ever written over. Of two windows of one reviewer the later one is told what the other one said;
 //! two reviewers have a journal each, and the file the latest word of all.
 
+mod agreement;
 mod desk;
+mod figures;
 mod file_lock;
 mod item_file;
 mod items;
@@ -35,6 +37,7 @@ use labels::LabelSource;
 use places::ReviewPlaces;
 use rubric::ReviewDimension;
 
+pub use figures::reviewed_file;
 pub use order::{ReviewChoice, ReviewOnly};
 pub use served::ReviewServed;
 
@@ -118,14 +121,22 @@ impl Review {
         shown(&self.desk.places().verifications)
     }
 
+    /// How far several people agree, in a line, where they looked at the same items.
+    pub fn agreement(&self) -> Option<String> {
+        // What other programs wrote meanwhile counts, too, if it can be read.
+        let _ = self.desk.look();
+        self.desk.agreement().told()
+    }
+
+    /// Whether an item says something else than when this reviewer looked at it last.
+    fn is_changed(&self, place: usize) -> bool {
+        let seen = self.desk.seen_hash(self.items.id(place));
+        seen.is_some_and(|seen| seen != self.items.hash(place))
+    }
+
     /// What people should know before they begin.
     pub fn notices(&self) -> Vec<String> {
-        let changed = self.order.iter();
-        let changed = changed.filter(|place| {
-            let id = self.items.id(**place);
-            let seen = self.desk.seen_hash(id);
-            seen.is_some_and(|seen| seen != self.items.hash(**place))
-        });
+        let changed = self.order.iter().filter(|place| self.is_changed(**place));
         match changed.count() {
             0 => Vec::new(),
             1 => vec!["1 item was changed since it was reviewed: look at it again".to_owned()],

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::SystemTime;
 
+use super::agreement::ReviewersAgreement;
 use super::file_lock::FileLock;
 use super::journal::{ReviewJournal, ReviewedItem};
 use super::labels::{self, LabelSource};
@@ -21,7 +22,9 @@ use crate::data::reviews::{
 };
 use crate::error::{Error, Result};
 use crate::system::clock::timestamp;
+use crate::system::file::write_atomically;
 use crate::system::lock::lock;
+use crate::text::json_line;
 
 /// What a word is about.
 #[derive(Clone, Debug)]
@@ -98,6 +101,7 @@ impl ReviewDesk {
         let held = FileLock::of(&desk.places.lock())?;
         let mut state = lock(&desk.state);
         labels::check(&desk.places.labels)?;
+        desk.adopt(&mut state)?;
         desk.refresh(&mut state)?;
         if state.journals.values().any(|one| !one.items.is_empty()) {
             desk.write(&mut state)?;
@@ -105,6 +109,41 @@ impl ReviewDesk {
         drop(state);
         drop(held);
         Ok(desk)
+    }
+
+    /// Takes a file over that came without any journal, such as from another checkout: who reviews goes on there.
+    fn adopt(&self, state: &mut DeskState) -> Result<()> {
+        self.find(state)?;
+        if !state.journals.is_empty() {
+            return Ok(());
+        }
+        let Some(found) = Verifications::read(&self.places.verifications)? else {
+            return Ok(());
+        };
+        let mut journals = BTreeMap::<PathBuf, Vec<u8>>::new();
+        for (_, said) in found.0 {
+            let line = ReviewLine {
+                event: ReviewEvent::Submitted,
+                id: said.problem_id.clone(),
+                reviewer: said.reviewer.clone(),
+                at: said.verified_at.clone(),
+                item: String::new(),
+                chosen: LabelChoice::Picked,
+                seed: None,
+                version: 0,
+                format_version: REVIEW_VERSION,
+                verification: Some(said),
+            };
+            let journal = journals
+                .entry(self.places.journal(&line.reviewer))
+                .or_default();
+            journal.extend(json_line(&line).unwrap_or_default());
+            journal.push(b'\n');
+        }
+        // Each whole or not at all: half of it would make the rest of the file nobody's.
+        journals
+            .iter()
+            .try_for_each(|(path, lines)| write_atomically(path, lines))
     }
 
     pub(super) fn places(&self) -> &ReviewPlaces {
@@ -136,7 +175,16 @@ impl ReviewDesk {
     pub(super) fn seen_hash(&self, id: &str) -> Option<String> {
         let state = lock(&self.state);
         let line = state.mine(self)?.latest(id)?;
-        Some(line.item.clone())
+        // Of a word that came with no journal nobody knows.
+        Some(line.item.clone()).filter(|hash| !hash.is_empty())
+    }
+
+    /// How far reviewers agree.
+    pub(super) fn agreement(&self) -> ReviewersAgreement {
+        let state = lock(&self.state);
+        let items = state.journals.values().flat_map(|one| one.items.values());
+        let lines = items.filter_map(|item| item.standing.last());
+        ReviewersAgreement::of(lines.filter_map(|line| line.verification.as_ref()))
     }
 
     /// What stands of an item.
@@ -214,8 +262,8 @@ impl ReviewDesk {
         Ok(ReviewOutcome::Saved)
     }
 
-    /// Reads what stands there by now. The lock is held.
-    fn refresh(&self, state: &mut DeskState) -> Result<()> {
+    /// Finds the journals that are there.
+    fn find(&self, state: &mut DeskState) -> Result<()> {
         let folder = &self.places.journals;
         let io = |error: io::Error| Error::io("read", folder, &error);
         for entry in fs::read_dir(folder).map_err(io)? {
@@ -225,6 +273,12 @@ impl ReviewDesk {
                 journal.or_insert_with_key(|path| ReviewJournal::new(path.clone()));
             }
         }
+        Ok(())
+    }
+
+    /// Reads what stands there by now. The lock is held.
+    fn refresh(&self, state: &mut DeskState) -> Result<()> {
+        self.find(state)?;
         state
             .journals
             .values_mut()

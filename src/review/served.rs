@@ -129,6 +129,7 @@ impl Review {
             "version": standing.version,
             "fields": fields.collect::<Vec<_>>(),
             "mine": standing.mine.as_ref().map(mine),
+            "changed": self.is_changed(place),
             "others": standing.others.len(),
             "judge": standing.mine.as_ref().and(item.judge.as_ref()).map(|judge| self.judge(judge)),
             "facts": facts.collect::<Vec<_>>(),

@@ -16,7 +16,7 @@ use adopted as native;
 use searched as native;
 
 pub use crate::system::process::watch::watch_if_asked;
-pub use native::{adopt, kill_all};
+pub use native::{adopt, kill_all, leave};
 
 /// The variable that tells an agent its scratch folder, which no other attempt has; orphans are known by it.
 pub(crate) const MARK: &str = "EVALTEST_SCRATCH";

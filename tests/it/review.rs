@@ -112,3 +112,321 @@ fn what_was_submitted_outlives_the_server_and_is_never_written_over() {
     let again: Value = serde_json::from_str(&project.read("items_verifications.json")).unwrap();
     assert_eq!(again, file);
 }
+
+#[test]
+fn only_its_own_page_is_answered() {
+    let project = items(2);
+    let window = ReviewWindow::open(&project, "items.json --reviewer anna");
+    let host = format!("Host: {}", window.host());
+    let token = format!("evaltest-token: {}", window.token());
+    let origin = format!("Origin: http://{}", window.host());
+    let json = "Content-Type: application/json";
+    let body = word("gen_aime_1", 0, 5, "approved").to_string();
+    assert_eq!(window.token().len(), 32);
+    let post = "POST /submit HTTP/1.1";
+    let wrong = format!("{token}0");
+    for (head, expect) in [
+        (vec![post, &host, &origin, json], 403),
+        (vec![post, &host, &origin, json, &wrong], 403),
+        (vec![post, &host, json, &token], 403),
+        (
+            vec![post, &host, json, &token, "Origin: http://evil.example"],
+            403,
+        ),
+        (vec![post, &host, json, &token, "Origin: null"], 403),
+        (
+            vec![post, "Host: evil.example:7860", &origin, json, &token],
+            421,
+        ),
+        (vec![post, &host, &origin, &token], 415),
+        (
+            vec![post, &host, &origin, &token, "Content-Type: text/plain"],
+            415,
+        ),
+        (
+            vec![
+                post,
+                &host,
+                &origin,
+                &token,
+                "Content-Type: application/x-www-form-urlencoded",
+            ],
+            415,
+        ),
+        (
+            vec!["POST /etc/passwd HTTP/1.1", &host, &origin, &token, json],
+            404,
+        ),
+        (
+            vec!["DELETE /submit HTTP/1.1", &host, &origin, &token, json],
+            405,
+        ),
+    ] {
+        let (status, said) = window.ask(&head, &body);
+        assert_eq!(status, expect, "{head:?}: {said}");
+        assert!(!said.contains("gen_aime"), "{head:?}: {said}");
+    }
+    for (path, expect) in [
+        ("/item?index=2", 404),
+        ("/item?index=-1", 404),
+        ("/item", 404),
+        ("/items_verifications.json", 404),
+    ] {
+        let get = format!("GET {path} HTTP/1.1");
+        let (status, _) = window.ask(&[&get, &host, &token], "");
+        assert_eq!(status, expect, "{path}");
+    }
+    // What is no word, or one on no item.
+    for (body, says) in [
+        (json!([]), "this is no word on an item"),
+        (json!({"id": "gen_aime_1"}), "missing field `version`"),
+        (
+            word("gen_aime_9", 0, 5, "approved"),
+            "there is no such item",
+        ),
+        (
+            word("gen_aime_1", 0, 6, "approved"),
+            "`clarity` from 1 to 5",
+        ),
+        (word("gen_aime_1", 0, 5, "fine"), "missing: a status"),
+    ] {
+        let (status, said) = window.post("/submit", &body);
+        assert!(status == 400 && said.contains(says), "{status} {said}");
+    }
+    let mut more = word("gen_aime_1", 0, 5, "approved");
+    more["scores"]["beauty"] = 5.into();
+    let (status, said) = window.post("/submit", &more);
+    assert_eq!((status, &*said), (400, "the rubric has no `beauty`\n"));
+    assert!(!project.file("items_verifications.json").exists());
+    // The page itself has nothing of any item, and may do nothing but run its script.
+    let (status, page) = window.ask(&["GET / HTTP/1.1", &host], "");
+    assert_eq!(status, 200);
+    assert!(!page.contains("gen_aime") && !page.contains(window.token()));
+    assert!(!page.contains("http://") || page.contains("http://www.w3.org"));
+}
+
+#[test]
+fn whatever_an_item_says_is_data() {
+    let project = items(1);
+    let hostile = "<script>alert(1)</script> javascript:alert(1) \u{202e}gnp.exe $\\href{javascript:a}{b}$ \u{0}\u{2028}";
+    let long = "é".repeat(1 << 19);
+    let items = json!([
+        {"id": hostile, "problem": hostile, "answer": [hostile], "solution": long, hostile: hostile},
+        {"id": "../../etc/passwd", "problem": ""},
+        {"problem": "without an id"},
+    ]);
+    project.write("items.json", items.to_string());
+    let window = ReviewWindow::open(&project, "items.json --reviewer ../../anna<script>");
+    let state = window.get("/state");
+    assert_eq!(state["items"][0]["id"], hostile);
+    assert_eq!(state["items"][2]["id"], "item_3");
+    let item = window.get("/item?index=0");
+    assert_eq!(item["fields"][0]["text"], hostile);
+    let solution = &item["fields"][2];
+    assert_eq!(solution["text"].as_str().unwrap().len(), 64 << 10);
+    assert_eq!(solution["cut"], (1 << 20) - (64 << 10));
+    window.says(hostile, 4, "approved");
+    window.says("../../etc/passwd", 4, "approved");
+    let file: Value = serde_json::from_str(&project.read("items_verifications.json")).unwrap();
+    assert_eq!(file[hostile]["reviewer"], "../../anna<script>");
+    let journals = std::fs::read_dir(project.file("items_reviews")).unwrap();
+    let names: Vec<_> = journals.map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+    window.ends().exits(0).says_nothing_of("\u{202e}");
+}
+
+#[test]
+fn what_is_wrong_is_one_clear_line_and_nothing_is_lost() {
+    let project = items(2);
+    let refused = |arguments: &str, says: &str| {
+        let ran = project.run(&format!("review {arguments} --no-open --port 0"));
+        ran.exits(2).says(says);
+    };
+    refused("none.json", "cannot read `none.json`");
+    refused("items.json --rubric none", "no ready rubric `none`");
+    refused(
+        "items.json --rubric qa",
+        "it has choices, and no dimensions",
+    );
+    refused("items.json --sample 0", "`--sample 0` has nobody look");
+    refused("items.json --only failed", "is of answers of a run");
+    refused("items.json --reviewer=", "the reviewer has no name");
+    for (text, says) in [
+        ("[]", "`bad.json` has no items"),
+        ("{\"id\": 1}\n[2]", "bad.json:2: an item is an object"),
+        (
+            "[{\"id\": \"a\"},\n{\"id\": \"a\"}]",
+            "bad.json:2: the id `a` is that of line 1, too",
+        ),
+        ("[{\"id\": \"a\"},\n{", "bad.json:2: broken JSON"),
+        (
+            "{\"id\": \"a\"}\n{\"id\": {}}",
+            "bad.json:2: `id` is neither",
+        ),
+    ] {
+        project.write("bad.json", text);
+        refused("bad.json", says);
+    }
+    // A port in use.
+    let window = ReviewWindow::open(&project, "items.json --reviewer anna");
+    let port = window.host().split(':').nth(1).unwrap().to_owned();
+    let ran = project.run(&format!("review items.json --no-open --port {port}"));
+    ran.exits(2).says("cannot listen on").says("--port 0");
+}
+
+#[test]
+fn what_was_edited_or_damaged_is_told_by_its_line_and_stays_as_it_is() {
+    let project = items(2);
+    let refused = |arguments: &str, says: &str| {
+        let ran = project.run(&format!("review {arguments} --no-open --port 0"));
+        ran.exits(2).says(says);
+    };
+    let window = ReviewWindow::open(&project, "items.json --reviewer anna");
+    window.says("gen_aime_1", 5, "approved");
+    drop(window);
+    let files = [
+        "items_verifications.json",
+        "items_reviews/anna.jsonl",
+        "items_labels.jsonl",
+    ];
+    let whole = files.map(|file| project.read(file));
+    let edited = |file: usize, from: &str, to: &str| whole[file].replacen(from, to, 1);
+    for (file, text, says) in [
+        (
+            0,
+            edited(0, "\"approved\"", "\"rejected\""),
+            "items_verifications.json:2: `gen_aime_1` is not as a reviewer said it",
+        ),
+        (
+            0,
+            edited(0, "5.0", "4.0"),
+            "items_verifications.json:2: `gen_aime_1` is no verification: `total_score` is 4",
+        ),
+        (
+            0,
+            edited(0, "\"format_version\": 1", "\"format_version\": 2"),
+            "`format_version` 2, and this evaltest writes 1",
+        ),
+        (
+            0,
+            edited(0, "\"format_version\": 1", "\"verified\": true"),
+            "`format_version` none",
+        ),
+        (0, "[]".to_owned(), "it is no file of verifications"),
+        (
+            1,
+            edited(1, "\"clarity\":5", "\"clarity\":7"),
+            "anna.jsonl:1: `clarity` is 7, and not from 1 to 5",
+        ),
+        (
+            1,
+            format!("nonsense\n{}", whole[1]),
+            "anna.jsonl:1: it is no line of a review",
+        ),
+        (
+            1,
+            edited(1, "\"format_version\":1", "\"format_version\":3"),
+            "anna.jsonl:1: it is of version 3",
+        ),
+        (
+            2,
+            "{\"id\": \"gen_aime_1\", \"label\": 4}\n".to_owned(),
+            "items_labels.jsonl:1: no review wrote this label",
+        ),
+    ] {
+        project.write(files[file], &text);
+        refused("items.json --reviewer anna", says);
+        let now = files.map(|file| project.read(file));
+        for (place, now) in now.iter().enumerate() {
+            let expect = if place == file { &text } else { &whole[place] };
+            assert_eq!(now, expect, "{says}");
+        }
+        project.write(files[file], &whole[file]);
+    }
+    // Without journals, a file is where one goes on.
+    std::fs::remove_dir_all(project.file("items_reviews")).unwrap();
+    let window = ReviewWindow::open(&project, "items.json --reviewer anna");
+    assert_eq!(window.get("/state")["reviewed"], 1);
+    let now: Value = serde_json::from_str(&project.read(files[0])).unwrap();
+    assert_eq!(now, serde_json::from_str::<Value>(&whole[0]).unwrap());
+    // And one that is edited while it is reviewed is not written over either.
+    let text = edited(0, "5 points", "no points");
+    project.write(files[0], &text);
+    let (status, said) = window.post("/submit", &word("gen_aime_2", 0, 1, "rejected"));
+    assert_eq!(status, 500, "{said}");
+    assert!(said.contains("is not as a reviewer said it"), "{said}");
+    assert_eq!(project.read(files[0]), text);
+}
+
+#[test]
+fn several_reviewers_are_told_how_far_they_agree_and_changed_items_are_named() {
+    let project = items(3);
+    let anna = ReviewWindow::open(&project, "items.json --reviewer anna");
+    for id in ["gen_aime_1", "gen_aime_2", "gen_aime_3"] {
+        anna.says(id, 4, "approved");
+    }
+    let ben = ReviewWindow::open(&project, "items.json --reviewer ben");
+    ben.says("gen_aime_1", 4, "approved");
+    let said = ben.says("gen_aime_2", 1, "rejected");
+    assert_eq!(said["agreement"]["same_status"], false);
+    ben.ends()
+        .exits(0)
+        .says("2 items were reviewed by several people: the same status on 1 (50.0 %)");
+    anna.ends().exits(0).says("the same status on 1");
+    let labels = crate::project::json_lines(&project.file("items_labels.jsonl"));
+    assert_eq!(labels.len(), 5);
+    assert!(labels.iter().all(|label| label["chosen"] == "all"));
+    let people: Vec<&Value> = labels.iter().map(|label| &label["person"]).collect();
+    assert_eq!(people, ["anna", "ben", "anna", "ben", "anna"]);
+
+    let changed = project
+        .read("items.json")
+        .replacen("What is $1+1$?", "What is $1+2$?", 1);
+    project.write("items.json", changed);
+    let anna = ReviewWindow::open(&project, "items.json --reviewer anna");
+    assert_eq!(anna.get("/item?index=0")["changed"], true);
+    assert_eq!(anna.get("/item?index=1")["changed"], false);
+    anna.ends()
+        .exits(0)
+        .says("1 item was changed since it was reviewed");
+}
+
+#[test]
+fn a_server_that_is_killed_at_any_moment_has_lost_nothing_that_it_said_was_saved() {
+    let project = items(40);
+    for round in 0..4_u64 {
+        let window = ReviewWindow::open(&project, "items.json --reviewer anna");
+        let reviewed = if round == 0 { 0 } else { 40 };
+        assert_eq!(window.get("/state")["reviewed"], reviewed);
+        let told = std::sync::atomic::AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 1..=40 {
+                    let id = format!("gen_aime_{number}");
+                    let Some(200) = window.tries(&word(&id, round, 3, "approved")) else {
+                        return;
+                    };
+                    told.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                }
+            });
+            std::thread::sleep(std::time::Duration::from_millis(15 + 11 * round));
+            window.kill();
+        });
+        let told = told.into_inner();
+        let journal = project.read("items_reviews/anna.jsonl");
+        let lines = journal
+            .lines()
+            .filter(|line| line.contains(&format!("\"version\":{round},")));
+        let lines = lines.count() as u64;
+        assert!(lines == told || lines == told + 1, "{lines} of {told}");
+        // The rest of the round, so that the next one knows the versions.
+        let window = ReviewWindow::open(&project, "items.json --reviewer anna");
+        for number in lines + 1..=40 {
+            let (code, body) = window.post(
+                "/submit",
+                &word(&format!("gen_aime_{number}"), round, 3, "approved"),
+            );
+            assert_eq!(code, 200, "{body}");
+        }
+    }
+}

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use evaltest::engine::report::reported::MaskedTexts;
 use evaltest::engine::review::{Review, ReviewChoice, ReviewOnly, ReviewOptions, ReviewServed};
 use evaltest::engine::serve::LocalServer;
-use evaltest::engine::system::signal;
+use evaltest::engine::system::{orphans, signal};
 use evaltest::engine::text::clean;
 use evaltest::{Cancel, Error, Exit, Result};
 
@@ -117,6 +117,9 @@ pub(crate) fn run(args: &ReviewArgs) -> Result<Exit> {
         review.count(),
         review.saved_to()
     )));
+    if let Some(agreement) = review.agreement() {
+        console::note(&agreement);
+    }
     Ok(Exit::Passed)
 }
 
@@ -176,10 +179,11 @@ fn open(url: &str) {
     } else {
         return;
     };
-    let _ = Command::new(program)
-        .arg(url)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
+    // A browser that begins now goes on when this ends, also by Ctrl-C.
+    orphans::leave();
+    let mut command = Command::new(program);
+    command.arg(url).stdin(Stdio::null());
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    signal::shield(&mut command);
+    let _ = command.spawn();
 }

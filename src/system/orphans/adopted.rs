@@ -41,6 +41,12 @@ pub fn adopt() {
     ADOPTS.store(adopts, Ordering::Relaxed);
 }
 
+/// Takes [`adopt`] back, for programs that start what is to outlive them, such as a browser.
+pub fn leave() {
+    let _ = set_child_subreaper(None);
+    ADOPTS.store(false, Ordering::Relaxed);
+}
+
 /// Kills every process that was adopted, before the program ends.
 pub fn kill_all() {
     watch::dismiss();

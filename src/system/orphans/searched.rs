@@ -7,6 +7,9 @@ use crate::system::process::{escapees, watch};
 /// Makes this process the parent of orphans among its descendants, where the system knows of such: not here.
 pub fn adopt() {}
 
+/// Takes [`adopt`] back: there is nothing to do.
+pub fn leave() {}
+
 /// Kills what agents left behind, before the program ends. It is known by the mark of a program that is watched.
 pub fn kill_all() {
     if let Some((variable, own)) = watch::dismiss() {
