@@ -1,8 +1,8 @@
-//! Formulas in texts: what stands between signs of TeX becomes MathML, and all else stays text.
+//! Formulas in texts: what stands between signs of TeX becomes `MathML`, and all else stays text.
 //!
 //! A text is split by [`spans`], and each formula goes to the crate `pulldown-latex`. What that does not know, or gets
 //! wrong, stays what it was: its source. Texts are hostile input: formulas are short, define nothing, and what comes out
-//! is written anew by [`plain`], which knows the elements and attributes of MathML and nothing else.
+//! is written anew by [`plain`], which knows the elements and attributes of `MathML` and nothing else.
 
 #[cfg(feature = "math")]
 mod formula;
@@ -14,12 +14,11 @@ mod tests;
 #[cfg(feature = "math")]
 mod usual;
 
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 /// A part of a text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-pub(super) enum TextPart<'a> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ReviewPart<'a> {
     /// Words, and formulas that nobody can read.
     Text {
         /// As it stands in the text.
@@ -29,15 +28,38 @@ pub(super) enum TextPart<'a> {
     Formula {
         /// As it stands in the text, with the signs around it.
         tex: &'a str,
-        /// One element `math` of well-formed XML, without anything but MathML in it.
+        /// One element `math` of well-formed XML, without anything but `MathML` in it.
         mathml: String,
         /// Whether it stands in a line of its own.
         display: bool,
     },
 }
 
+impl Serialize for ReviewPart<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text { text } => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry("text", text)?;
+                map.end()
+            }
+            Self::Formula {
+                tex,
+                mathml,
+                display,
+            } => {
+                let mut map = serializer.serialize_map(Some(3))?;
+                map.serialize_entry("tex", tex)?;
+                map.serialize_entry("mathml", mathml)?;
+                map.serialize_entry("display", display)?;
+                map.end()
+            }
+        }
+    }
+}
+
 /// The parts of a text, in order: together they are the text.
-pub(super) fn parts(text: &str) -> Vec<TextPart<'_>> {
+pub(super) fn parts(text: &str) -> Vec<ReviewPart<'_>> {
     let spans = spans::spans(text);
     let rendered = rendered(text, &spans);
     let mut parts = Vec::new();
@@ -47,19 +69,19 @@ pub(super) fn parts(text: &str) -> Vec<TextPart<'_>> {
             continue;
         };
         if from < span.whole.start {
-            parts.push(TextPart::Text {
+            parts.push(ReviewPart::Text {
                 text: &text[from..span.whole.start],
             });
         }
         from = span.whole.end;
-        parts.push(TextPart::Formula {
+        parts.push(ReviewPart::Formula {
             tex: &text[span.whole.clone()],
             mathml,
             display: span.display,
         });
     }
     if from < text.len() || parts.is_empty() {
-        parts.push(TextPart::Text {
+        parts.push(ReviewPart::Text {
             text: &text[from..],
         });
     }

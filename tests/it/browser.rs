@@ -166,12 +166,6 @@ impl Browser {
         self.call("Emulation.setDeviceMetricsOverride", &screen);
     }
 
-    /// The page as a picture, in base64.
-    pub(crate) fn picture(&mut self) -> String {
-        let made = self.call("Page.captureScreenshot", &json!({"format": "png"}));
-        made["data"].as_str().unwrap_or_default().to_owned()
-    }
-
     /// Reads the page anew, as somebody who presses F5.
     #[track_caller]
     pub(crate) fn reload(&mut self) {

@@ -1,4 +1,4 @@
-//! One formula of TeX as MathML, by the crate `pulldown-latex`.
+//! One formula of TeX as `MathML`, by the crate `pulldown-latex`.
 
 use pulldown_latex::config::{DisplayMode, RenderConfig};
 use pulldown_latex::event::{Content, Dimension, DimensionUnit, Event};

@@ -1,4 +1,4 @@
-//! MathML that is nothing else, whoever wrote it: known elements and attributes are written anew, with their texts escaped.
+//! `MathML` that is nothing else, whoever wrote it: known elements and attributes are written anew, with their texts escaped.
 //!
 //! What is read is not quite XML: a `<` or `&` may stand for itself, and blanks between attributes may be missing. It is
 //! read so that no text becomes an element, and an element that is not known makes all of it unreadable.
@@ -202,10 +202,9 @@ fn length(value: &str) -> Option<f64> {
     let end = value.find(|c: char| c.is_ascii_alphabetic())?;
     let (number, unit) = value.split_at(end);
     let letter = match unit {
-        "em" => 1.0,
+        "em" | "pc" => 1.0,
         "ex" => 0.5,
         "pt" => 1.0 / 12.0,
-        "pc" => 1.0,
         "px" => 1.0 / 16.0,
         "mm" => 0.24,
         "cm" => 2.4,

@@ -224,7 +224,7 @@ fn is_prose(word: &str) -> bool {
         "a", "an", "as", "at", "by", "if", "in", "is", "it", "of", "on", "or", "so", "to", "we",
     ];
     let word = word.trim_end_matches([',', '.', ';', ':']);
-    let is_lower = word.chars().all(|c| c.is_lowercase());
+    let is_lower = word.chars().all(char::is_lowercase);
     let is_known = !FUNCTIONS.contains(&word);
     is_lower && is_known && (word.chars().count() > 2 || SHORT.contains(&word))
 }

@@ -2,18 +2,18 @@ use super::*;
 
 /// What of a text is a formula.
 fn formulas(text: &str) -> Vec<&str> {
-    let tex = |part: &TextPart<'_>| match part {
-        TextPart::Text { .. } => None,
-        TextPart::Formula { tex, .. } => Some(&text[text.find(tex).unwrap()..][..tex.len()]),
+    let tex = |part: &ReviewPart<'_>| match part {
+        ReviewPart::Text { .. } => None,
+        ReviewPart::Formula { tex, .. } => Some(&text[text.find(tex).unwrap()..][..tex.len()]),
     };
     parts(text).iter().filter_map(tex).collect()
 }
 
 /// The same text again.
 fn whole(text: &str) -> String {
-    let part = |part: &TextPart<'_>| match part {
-        TextPart::Text { text } => (*text).to_owned(),
-        TextPart::Formula { tex, .. } => (*tex).to_owned(),
+    let part = |part: &ReviewPart<'_>| match part {
+        ReviewPart::Text { text } => (*text).to_owned(),
+        ReviewPart::Formula { tex, .. } => (*tex).to_owned(),
     };
     parts(text).iter().map(part).collect()
 }
@@ -137,7 +137,7 @@ fn what_people_write_is_typeset() {
     assert!(unread.len() * 20 < count, "of {count}: {unread:#?}");
     // Read again, it is the same: nothing but what is known is in it.
     for part in WRITTEN.lines().flat_map(parts) {
-        if let TextPart::Formula { mathml, .. } = part {
+        if let ReviewPart::Formula { mathml, .. } = part {
             assert_eq!(plain::plain(&mathml).as_ref(), Some(&mathml));
         }
     }
@@ -177,7 +177,7 @@ fn however_long_and_odd_a_text_is_it_is_split_at_once() {
     }
 }
 
-/// Pieces of TeX in any order: whatever it is, it is a text or plain MathML.
+/// Pieces of TeX in any order: whatever it is, it is a text or plain `MathML`.
 #[cfg(feature = "math")]
 #[test]
 fn nothing_but_mathml_comes_out() {

@@ -55,12 +55,12 @@ const words = (scores) => Object.entries(scores).map(([name, score]) => `${visib
 
 // Two words on one item, beside one another.
 const compared = (title, columns) => {
-  const names = [...new Set(columns.flatMap(([, said]) => Object.keys(said.scores)))];
+  const names = [...new Set([...dimensions().map((dimension) => dimension.name), ...columns.flatMap(([, said]) => Object.keys(said.scores))])];
   const row = (name, value) => make("tr", {}, make("th", { scope: "row" }, make("bdi", {}, visible(name).replaceAll("_", " "))), ...columns.map(([, said]) => make("td", {}, value(said))));
   const head = make("thead", {}, make("tr", {}, make("td", {}), ...columns.map(([who]) => make("th", { scope: "col" }, make("bdi", {}, visible(who))))));
   const has = (field) => columns.some(([, said]) => said[field]);
   const rows = names.map((name) => row(name, (said) => (said.scores[name] === undefined ? "–" : String(said.scores[name]))));
   if (has("status")) rows.push(row("status", (said) => STATUSES[said.status] || "–"));
   if (has("comments")) rows.push(row("comment", (said) => make("bdi", { class: "comment" }, visible(said.comments || "–"))));
-  return make("table", {}, make("caption", {}, title), head, make("tbody", {}, ...rows));
+  return make("div", { class: "wide" }, make("table", { class: "compared" }, make("caption", {}, title), head, make("tbody", {}, ...rows)));
 };

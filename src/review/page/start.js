@@ -12,6 +12,10 @@ let wanted = -1;
 
 const tell = (text) => (at("told").textContent = text);
 const alarm = (text) => (at("alarm").textContent = text);
+const failed = (text) => {
+  tell("");
+  alarm(text);
+};
 const dimensions = () => state.rubric.dimensions;
 
 const keep = () => {
@@ -68,7 +72,7 @@ const showOthers = (agreement) => {
     const columns = [["you", item.mine]];
     if (item.judge) columns.push(["judge", { scores: item.judge.scores }]);
     for (const other of agreement ? agreement.others : []) columns.push([other.reviewer, other]);
-    if (columns.length > 1) shown.push(make("div", { class: "wide" }, compared("Scores of all", columns)));
+    if (columns.length > 1) shown.push(compared("Scores of all", columns));
     if (agreement) shown.push(make("p", {}, agreement.same_status ? "All say the same status." : "Not all say the same status."));
   }
   if (item.others > 0) shown.push(make("p", { class: "soft" }, item.others === 1 ? "1 other reviewer has submitted this." : `${item.others} other reviewers have submitted this.`));
@@ -96,7 +100,7 @@ const go = async (index, told) => {
   if (wanted !== index) return;
   if (answer.status !== 200) {
     if (item !== null) at("number").value = item.index + 1;
-    return alarm(`The item cannot be shown: ${visible(answer.said.error)}.`);
+    return failed(`The item cannot be shown: ${visible(answer.said.error)}.`);
   }
   alarm("");
   item = answer.said;
@@ -133,8 +137,9 @@ const taken = (said) => {
 const showConflict = (said) => {
   item.version = said.version;
   item.mine = said.mine || null;
-  const theirs = item.mine ? compared("Both are kept; the one that is submitted last counts.", [["the other window", item.mine], ["this one", draft]]) : null;
+  const theirs = item.mine ? compared("Both are kept; the one that is submitted last counts.", [["other", item.mine], ["yours", draft]]) : null;
   at("both").replaceChildren(make("div", { class: "box", id: "conflict", role: "group", "aria-label": "Two reviews of one item", tabindex: "-1" }, make("p", { class: "strong" }, item.mine ? "Not saved: another window submitted this item meanwhile." : "Not saved: another window took its review of this item back meanwhile."), theirs, make("p", {}, "Submit once more to have yours count, or go on with j.")));
+  tell("");
   alarm("Not saved: there is another review of this item. Submit once more to have yours count.");
   at("conflict").focus();
 };
@@ -153,6 +158,7 @@ const submit = async () => {
   draft.comments = at("comment").value;
   const lacks = missing(dimensions(), draft);
   if (lacks.length > 0) {
+    tell("");
     at("missing").textContent = `Missing: ${lacks.map(([, name]) => visible(name).replaceAll("_", " ")).join(", ")}.`;
     document.querySelector(`#${lacks[0][0]} input`).focus();
     return;
@@ -168,7 +174,7 @@ const submit = async () => {
   const of = item;
   const answer = await posted("/submit", { id: of.id, version: of.version, scores: draft.scores, status: draft.status, comments: draft.comments });
   if (answer.status === 409) return showConflict(answer.said);
-  if (answer.status !== 200) return alarm(`Not saved: ${visible(answer.said.error)}. What you gave is kept here; Enter tries again.`);
+  if (answer.status !== 200) return failed(`Not saved: ${visible(answer.said.error)}. What you gave is kept here; Enter tries again.`);
   alarm("");
   taken(answer.said);
   last = { index: of.index };
@@ -204,7 +210,7 @@ const undo = async () => {
   const was = item.mine;
   const answer = await posted("/undo", { id: item.id, version: item.version });
   if (answer.status === 409) return showConflict(answer.said);
-  if (answer.status !== 200) return alarm(`Not taken back: ${visible(answer.said.error)}.`);
+  if (answer.status !== 200) return failed(`Not taken back: ${visible(answer.said.error)}.`);
   last = null;
   taken(answer.said);
   // It is there to be changed.

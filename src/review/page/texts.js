@@ -28,9 +28,9 @@ const formula = (part) => {
   return made && made.localName === "math" ? made : visible(part.tex);
 };
 
-// A line that a formula has for itself ends with it.
+// What TeX escapes is the sign that it stands for. A line that a formula has for itself ends with it.
 const line = (parts, place) => {
-  const text = visible(parts[place].text);
+  const text = visible(parts[place].text).replace(/\\([$%])/g, "$1");
   const [before, behind] = [parts[place - 1], parts[place + 1]];
   const begin = before && before.display ? text.replace(/^[^\S\n]*\n?[^\S\n]*/, "") : text;
   return behind && behind.display ? begin.replace(/[^\S\n]*\n?[^\S\n]*$/, "") : begin;
