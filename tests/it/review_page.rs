@@ -44,12 +44,8 @@ fn verifications(project: &Project) -> Value {
 fn three_items_are_reviewed_by_keys_alone() {
     let project = items(3);
     let window = ReviewWindow::open(&project, "items.json --reviewer Anna");
-    let began = Instant::now();
     let mut tab = Browser::open(&window.url, 1200);
     shows(&mut tab, 1);
-    println!("browser and first item: {:?}", began.elapsed());
-    let took = tab.eval("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd");
-    println!("page read after {took} ms");
     assert_eq!(tab.text("#count"), "0 of 3 reviewed");
     // Formulas are typeset; their source is a key away.
     assert_eq!(
@@ -252,10 +248,8 @@ fn whatever_an_item_holds_it_is_shown_and_does_nothing() {
     // Some of it at first, and then all.
     let length = "[...document.querySelectorAll('.text')].map((it) => it.textContent.length)[2]";
     assert!(tab.eval(length).as_u64().unwrap() < 30_000);
-    let began = Instant::now();
     tab.click("#texts button", "Show all of it: 1024 KiB");
     tab.until(&format!("{length} > 700000"));
-    println!("1 MiB is shown after {:?}", began.elapsed());
     assert_eq!(
         tab.eval("document.querySelectorAll('.text math').length"),
         2000
@@ -319,7 +313,7 @@ const FAINT: &str = r"(() => {
 
 #[needs(browser)]
 #[test]
-fn the_page_is_read_on_any_screen_and_by_a_screen_reader() {
+fn the_page_is_read_on_any_screen() {
     let project = items(12);
     let mut all: Value = serde_json::from_str(&project.read("items.json")).unwrap();
     all[0]["id"] = "a_name_without_any_blank_that_is_longer_than_a_narrow_screen_is_wide".into();
@@ -353,7 +347,20 @@ fn the_page_is_read_on_any_screen_and_by_a_screen_reader() {
             assert_eq!(wider, false, "{scheme}, {width}");
         }
     }
+    complains_of_nothing(&mut tab);
+}
 
+#[needs(browser)]
+#[test]
+fn the_page_is_gone_through_by_a_screen_reader_and_by_tab() {
+    let project = items(12);
+    let window = ReviewWindow::open(&project, "items.json --reviewer Anna");
+    let mut tab = Browser::open(&window.url, 1280);
+    shows(&mut tab, 1);
+    tab.keys("12");
+    tab.key("Enter");
+    tab.eval("document.getElementById('all').open = true");
+    tab.until("document.querySelector('#all li')");
     let accessible = tab.accessible();
     let roles = [
         "button",
@@ -437,14 +444,11 @@ fn the_page_is_read_on_any_screen_and_by_a_screen_reader() {
 fn a_page_of_many_items_is_there_at_once() {
     let project = items(10_000);
     let window = ReviewWindow::open(&project, "items.json --reviewer Anna");
-    let began = Instant::now();
     let mut tab = Browser::open(&window.url, 1000);
     shows(&mut tab, 1);
-    println!("10,000 items: {:?}", began.elapsed());
     let began = Instant::now();
     tab.key("j");
     shows(&mut tab, 2);
-    println!("the next item: {:?}", began.elapsed());
     assert!(began.elapsed() < Duration::from_secs(10));
     tab.eval("document.getElementById('number').focus()");
     tab.eval("document.getElementById('number').select()");
