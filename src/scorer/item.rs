@@ -311,3 +311,6 @@ impl Scorer for ItemScorer {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -69,7 +69,7 @@ impl CountsRecords for ItemCounts {
         let score = result
             .score
             .as_ref()
-            .filter(|_| result.status == Status::Scored);
+            .filter(|_| result.status == Status::Scored && result.error.is_none());
         match score {
             None => self.unknown += 1,
             Some(score) if score.correct => {
