@@ -1,7 +1,11 @@
 //! `review`: what people say of items is on the disk before they are told so.
 
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::SeqCst;
+
 use serde_json::{Value, json};
 
+use crate::patience::until;
 use crate::reviewing::{ReviewWindow, items, word};
 
 #[test]
@@ -398,7 +402,7 @@ fn a_server_that_is_killed_at_any_moment_has_lost_nothing_that_it_said_was_saved
         let window = ReviewWindow::open(&project, "items.json --reviewer anna");
         let reviewed = if round == 0 { 0 } else { 40 };
         assert_eq!(window.get("/state")["reviewed"], reviewed);
-        let told = std::sync::atomic::AtomicU64::new(0);
+        let told = AtomicU64::new(0);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for number in 1..=40 {
@@ -406,10 +410,11 @@ fn a_server_that_is_killed_at_any_moment_has_lost_nothing_that_it_said_was_saved
                     let Some(200) = window.tries(&word(&id, round, 3, "approved")) else {
                         return;
                     };
-                    told.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                    told.fetch_add(1, SeqCst);
                 }
             });
-            std::thread::sleep(std::time::Duration::from_millis(15 + 11 * round));
+            // Amid the next one, wherever that is then.
+            until("some are saved", || told.load(SeqCst) > 3 + 7 * round);
             window.kill();
         });
         let told = told.into_inner();

@@ -1,5 +1,6 @@
 //! `cargo evaltest review`.
 
+use std::ffi::OsStr;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -125,8 +126,9 @@ pub(crate) fn run(args: &ReviewArgs) -> Result<Exit> {
 
 /// What is looked at: a file where there is one, else a run.
 fn opened(args: &ReviewArgs, options: &ReviewOptions) -> Result<Review> {
-    let is_file = args.source.is_file() || args.source.extension().is_some();
-    if is_file && !args.source.is_dir() {
+    let end = args.source.extension().and_then(OsStr::to_str);
+    let is_named_so = matches!(end, Some("json" | "jsonl" | "ndjson"));
+    if args.source.is_file() || is_named_so && !args.source.is_dir() {
         return Review::of_file(args.source.clone(), options);
     }
     let texts = if args.show_texts {

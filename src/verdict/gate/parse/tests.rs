@@ -86,6 +86,33 @@ fn reads_metrics_of_difficulty_and_effort() {
 }
 
 #[test]
+fn reads_what_people_say() {
+    check(
+        "reviewed.approved >= 90%",
+        &Gate::reviewed_approved(0.9),
+        "reviewed.approved >= 0.9",
+        "reviewed.approved",
+    );
+    check(
+        "reviewed.difficulty_match >= 4",
+        &Gate::reviewed("difficulty_match", 4.0),
+        "reviewed.difficulty_match >= 4",
+        "reviewed.difficulty_match",
+    );
+    for (text, why) in [
+        ("reviewed. >= 1", "unknown metric"),
+        ("reviewed >= 1", "unknown metric"),
+        ("reviewed.share >= 2", "lies between 0 and 1"),
+        ("reviewed.clarity >= 50%", "is no share"),
+        ("reviewed.clarity >= -1", "below 0"),
+        ("reviewed.share(judge) >= 0.5", "takes no `(judge)`"),
+    ] {
+        let error = text.parse::<Gate>().unwrap_err();
+        assert!(error.message().contains(why), "{text}: {error}");
+    }
+}
+
+#[test]
 fn reads_other_metrics() {
     for text in ["min_samples(30)", "min_samples >= 30", "samples >= 30"] {
         check(
