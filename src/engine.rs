@@ -214,8 +214,13 @@ pub mod generate {
 pub mod flow {
     pub use crate::flow::figures::{
         ComparedItems, CountedShare, DimensionPoints, FlowBasics, FlowFigures, FlowGate,
-        FlowPlaces, FlowStage, GeneratedItems, ItemCheckCount, JudgeWorth, JudgedItems, PointMean,
+        FlowPlaces, FlowStage, GeneratedItems, ItemCheckCount, ItemPoints, JudgeWorth, PointMean,
         ReviewedItems, StageCost, StageFigures, TopicCount,
     };
-    pub use crate::flow::write_reports;
+    #[cfg(feature = "schema")]
+    pub use crate::flow::flow_schema;
+    pub use crate::flow::{
+        Flow, FlowEnd, FlowFlags, FlowHost, FlowNews, FlowPlan, FlowState, READY_FLOW, StageState,
+        StageStatus,
+    };
 }

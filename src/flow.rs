@@ -4,10 +4,26 @@
 //! gathered as plain data ([`figures`]); what is said of it stands in one table, whose rows are tied to gates and to where
 //! intervals lie ([`sentences`]); the reports are these, as the blocks that Markdown and HTML render ([`told`]).
 
+mod basics;
+mod driver;
 pub(crate) mod figures;
+mod found;
+mod generation;
+mod plan;
 mod rating;
+mod reviews;
+#[cfg(feature = "schema")]
+mod schema;
 mod sentences;
+mod spec;
+mod stages;
+mod state;
 mod told;
 mod written;
 
-pub use written::write_reports;
+pub use driver::{Flow, FlowEnd, FlowHost, FlowNews};
+pub use plan::FlowPlan;
+#[cfg(feature = "schema")]
+pub use schema::flow_schema;
+pub use spec::{FlowFlags, READY_FLOW};
+pub use state::{FlowState, StageState, StageStatus};

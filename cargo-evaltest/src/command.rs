@@ -7,6 +7,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod export;
+pub(crate) mod flow;
 mod foreseen;
 pub(crate) mod gate;
 pub(crate) mod generate;

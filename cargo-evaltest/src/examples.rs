@@ -98,6 +98,23 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
         ],
     ),
     (
+        "flow",
+        &[
+            (
+                "flow fixtures/flow/aime.yaml",
+                "recorded: the whole story without a model",
+            ),
+            (
+                "flow aime --agent AGENT --judge JUDGE --reference real.json --count 30",
+                "thirty problems, twenty of them beside real ones",
+            ),
+            (
+                "flow --resume DIR",
+                "go on; what was answered is not asked again",
+            ),
+        ],
+    ),
+    (
         "compare",
         &[
             ("compare", "the last run, and the one before"),

@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         Some(CliCommand::Report(args)) => command::report::run(&args),
         Some(CliCommand::View(args)) => command::view::run(&args),
         Some(CliCommand::Review(args)) => command::review::run(&args),
+        Some(CliCommand::Flow(args)) => command::flow::run(&args),
         Some(CliCommand::Rescore(args)) => command::rescore::run(&args),
         Some(CliCommand::Winrate(args)) => command::winrate::run(&args),
         Some(CliCommand::Repair(args)) => command::repair::run(&args),

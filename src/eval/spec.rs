@@ -44,6 +44,7 @@ pub(crate) use crate::text::setting::Override;
 pub(crate) use builder::override_built;
 pub(crate) use limits::budget_of;
 pub use of_run::{of_config, spec_of_run};
+pub(crate) use problem::explain;
 
 use crate::data::Variant;
 use crate::data::yaml_places::YamlPlaces;

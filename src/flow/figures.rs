@@ -8,13 +8,13 @@ mod reviewed;
 
 use serde::{Deserialize, Serialize};
 
-use crate::stats::{BoundedMean, MeanEstimate, ratio, wilson95};
+use crate::stats::{BoundedMean, RunningMean, ratio, wilson95};
 use crate::verdict::result::Verdict;
 
 pub use compared::ComparedItems;
 pub use cost::StageCost;
 pub use generated::{GeneratedItems, ItemCheckCount, TopicCount};
-pub use judged::{DimensionPoints, JudgeWorth, JudgedItems};
+pub use judged::{DimensionPoints, ItemPoints, JudgeWorth};
 pub use reviewed::ReviewedItems;
 
 /// All that the stages of a flow found.
@@ -26,7 +26,7 @@ pub struct FlowFigures {
     /// What was generated.
     pub generation: StageFigures<GeneratedItems>,
     /// What a judge says of it.
-    pub judge: StageFigures<JudgedItems>,
+    pub judge: StageFigures<ItemPoints>,
     /// How it does beside real items.
     pub winrate: StageFigures<ComparedItems>,
     /// What people say of it, where somebody has looked.
@@ -165,6 +165,14 @@ pub struct FlowGate {
     pub default: bool,
 }
 
+impl FlowGate {
+    /// What was measured, without what to do about it: the run directory of the stage says that.
+    pub fn measured(&self) -> &str {
+        let line = self.message.lines().next().unwrap_or_default();
+        line.split("; ").next().unwrap_or_default()
+    }
+}
+
 /// A share of things that are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CountedShare {
@@ -197,7 +205,8 @@ pub struct PointMean {
     pub n: u64,
     /// `null` of nothing.
     pub mean: Option<f64>,
-    /// Its 95 % interval within the scale, which is never a point; `null` where the scale is not known and nothing varies.
+    /// Its 95 % interval within the scale, by Student's quantile. Never a point: where all items are alike it is as wide as
+    /// others could be. `null` where the scale is not known and nothing varies.
     pub ci95: Option<[f64; 2]>,
     /// The fewest and the most points that there are, if that is known.
     pub scale: Option<[f64; 2]>,
@@ -206,17 +215,20 @@ pub struct PointMean {
 impl PointMean {
     /// Of points on a scale.
     pub fn of(points: &[f64], scale: Option<[f64; 2]>) -> Self {
-        let estimate = MeanEstimate::of(points);
-        let bounded = estimate.mean.map(|mean| {
-            let ci95 = estimate.ci95().unwrap_or([mean, mean]);
-            BoundedMean::of((mean, ci95), estimate.n, scale, false)
-        });
-        // One of an unknown scale says nothing of others.
-        let is_told = estimate.n > 1 || scale.is_some();
+        let mut running = RunningMean::default();
+        for points in points {
+            running.add(*points);
+        }
+        let mean = running.mean();
+        let n = points.len() as u64;
+        // That all are alike does not say that the next one is.
+        let alike = || BoundedMean::of((mean?, [mean?; 2]), n, scale, false).ci95();
+        let [low, high] = scale.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+        let ci95 = running.ci95().or_else(alike);
         Self {
-            n: estimate.n,
-            mean: estimate.mean,
-            ci95: bounded.and_then(|mean| mean.ci95()).filter(|_| is_told),
+            n,
+            mean,
+            ci95: ci95.map(|ends| ends.map(|end| end.clamp(low, high))),
             scale,
         }
     }
@@ -236,6 +248,9 @@ mod tests {
         // One item says next to nothing.
         let [low, high] = PointMean::of(&[4.0], scale).ci95.unwrap();
         assert!(low < 2.0 && high >= 5.0, "{low} {high}");
+        // Student's: of 4.0 ± 4.303 times the root of 1 / 3.
+        let [low, high] = PointMean::of(&[3.0, 4.0, 5.0], None).ci95.unwrap();
+        assert!((low - 1.5159).abs() < 1e-3 && (high - 6.4841).abs() < 1e-3);
         assert_eq!(PointMean::of(&[4.0], None).ci95, None);
         assert_eq!(PointMean::of(&[], scale).ci95, None);
     }

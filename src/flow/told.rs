@@ -11,7 +11,7 @@ mod judged;
 mod reviewed;
 pub(super) mod words;
 
-use super::figures::{FlowFigures, StageFigures};
+use super::figures::{FlowFigures, FlowStage, StageFigures};
 use super::sentences::findings;
 use crate::report::document::{ReportLine, ReportText};
 
@@ -49,7 +49,7 @@ pub(crate) fn of_judge(figures: &FlowFigures) -> ReportText {
         ..figures.clone()
     };
     let mut text = ReportText::new(format!("{name}: generated items before a judge"));
-    single(&only, &mut text, |text| {
+    single(FlowStage::Judge, &only, &mut text, |text| {
         part(&figures.judge, text, judged::judged);
     });
     text
@@ -64,31 +64,23 @@ pub(crate) fn of_winrate(figures: &FlowFigures) -> ReportText {
         ..figures.clone()
     };
     let mut text = ReportText::new(format!("{name}: generated items beside real ones"));
-    single(&only, &mut text, |text| {
+    single(FlowStage::Winrate, &only, &mut text, |text| {
         part(&figures.winrate, text, compared::compared);
     });
     text
 }
 
 /// What stands around the part of a single stage.
-fn single(figures: &FlowFigures, text: &mut ReportText, write: impl FnOnce(&mut ReportText)) {
+fn single(
+    stage: FlowStage,
+    figures: &FlowFigures,
+    text: &mut ReportText,
+    write: impl FnOnce(&mut ReportText),
+) {
     let mut figures = figures.clone();
     figures.reviewed = None;
-    let stages: Vec<_> = [
-        figures
-            .judge
-            .found()
-            .map(|_| super::figures::FlowStage::Judge),
-        figures
-            .winrate
-            .found()
-            .map(|_| super::figures::FlowStage::Winrate),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    figures.gates.retain(|gate| stages.contains(&gate.stage));
-    figures.costs.retain(|cost| stages.contains(&cost.stage));
+    figures.gates.retain(|gate| gate.stage == stage);
+    figures.costs.retain(|cost| cost.stage == stage);
     let found = findings(&figures);
     text.section("Basic information");
     basics::basics(&figures, text);

@@ -16,7 +16,11 @@ use crate::system::file::write_atomically;
 ///
 /// # Errors
 /// When one cannot be written.
-pub fn write_reports(figures: &FlowFigures, folder: &Path, time: &str) -> Result<Vec<String>> {
+pub(super) fn write_reports(
+    figures: &FlowFigures,
+    folder: &Path,
+    time: &str,
+) -> Result<Vec<String>> {
     let mut names = Vec::new();
     let mut write = |name: String, content: io::Result<Vec<u8>>| {
         let path = folder.join(&name);

@@ -174,7 +174,9 @@ fn every_spec_of_the_fixtures_parses() {
         let folder = entry.unwrap().path();
         for entry in fs::read_dir(&folder).into_iter().flatten() {
             let path = entry.unwrap().path();
-            if path.extension().is_some_and(|end| end == "yaml") {
+            // A flow is no spec: a test of its own drives it.
+            let is_flow = folder.ends_with("flow");
+            if path.extension().is_some_and(|end| end == "yaml") && !is_flow {
                 let eval =
                     evaltest::engine::eval::spec::load_all(&path, &evaltest::Registry::new(), &[]);
                 eval.unwrap_or_else(|error| panic!("{}: {error}", path.display()));

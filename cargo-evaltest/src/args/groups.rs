@@ -6,7 +6,10 @@ use clap::Command;
 
 /// The commands in groups; a test holds that none is missing.
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
-    ("Run", &["run", "generate", "list", "doctor", "cache"]),
+    (
+        "Run",
+        &["run", "generate", "flow", "list", "doctor", "cache"],
+    ),
     (
         "Look at a run",
         &[

@@ -1,7 +1,8 @@
-//! `cargo evaltest schema`: the JSON schema of specs, and of items.
+//! `cargo evaltest schema`: the JSON schema of specs, of flows, and of items.
 
 use clap::Args;
 use evaltest::engine::eval::spec::{OwnKinds, schema_text};
+use evaltest::engine::flow::flow_schema;
 use evaltest::engine::generate::generated_schema;
 use evaltest::{Exit, Result};
 
@@ -16,6 +17,10 @@ pub(crate) struct SchemaArgs {
     /// The schema of the file of items that `generate` writes, in place of that of specs
     #[arg(long, conflicts_with_all = ["benchmarks", "agents", "scorers"])]
     items: bool,
+
+    /// The schema of flows, which `flow` reads, in place of that of specs
+    #[arg(long, conflicts_with_all = ["items", "benchmarks", "agents", "scorers"])]
+    flow: bool,
 
     /// A benchmark that a test binary of yours registers; specs may name it with any keys
     #[arg(long = "own-benchmark", value_name = "NAME")]
@@ -33,6 +38,11 @@ pub(crate) struct SchemaArgs {
 pub(crate) fn run(args: &SchemaArgs) -> Result<Exit> {
     if args.items {
         let schema = generated_schema();
+        console::print_data(|out| writeln!(out, "{schema:#}"))?;
+        return Ok(Exit::Passed);
+    }
+    if args.flow {
+        let schema = flow_schema();
         console::print_data(|out| writeln!(out, "{schema:#}"))?;
         return Ok(Exit::Passed);
     }

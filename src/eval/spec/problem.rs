@@ -40,7 +40,7 @@ static NAME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new("`([^`]*)`").expect("the pattern is constant"));
 
 /// A mistake that serde found in the file.
-pub(super) fn explain(path: &Path, text: &str, error: &YamlError) -> Error {
+pub(crate) fn explain(path: &Path, text: &str, error: &YamlError) -> Error {
     let message = error.to_string();
     // The parser ends its messages with the place, which we put first.
     let bare = message

@@ -1,4 +1,4 @@
-//! `JudgedItems`: the points of a judge.
+//! `ItemPoints`: the points of a judge.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::{CountedShare, PointMean};
 /// The points of a judge.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct JudgedItems {
+pub struct ItemPoints {
     /// Items that it was asked about.
     pub items: u64,
     /// Those of which no reply could be read.

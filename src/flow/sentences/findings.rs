@@ -2,7 +2,7 @@
 
 use super::{FindingTopic, FlowFinding, GateWord, IntervalPlace};
 use crate::flow::figures::{
-    ComparedItems, FlowFigures, FlowGate, FlowStage, GeneratedItems, JudgeWorth, JudgedItems,
+    ComparedItems, FlowFigures, FlowGate, FlowStage, GeneratedItems, ItemPoints, JudgeWorth,
 };
 use crate::flow::told::words::{count, counted, p_value, pairs, points};
 use crate::text::percent;
@@ -98,7 +98,7 @@ fn of_generated(generated: &GeneratedItems, figures: &FlowFigures, found: &mut V
     }
 }
 
-fn of_judged(judged: &JudgedItems, figures: &FlowFigures, found: &mut Vec<FlowFinding>) {
+fn of_judged(judged: &ItemPoints, figures: &FlowFigures, found: &mut Vec<FlowFinding>) {
     let gate = gate_of(
         figures,
         FlowStage::Judge,

@@ -298,7 +298,7 @@ pub(super) const TABLE: &[SentenceRow] = &[
         Order,
         &[Across, Near],
         &[],
-        "Some verdicts change with the order in which two items are shown: {told}.",
+        "With the order in which two items are shown the verdict changes on {told}.",
         None,
     ),
     row(

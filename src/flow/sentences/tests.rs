@@ -2,8 +2,8 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::flow::figures::{
-    ComparedItems, CountedShare, FlowFigures, FlowGate, FlowStage, GeneratedItems, JudgeWorth,
-    JudgedItems, PointMean, ReviewedItems, StageFigures,
+    ComparedItems, CountedShare, FlowFigures, FlowGate, FlowStage, GeneratedItems, ItemPoints,
+    JudgeWorth, PointMean, ReviewedItems, StageFigures,
 };
 use crate::verdict::judged::pairs::{JudgedPair, PairsSummary};
 use crate::verdict::judged::winrate::Preferred;
@@ -80,11 +80,11 @@ fn with_points(points: &[f64], gated: Option<Verdict>) -> FlowFigures {
         ]
     });
     FlowFigures {
-        judge: StageFigures::Found(JudgedItems {
+        judge: StageFigures::Found(ItemPoints {
             items: points.len() as u64,
             total: PointMean::of(points, SCALE),
             pass: CountedShare::of(passing, points.len() as u64),
-            ..JudgedItems::default()
+            ..ItemPoints::default()
         }),
         gates: gates.collect(),
         ..FlowFigures::default()

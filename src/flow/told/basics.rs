@@ -1,7 +1,7 @@
 //! What was asked of whom, and what it cost.
 
 use super::words::usd;
-use crate::flow::figures::FlowFigures;
+use crate::flow::figures::{FlowFigures, StageCost};
 use crate::report::document::ReportSide::{Left, Right};
 use crate::report::document::{ReportLine, ReportTable, ReportText};
 
@@ -68,7 +68,7 @@ fn costs(figures: &FlowFigures, text: &mut ReportText) {
         ]);
     }
     if figures.costs.len() > 1 {
-        let sum = |of: &dyn Fn(&crate::flow::figures::StageCost) -> Option<f64>| {
+        let sum = |of: &dyn Fn(&StageCost) -> Option<f64>| {
             let known: Vec<f64> = figures.costs.iter().filter_map(of).collect();
             (!known.is_empty()).then(|| known.iter().sum::<f64>())
         };

@@ -13,7 +13,7 @@ pub(super) fn conclusion(figures: &FlowFigures, found: &[FlowFinding], text: &mu
     for (stage, why) in failures(figures) {
         text.notice(
             ReportLine::default()
-                .strong(format!("The stage `{stage}` failed"))
+                .strong(format!("Stage {stage} failed"))
                 .plain(": ")
                 .marked(why)
                 .plain(". Nothing is concluded about it."),
@@ -49,7 +49,7 @@ fn gates(figures: &FlowFigures, text: &mut ReportText) {
         ("measured", Left),
     ]);
     for gate in &gates {
-        let line = gate.message.lines().next().unwrap_or_default();
+        let line = gate.measured();
         let verdict = gate.verdict.as_str();
         let verdict = match gate.verdict {
             Verdict::Passed => ReportLine::from(verdict),

@@ -2,7 +2,7 @@
 
 use super::judged::worth;
 use super::words::{count, counted, rate, rate_of};
-use crate::flow::figures::ComparedItems;
+use crate::flow::figures::{ComparedItems, CountedShare};
 use crate::report::document::ReportSide::{Left, Right};
 use crate::report::document::{ReportLine, ReportTable, ReportText};
 
@@ -61,7 +61,7 @@ pub(super) fn compared(compared: &ComparedItems, text: &mut ReportText) {
         lines.push(format!(
             "position bias: in {} the first shown item was preferred both times",
             counted(
-                &crate::flow::figures::CountedShare::of(pairs.first_shown_wins, pairs.inconsistent),
+                &CountedShare::of(pairs.first_shown_wins, pairs.inconsistent),
                 "inconsistent pairs"
             )
         ));

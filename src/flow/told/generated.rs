@@ -72,7 +72,7 @@ fn checks(items: &GeneratedItems, text: &mut ReportText) {
     if !items.checks.is_empty() {
         text.part("Checks");
         let mut table = ReportTable::new(&[
-            ("check, of the replies that stand", Left),
+            ("check", Left),
             ("passed", Right),
             ("of", Right),
             ("share, 95 % interval", Left),

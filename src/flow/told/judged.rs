@@ -1,13 +1,13 @@
 //! The points of a judge.
 
-use super::words::{count, counted, interval, points};
-use crate::flow::figures::{DimensionPoints, JudgedItems, PointMean};
+use super::words::{count, interval, points, rate};
+use crate::flow::figures::{DimensionPoints, ItemPoints, JudgeWorth, PointMean};
 use crate::flow::rating::ItemRating;
 use crate::report::document::ReportSide::{Left, Right};
-use crate::report::document::{ReportBar, ReportBlock, ReportLine, ReportTable, ReportText};
+use crate::report::document::{ReportBlock, ReportLine, ReportTable, ReportText};
 
 /// The points of a judge.
-pub(super) fn judged(judged: &JudgedItems, text: &mut ReportText) {
+pub(super) fn judged(judged: &ItemPoints, text: &mut ReportText) {
     text.paragraph(
         ReportLine::default()
             .plain("Average ")
@@ -30,14 +30,20 @@ pub(super) fn judged(judged: &JudgedItems, text: &mut ReportText) {
             reasons.join(", ")
         ));
     }
-    let bars = [("pass", &judged.pass), ("excellent", &judged.excellent)];
-    let bars = bars.map(|(label, share)| ReportBar {
-        label: label.to_owned(),
-        share: share.share.map(|share| [share; 2]),
-        interval: share.ci95,
-        told: counted(share, "items"),
-    });
-    text.blocks.push(ReportBlock::Bars(bars.into()));
+    let heads = [
+        ("by the rubric", Left),
+        ("items", Right),
+        ("share, 95 % interval", Left),
+    ];
+    let mut rates = ReportTable::new(&heads);
+    for (what, share) in [("pass", &judged.pass), ("excellent", &judged.excellent)] {
+        rates.row([
+            what.to_owned(),
+            share.part.to_string(),
+            rate(share).unwrap_or_else(|| "-".to_owned()),
+        ]);
+    }
+    text.table(rates);
     table("dimension", &judged.dimensions, text);
     if judged.topics.len() > 1 {
         text.part("Topics before the judge");
@@ -74,11 +80,7 @@ pub(super) fn table(what: &str, rows: &[DimensionPoints], text: &mut ReportText)
 }
 
 /// What labels of people say of the judge, and what is to be known of how it judges.
-pub(super) fn worth(
-    worth: &crate::flow::figures::JudgeWorth,
-    notes: &[String],
-    text: &mut ReportText,
-) {
+pub(super) fn worth(worth: &JudgeWorth, notes: &[String], text: &mut ReportText) {
     let told = format!("The judge is {}.", worth.told);
     if worth.calibrated {
         text.paragraph(told);

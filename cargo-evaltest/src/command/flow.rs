@@ -1,0 +1,261 @@
+//! `cargo evaltest flow`.
+
+mod told;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use evaltest::engine::flow::{Flow, FlowEnd, FlowFlags, FlowHost, FlowNews, FlowPlan, READY_FLOW};
+use evaltest::engine::report::Event;
+use evaltest::engine::run::drive::CiPolicy;
+use evaltest::engine::store::DEFAULT_OUTPUT_ROOT;
+use evaltest::engine::system::project::{is_ci, shown};
+use evaltest::engine::system::signal;
+use evaltest::engine::text::{Override, clean, nearest, shell_word};
+use evaltest::{Cancel, Error, Exit, Result};
+use serde_json::Value;
+
+use crate::progress::{Ahead, Progress};
+use crate::{console, discover};
+
+/// Generate items, have them judged and compared with real ones, and report on it all
+///
+/// Four stages in one folder `evaltest-runs/TIME_ID/`, each with a run directory of its own: items are generated
+/// (`generate`), a judge gives them points (`judge`), compares them with real ones in both orders (`winrate`), and what came
+/// of it is written as `comprehensive_report.md` and `.html`. A judge that fails leaves the rest running.
+///
+/// SPEC is a file in YAML with `generate`, `judge`, `winrate` and `gates`; `aime` needs none. The exit code is 1 where a gate
+/// failed and 3 where a stage did.
+#[derive(Debug, Args)]
+#[command(after_long_help = NOTES)]
+pub(crate) struct FlowArgs {
+    /// A flow in YAML, or `aime`, which is meant when nothing is named
+    #[arg(value_name = "SPEC|aime")]
+    spec: Option<PathBuf>,
+
+    /// Who generates, as an agent in a spec: `{type: openai, base_url: …, model: …}`
+    #[arg(long, value_name = "YAML")]
+    agent: Option<String>,
+
+    /// Who judges; the generator itself when nobody is named
+    #[arg(long, value_name = "YAML")]
+    judge: Option<String>,
+
+    /// Real items: a file of JSON, JSONL, CSV or parquet, or a dataset of the Hub. They are examples for the generator, and
+    /// what the win rate is against; without them there is none
+    #[arg(long, value_name = "PATH|hf://…")]
+    reference: Option<PathBuf>,
+
+    /// How many items are asked for; 30 when left out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    count: Option<u64>,
+
+    /// Ask each endpoint at most once in so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    delay_s: Option<f64>,
+
+    /// What topics, examples and pairs are drawn with
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Continue a flow that was interrupted, or of which a stage failed: what was answered is not asked again
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["spec", "agent", "judge", "reference", "count", "delay_s", "seed",
+        "output_root", "run_id", "dry_run"])]
+    resume: Option<PathBuf>,
+
+    /// Check the flow and count what it would ask, ask nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    /// The folder of flows
+    #[arg(long, value_name = "DIR")]
+    output_root: Option<PathBuf>,
+
+    /// The id of the flow
+    #[arg(long, value_name = "ID")]
+    run_id: Option<String>,
+
+    /// Print what came of it as JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// Joined and wrapped by `--help`.
+const NOTES: &str = "\
+`--json` prints what `flow.json` in the folder has, with that `folder`: `stages` with `status` (`done`, `failed`, `left_out`), \
+`why` and `run_dir`, `files`, `exit_code`, and `figures`: {\"basics\", \"generation\", \"judge\", \"winrate\", \"reviewed\", \
+\"costs\", \"gates\"}, where a stage is {\"found\": figures}, {\"failed\": why} or {\"left_out\": why}. Each share has `part`, `of`, \
+`share` and `ci95`, each mean `n`, `mean`, `ci95` and `scale`. With `--dry-run` it is {\"name\", \"configuration\", \"counts\"}.";
+
+pub(crate) fn run(args: &FlowArgs) -> Result<Exit> {
+    let flow = if let Some(folder) = &args.resume {
+        Flow::resume(folder)?
+    } else {
+        let plan = planned(args)?;
+        if args.dry_run {
+            return dry_run(args, &plan);
+        }
+        let root = args.root(&plan)?;
+        plan.begin(&root, args.run_id.as_deref())?
+    };
+    if !args.json {
+        console::print(|out| told::begin(flow.state(), flow.folder(), out))?;
+    }
+    let cancel = Cancel::new();
+    let interrupt = signal::cancel_on_signals(&cancel)
+        .map_err(|error| Error::refused("handle signals", &error))?;
+    let progress = Arc::new(Progress::new(args.json, Ahead::default()));
+    let observer = move |event: &Event<'_>| progress.event(event);
+    let host = FlowHost {
+        cancel,
+        observer: Arc::new(observer),
+        tell: &tell,
+        ci: CiPolicy {
+            is_set: is_ci(),
+            allow_ignored: false,
+        },
+    };
+    let folder = flow.folder().to_owned();
+    let ended = flow.run(&host).map_err(|error| {
+        // What was answered is there, and what comes next is the same command for every error.
+        let resume = format!(
+            "cargo evaltest flow --resume {}",
+            shell_word(&shown(&folder))
+        );
+        match error.hint_text() {
+            Some(hint) => {
+                let hint = format!("{hint}; then go on: {resume}");
+                error.hint(hint)
+            }
+            None => error.hint(resume),
+        }
+    })?;
+    let exit = if interrupt.is_set() {
+        Exit::Interrupted
+    } else {
+        ended.exit
+    };
+    end(args, &ended, exit)?;
+    Ok(exit)
+}
+
+/// The flow that is asked for, checked, with what people should know of it.
+fn planned(args: &FlowArgs) -> Result<FlowPlan> {
+    let (spec, flags) = (args.spec()?, args.flags()?);
+    let plan = console::waiting("still reading the real items", || {
+        FlowPlan::new(spec.as_deref(), flags)
+    })?;
+    for notice in plan.notices() {
+        console::note(&clean(notice));
+    }
+    Ok(plan)
+}
+
+/// Says how far the flow is.
+fn tell(news: &FlowNews<'_>) {
+    match news {
+        FlowNews::Begins(stage) => console::note(&format!("stage {}", stage.as_str())),
+        FlowNews::WasOver(stage) => {
+            console::note(&format!(
+                "stage {} was over, nothing is asked again",
+                stage.as_str()
+            ));
+        }
+        FlowNews::Failed(stage, why) => {
+            console::note(&clean(&format!("stage {} failed: {why}", stage.as_str())));
+        }
+    }
+}
+
+fn end(args: &FlowArgs, ended: &FlowEnd, exit: Exit) -> Result<()> {
+    if args.json {
+        let mut value = serde_json::to_value(&ended.state).map_err(|error| {
+            Error::infrastructure(format!("the flow cannot be printed: {error}"))
+        })?;
+        value["folder"] = shown(&ended.folder).into();
+        return console::print_json(&value);
+    }
+    if exit == Exit::Interrupted {
+        let folder = shell_word(&shown(&ended.folder));
+        console::note(&format!(
+            "interrupted; what was answered is kept: `cargo evaltest flow --resume {folder}` goes on"
+        ));
+        return Ok(());
+    }
+    console::print(|out| told::end(ended, out))
+}
+
+fn dry_run(args: &FlowArgs, plan: &FlowPlan) -> Result<Exit> {
+    if args.json {
+        let counts = plan.counts().into_iter();
+        let counts = counts.map(|(stage, count)| (stage.as_str().to_owned(), Value::from(count)));
+        let counts: serde_json::Map<String, Value> = counts.collect();
+        console::print_json(&serde_json::json!({
+            "name": plan.name(),
+            "configuration": plan.configuration(),
+            "counts": counts,
+        }))?;
+    } else {
+        console::print(|out| told::counts(plan, out))?;
+    }
+    Ok(Exit::Passed)
+}
+
+impl FlowArgs {
+    /// The file of the flow; `None` for the one that needs none.
+    fn spec(&self) -> Result<Option<PathBuf>> {
+        let Some(spec) = &self.spec else {
+            return Ok(None);
+        };
+        if spec.is_file() {
+            return Ok(Some(spec.clone()));
+        }
+        if spec == Path::new(READY_FLOW) {
+            return Ok(None);
+        }
+        let word = spec.to_string_lossy();
+        let error = Error::usage(format!("there is no flow `{}`", clean(&word)));
+        Err(match nearest(&word, [READY_FLOW]) {
+            Some(near) => error.hint(format!("did you mean `cargo evaltest flow {near}`?")),
+            None => error.hint(format!(
+                "name a file in YAML, or `{READY_FLOW}`, which needs none"
+            )),
+        })
+    }
+
+    fn flags(&self) -> Result<FlowFlags> {
+        let value = |text: &Option<String>| text.as_deref().map(Override::value).transpose();
+        Ok(FlowFlags {
+            agent: value(&self.agent)?,
+            judge: value(&self.judge)?,
+            reference: self.reference.as_deref().map(place).transpose()?,
+            count: self.count,
+            delay_s: self.delay_s,
+            seed: self.seed,
+        })
+    }
+
+    /// The folder of flows.
+    fn root(&self, plan: &FlowPlan) -> Result<PathBuf> {
+        match (&self.output_root, plan.root()) {
+            (Some(root), _) => absolute(root),
+            (None, Some(root)) => Ok(root),
+            (None, None) => Ok(discover::root()?.join(DEFAULT_OUTPUT_ROOT)),
+        }
+    }
+}
+
+/// Typed in a shell, a path means what it means there.
+fn place(path: &Path) -> Result<String> {
+    let typed = path.to_string_lossy();
+    if typed.starts_with("hf://") {
+        return Ok(typed.into_owned());
+    }
+    Ok(absolute(path)?.to_string_lossy().into_owned())
+}
+
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path)
+        .map_err(|error| Error::usage(format!("`{}` is not a path: {error}", path.display())))
+}

@@ -1,0 +1,404 @@
+//! `Flow`: a flow in its folder, stage after stage.
+//!
+//! ```text
+//! <output root>/<time>_<id>/
+//!   flow.json                       how far it is, written before and after each stage    (state.rs)
+//!   <time>_generate/ <time>_judge/ <time>_winrate/         run directories as of any eval
+//!   aime_generated_<time>.json, generation_report_<time>.md
+//!   llm_judge_report_<time>.md, win_rate_report_<time>.md, comprehensive_report.md, .html  (written.rs)
+//! ```
+//!
+//! A stage that is over is not asked again, and one that was begun goes on in its run directory, which holds what was paid
+//! for. Everything else is made anew of these directories, so that a flow that was killed ends with the files of one that
+//! was not.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::basics::basics;
+use super::figures::{FlowFigures, FlowGate, FlowStage, StageCost, StageFigures};
+use super::found::StageRun;
+use super::generation::{self, GeneratedStage};
+use super::plan::CheckedFlow;
+use super::reviews::reviews;
+use super::spec::FlowSpec;
+use super::state::{FlowState, StageStatus};
+use super::written::write_reports;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::report::event::Observer;
+use crate::run::CiPolicy;
+use crate::run::drive::{Audience, Destination, Drive, Resumption};
+use crate::store::{RunDir, RunStatus, runs_in, stamp_and_id};
+use crate::system::cancel::Cancel;
+use crate::system::file::absolute;
+use crate::system::project::shown;
+use crate::text::shell_word;
+
+/// A flow in its folder.
+pub struct Flow {
+    checked: CheckedFlow,
+    folder: PathBuf,
+    state: FlowState,
+}
+
+/// Who runs a flow.
+pub struct FlowHost<'a> {
+    /// Stops it.
+    pub cancel: Cancel,
+    /// Sees what happens in each run.
+    pub observer: Arc<Observer<'static>>,
+    /// Is told how far the flow is.
+    pub tell: &'a dyn Fn(&FlowNews<'_>),
+    /// Whether this is CI.
+    pub ci: CiPolicy,
+}
+
+/// How far a flow is.
+#[derive(Debug)]
+pub enum FlowNews<'a> {
+    /// A stage begins.
+    Begins(FlowStage),
+    /// A stage was over before.
+    WasOver(FlowStage),
+    /// A stage has no figures, and why.
+    Failed(FlowStage, &'a str),
+}
+
+/// How a flow ended.
+#[derive(Clone, Debug)]
+pub struct FlowEnd {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What its file says now.
+    pub state: FlowState,
+    /// How the command ends.
+    pub exit: Exit,
+}
+
+/// What came of a stage.
+struct StageEnd<T> {
+    figures: StageFigures<T>,
+    run: Option<StageRun>,
+}
+
+impl Flow {
+    pub(super) fn new(checked: CheckedFlow, folder: PathBuf, state: FlowState) -> Self {
+        Self {
+            checked,
+            folder,
+            state,
+        }
+    }
+
+    /// Opens a flow that was begun.
+    ///
+    /// # Errors
+    /// When the folder is none of a flow, or its spec is not what it was.
+    pub fn resume(folder: &Path) -> Result<Self> {
+        let folder = absolute(folder)?;
+        let state = FlowState::read(&folder)?;
+        let path = state.spec.as_ref().map(PathBuf::from);
+        let mut spec = FlowSpec::read(path.as_deref(), &state.flags)?;
+        if spec.path.is_none() {
+            // What was typed is meant from where it was typed.
+            spec.folder = PathBuf::from(&state.spec_folder);
+        }
+        let checked = CheckedFlow::of(spec)?;
+        if checked.configuration() != state.configuration {
+            let folder = shell_word(&shown(&folder));
+            return Err(Error::usage(format!(
+                "the flow in `{folder}` was begun with another spec than this is now"
+            ))
+            .hint("put the spec back as it was, or begin a new flow"));
+        }
+        Ok(Self::new(checked, folder, state))
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What its file says.
+    pub fn state(&self) -> &FlowState {
+        &self.state
+    }
+
+    /// Runs all stages that are not over, and writes the reports.
+    ///
+    /// # Errors
+    /// When items cannot be generated, or a file cannot be written. A judge that fails is no error.
+    pub fn run(mut self, host: &FlowHost<'_>) -> Result<FlowEnd> {
+        let mut figures = FlowFigures::default();
+        let Some(made) = self.generate(host, &mut figures)? else {
+            return Ok(self.interrupted());
+        };
+        let mut exit = made.exit;
+        let items = match made.for_stages() {
+            Ok(items) => items,
+            Err(why) => {
+                for stage in [FlowStage::Judge, FlowStage::Winrate] {
+                    self.state.set(stage, StageStatus::LeftOut, Some(&why));
+                }
+                figures.judge = StageFigures::LeftOut(why.clone());
+                figures.winrate = StageFigures::LeftOut(why);
+                return self.finish(figures, &made, exit);
+            }
+        };
+        let stage = FlowStage::Judge;
+        let Some(ended) = self.stage(stage, items, host, StageRun::judged)? else {
+            return Ok(self.interrupted());
+        };
+        exit = exit.max(self.take(stage, &ended, &mut figures)?);
+        figures.judge = ended.figures;
+        let stage = FlowStage::Winrate;
+        if self.checked.spec.winrate.is_none() {
+            let why = "no real items were named (`--reference`)";
+            self.state.set(stage, StageStatus::LeftOut, Some(why));
+            figures.winrate = StageFigures::LeftOut(why.to_owned());
+        } else {
+            let Some(ended) = self.stage(stage, items, host, StageRun::compared)? else {
+                return Ok(self.interrupted());
+            };
+            exit = exit.max(self.take(stage, &ended, &mut figures)?);
+            figures.winrate = ended.figures;
+        }
+        self.finish(figures, &made, exit)
+    }
+
+    /// The stage that generates; `None` where it was interrupted.
+    fn generate(
+        &mut self,
+        host: &FlowHost<'_>,
+        figures: &mut FlowFigures,
+    ) -> Result<Option<GeneratedStage>> {
+        let stage = FlowStage::Generate;
+        let earlier = self.earlier(stage);
+        let made = if let Some(dir) = earlier.as_ref().filter(|dir| is_finished(dir)) {
+            (host.tell)(&FlowNews::WasOver(stage));
+            generation::made(dir)?
+        } else {
+            (host.tell)(&FlowNews::Begins(stage));
+            self.begins(stage)?;
+            let eval = self.checked.spec.generation()?;
+            let drive = self.drive(stage, host, earlier.as_ref());
+            let prepared = drive.prepare(&drive.adapt(eval)?)?;
+            let observer = Arc::clone(&host.observer);
+            generation::run(&drive, prepared, &host.cancel, observer)?
+        };
+        if host.cancel.is_cancelled() {
+            return Ok(None);
+        }
+        let run = StageRun::read(&made.dir)?;
+        let ended = StageEnd {
+            figures: StageFigures::Found(made.figures.clone()),
+            run: Some(run),
+        };
+        self.take(stage, &ended, figures)?;
+        figures.generation = ended.figures;
+        Ok(Some(made))
+    }
+
+    /// A stage that looks at the items; `None` where it was interrupted.
+    fn stage<T>(
+        &mut self,
+        stage: FlowStage,
+        items: (&Path, u64),
+        host: &FlowHost<'_>,
+        find: fn(&StageRun) -> Result<T>,
+    ) -> Result<Option<StageEnd<T>>> {
+        let earlier = self.earlier(stage);
+        let over = earlier.as_ref().filter(|dir| is_finished(dir));
+        let over = over.and_then(|dir| StageRun::read(dir).ok());
+        let over = over.filter(|run| run.unread().is_none());
+        let read = if let Some(run) = over {
+            (host.tell)(&FlowNews::WasOver(stage));
+            Ok(run)
+        } else {
+            (host.tell)(&FlowNews::Begins(stage));
+            self.begins(stage)?;
+            self.asked(stage, items, host, earlier.as_ref())
+        };
+        if host.cancel.is_cancelled() {
+            return Ok(None);
+        }
+        let ended = match read {
+            // What fails here is this stage's own: the other one goes on.
+            Err(error) => StageEnd {
+                figures: StageFigures::Failed(told(&error)),
+                run: None,
+            },
+            Ok(run) => StageEnd {
+                figures: match run.unread() {
+                    Some(why) => StageFigures::Failed(why),
+                    None => StageFigures::Found(find(&run)?),
+                },
+                run: Some(run),
+            },
+        };
+        if let Some(why) = ended.figures.failure() {
+            (host.tell)(&FlowNews::Failed(stage, why));
+        }
+        Ok(Some(ended))
+    }
+
+    /// Runs such a stage.
+    fn asked(
+        &self,
+        stage: FlowStage,
+        (items, count): (&Path, u64),
+        host: &FlowHost<'_>,
+        earlier: Option<&RunDir>,
+    ) -> Result<StageRun> {
+        let eval = self.checked.spec.of_stage(stage, items, count)?;
+        let drive = self.drive(stage, host, earlier);
+        let prepared = drive.prepare(&drive.adapt(eval)?)?;
+        let run = drive.run(prepared, &host.cancel, Arc::clone(&host.observer))?;
+        StageRun::read(&RunDir::open(&run.dir)?)
+    }
+
+    /// Notes what came of a stage, and gives how it ended.
+    fn take<T>(
+        &mut self,
+        stage: FlowStage,
+        ended: &StageEnd<T>,
+        figures: &mut FlowFigures,
+    ) -> Result<Exit> {
+        let failure = ended.figures.failure();
+        let mut exit = failure.map_or(Exit::Passed, |_| Exit::Infrastructure);
+        if let Some(run) = &ended.run {
+            let gates: Vec<FlowGate> = run.gates(stage);
+            let cost: StageCost = run.cost(stage);
+            figures.gates.extend(gates);
+            figures.costs.push(cost);
+            exit = exit.max(run.exit());
+            if let Some(state) = self.state.stage(stage) {
+                let name = run.dir().path().file_name();
+                state.run_dir = name.map(|name| name.to_string_lossy().into_owned());
+            }
+        }
+        let status = match failure {
+            Some(_) => StageStatus::Failed,
+            None => StageStatus::Done,
+        };
+        self.state.set(stage, status, failure);
+        self.state.write(&self.folder)?;
+        Ok(exit)
+    }
+
+    /// A stage is asked from here on.
+    fn begins(&mut self, stage: FlowStage) -> Result<()> {
+        self.state.set(stage, StageStatus::Running, None);
+        self.state.ended_at = None;
+        self.state.exit_code = None;
+        self.state.write(&self.folder)
+    }
+
+    /// What people say of the items, where somebody has looked.
+    fn reviewed(&self, figures: &mut FlowFigures, made: &GeneratedStage) -> Result<Exit> {
+        let Some(items) = &made.items else {
+            return Ok(Exit::Passed);
+        };
+        let spec = &self.checked.spec;
+        let own = spec.gates_of(FlowStage::Review);
+        let gates = (!spec.default_gates).then_some(&*own);
+        let judge = self.earlier(FlowStage::Judge).filter(is_finished);
+        let judge = judge.and_then(|dir| StageRun::read(&dir).ok());
+        let Some(found) = reviews(items, judge.as_ref(), gates)? else {
+            return Ok(Exit::Passed);
+        };
+        figures.reviewed = Some(found.items);
+        figures.gates.extend(found.gates);
+        Ok(found.exit)
+    }
+
+    /// The reports, and the end of the flow.
+    fn finish(
+        mut self,
+        mut figures: FlowFigures,
+        made: &GeneratedStage,
+        exit: Exit,
+    ) -> Result<FlowEnd> {
+        let exit = exit.max(self.reviewed(&mut figures, made)?);
+        figures.basics = basics(&self.checked, &self.state, &self.folder, made);
+        let time = stamp_and_id(&self.folder).map(|(stamp, _)| stamp.replace('T', "_"));
+        let time = time.unwrap_or_default().replace('Z', "");
+        let mut files = made.file_names();
+        files.extend(write_reports(&figures, &self.folder, &time)?);
+        self.state.files = files;
+        self.state.exit_code = Some(exit);
+        self.state.ended_at = Some(format!("{:.3}", crate::system::clock::timestamp()));
+        self.state.figures = Some(figures);
+        self.state.write(&self.folder)?;
+        Ok(FlowEnd {
+            folder: self.folder,
+            state: self.state,
+            exit,
+        })
+    }
+
+    fn interrupted(self) -> FlowEnd {
+        FlowEnd {
+            folder: self.folder,
+            state: self.state,
+            exit: Exit::Interrupted,
+        }
+    }
+
+    fn drive(&self, stage: FlowStage, host: &FlowHost<'_>, earlier: Option<&RunDir>) -> Drive {
+        drive(Some(&self.folder), Some(stage), host.ci, earlier)
+    }
+
+    /// The run directory of a stage that was begun.
+    fn earlier(&self, stage: FlowStage) -> Option<RunDir> {
+        let is_of = |dir: &RunDir| {
+            let id = stamp_and_id(dir.path()).map(|(_, id)| id);
+            id == Some(stage.as_str())
+        };
+        runs_in(&self.folder).into_iter().rfind(is_of)
+    }
+}
+
+/// How a stage is run.
+pub(super) fn drive(
+    folder: Option<&Path>,
+    stage: Option<FlowStage>,
+    ci: CiPolicy,
+    earlier: Option<&RunDir>,
+) -> Drive {
+    let invocation = folder.and_then(Path::file_name);
+    Drive {
+        destination: Destination {
+            invocation: invocation.map_or_else(String::new, |it| it.to_string_lossy().into_owned()),
+            run_id: stage.map(|stage| stage.as_str().to_owned()),
+            output_root: folder.map(Path::to_owned),
+            ..Destination::default()
+        },
+        resume: earlier.map(|dir| Resumption {
+            path: dir.path().to_owned(),
+            allow_changed_agent: false,
+        }),
+        // No snapshots belong to items that are made anew each time.
+        ignore_baseline: true,
+        audience: Audience {
+            ci,
+            ..Audience::default()
+        },
+        ..Drive::default()
+    }
+}
+
+/// Whether every question of a run has its end.
+fn is_finished(dir: &RunDir) -> bool {
+    let manifest = dir.manifest();
+    manifest.is_ok_and(|manifest| manifest.status == RunStatus::Finished)
+}
+
+/// An error in one line, with what to do about it.
+fn told(error: &Error) -> String {
+    match error.hint_text() {
+        Some(hint) => format!("{} (hint: {hint})", error.message()),
+        None => error.message().to_owned(),
+    }
+}

@@ -1,0 +1,235 @@
+//! What stages found: from their run directories to figures.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::figures::{
+    ComparedItems, CountedShare, DimensionPoints, FlowGate, FlowStage, ItemPoints, JudgeWorth,
+    PointMean, StageCost,
+};
+use crate::data::Status;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::report::corrected_lines;
+use crate::report::reported::{MaskedTexts, ReportedRun};
+use crate::store::RunDir;
+use crate::verdict::judged::calibration::{CalibrationStatus, JudgeCalibration};
+use crate::verdict::summary::{JudgeSummary, Summary, judge_notices};
+
+/// Details of a judge's score that are no dimension.
+const NO_DIMENSIONS: [&str; 4] = ["total", "excellent", "self_agreement", "repaired"];
+
+/// A run of a stage that is over.
+pub(super) struct StageRun {
+    run: ReportedRun,
+}
+
+impl StageRun {
+    pub(super) fn read(dir: &RunDir) -> Result<Self> {
+        let run = ReportedRun::read(dir.clone(), MaskedTexts::Shown)?;
+        Ok(Self { run })
+    }
+
+    /// Its directory.
+    pub(super) fn dir(&self) -> &RunDir {
+        &self.run.dir
+    }
+
+    /// How it ended.
+    pub(super) fn exit(&self) -> Exit {
+        self.summary().exit_code
+    }
+
+    fn summary(&self) -> &Summary {
+        &self.run.summary
+    }
+
+    /// What the only scorer that asks a judge was asked, and what it is called.
+    fn judge(&self) -> Option<(&str, &JudgeSummary)> {
+        let judge = self.summary().judge.as_ref()?;
+        let (name, judge) = judge.scorers.iter().next()?;
+        Some((name, judge))
+    }
+
+    /// The gates with their verdicts.
+    pub(super) fn gates(&self, stage: FlowStage) -> Vec<FlowGate> {
+        let gates = self.summary().gates.iter();
+        gates
+            .map(|gate| FlowGate {
+                stage,
+                gate: gate.gate.to_string(),
+                verdict: gate.verdict,
+                value: gate.value,
+                threshold: gate.threshold,
+                message: gate.message.clone(),
+                default: gate.default,
+            })
+            .collect()
+    }
+
+    /// What the stage took.
+    pub(super) fn cost(&self, stage: FlowStage) -> StageCost {
+        let summary = self.summary();
+        let judge = summary.judge.as_ref();
+        // Nobody answers where items are judged.
+        let answers = matches!(stage, FlowStage::Generate);
+        let usages = [
+            answers.then_some(&summary.usage),
+            judge.map(|judge| &judge.usage),
+        ];
+        let usages = || usages.iter().flatten();
+        let tokens: Vec<u64> = usages().filter_map(|usage| usage.tokens()).collect();
+        let costs: Vec<f64> = usages().filter_map(|usage| usage.cost_usd).collect();
+        let asked = if answers { summary.attempts } else { 0 };
+        StageCost {
+            stage,
+            requests: asked + judge.map_or(0, |judge| judge.requests),
+            tokens: (!tokens.is_empty()).then(|| tokens.iter().sum()),
+            cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
+            duration_s: self.run.manifest.duration_s,
+        }
+    }
+
+    /// Why the stage has no figures, where no reply of its judge could be read.
+    pub(super) fn unread(&self) -> Option<String> {
+        let read = self.judge().map(|(_, judge)| judge.samples - judge.unread);
+        if read.is_some_and(|read| read > 0) {
+            return None;
+        }
+        let failures = self.summary().failures.iter();
+        let reasons = self.judge().map(|(_, judge)| &judge.reasons);
+        let reasons: BTreeMap<&String, &u64> = reasons
+            .into_iter()
+            .flatten()
+            .chain(failures.filter(|(kind, _)| *kind != "scorer_failed"))
+            .collect();
+        let reasons = reasons
+            .iter()
+            .map(|(reason, times)| format!("{times} {reason}"));
+        let reasons: Vec<_> = reasons.collect();
+        let why = self.run.manifest.stop_reason.as_deref();
+        let mut told = "no reply of the judge could be read".to_owned();
+        if !reasons.is_empty() {
+            told = format!("{told} ({})", reasons.join(", "));
+        }
+        if let Some(why) = why {
+            let line = why.lines().next().unwrap_or_default();
+            told = format!("{told}; it stopped early: {line}");
+        }
+        Some(told)
+    }
+
+    /// The points of the judge.
+    pub(super) fn judged(&self) -> Result<ItemPoints> {
+        let Some((name, judge)) = self.judge() else {
+            return Ok(ItemPoints::default());
+        };
+        let bounds = self.run.manifest.detail_bounds.get(name);
+        let scale = |detail: &str| bounds.and_then(|bounds| bounds.get(detail)).copied();
+        let mut totals = Vec::new();
+        let mut topics = BTreeMap::<String, Vec<f64>>::new();
+        let mut dimensions = Vec::<(String, Vec<f64>)>::new();
+        let [mut passing, mut excellent] = [0, 0];
+        for record in self.run.records()? {
+            let record = record?;
+            let Some(score) = record.result.score.as_ref() else {
+                continue;
+            };
+            if record.result.status != Status::Scored {
+                continue;
+            }
+            let detail = |name: &str| score.details.get(name);
+            let total = detail("total").and_then(Value::as_f64);
+            let total = total.unwrap_or(score.value);
+            totals.push(total);
+            if let Some(topic) = record.slices.get("topic") {
+                let topic = topic
+                    .as_str()
+                    .map_or_else(|| topic.to_string(), str::to_owned);
+                topics.entry(topic).or_default().push(total);
+            }
+            passing += u64::from(score.correct);
+            let is_excellent = detail("excellent").is_some_and(|value| {
+                value.as_bool() == Some(true) || value.as_f64().is_some_and(|it| it > 0.0)
+            });
+            excellent += u64::from(is_excellent);
+            for (name, value) in score.details.iter() {
+                let Some(points) = value.as_f64() else {
+                    continue;
+                };
+                if NO_DIMENSIONS.contains(&name) {
+                    continue;
+                }
+                match dimensions.iter_mut().find(|(known, _)| known == name) {
+                    Some((_, all)) => all.push(points),
+                    None => dimensions.push((name.to_owned(), vec![points])),
+                }
+            }
+        }
+        let n = totals.len() as u64;
+        let of = |name: String, points: &[f64], detail: &str| DimensionPoints {
+            points: PointMean::of(points, scale(detail)),
+            name,
+        };
+        let dimensions = dimensions.into_iter();
+        let dimensions = dimensions.map(|(name, points)| of(name.clone(), &points, &name));
+        let topics = topics.into_iter();
+        let topics = topics.map(|(topic, points)| of(topic, &points, "total"));
+        Ok(ItemPoints {
+            items: judge.samples,
+            unread: judge.unread,
+            reasons: judge.reasons.clone(),
+            total: PointMean::of(&totals, scale("total").or_else(|| scale("value"))),
+            pass: CountedShare::of(passing, n),
+            excellent: CountedShare::of(excellent, n),
+            dimensions: dimensions.collect(),
+            topics: topics.collect(),
+            worth: worth(judge),
+            notes: judge_notices(self.summary()),
+        })
+    }
+
+    /// Whether the judge lets each item pass, by its id, of those that it has a verdict on.
+    pub(super) fn passes(&self) -> Result<Vec<(String, bool)>> {
+        let mut all = Vec::new();
+        for record in self.run.records()? {
+            let record = record?;
+            if let Some(score) = &record.result.score {
+                all.push((record.sample_id, score.correct));
+            }
+        }
+        Ok(all)
+    }
+
+    /// How the items do beside real ones.
+    pub(super) fn compared(&self) -> Result<ComparedItems> {
+        let judge = self.judge().map(|(_, judge)| judge);
+        let pairs = judge.and_then(|judge| judge.pairs.clone());
+        let (Some(judge), Some(pairs)) = (judge, pairs) else {
+            return Err(Error::infrastructure("no pair has a verdict"));
+        };
+        Ok(ComparedItems {
+            pairs,
+            reasons: judge.reasons.clone(),
+            worth: worth(judge),
+            notes: judge_notices(self.summary()),
+        })
+    }
+}
+
+/// What labels of people say of a judge.
+fn worth(judge: &JudgeSummary) -> JudgeWorth {
+    let Some(calibration) = &judge.calibration else {
+        return JudgeWorth {
+            told: "uncalibrated: no labels of people".to_owned(),
+            ..JudgeWorth::default()
+        };
+    };
+    JudgeWorth {
+        calibrated: calibration.status == CalibrationStatus::Calibrated,
+        told: JudgeCalibration::told(calibration),
+        kappa_ci95: calibration.kappa_ci95,
+        corrected: corrected_lines(Some(calibration)),
+    }
+}

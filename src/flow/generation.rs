@@ -1,0 +1,111 @@
+//! The stage that generates: its run, its files, its figures.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::figures::{CountedShare, GeneratedItems, ItemCheckCount, TopicCount};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::generate::{GeneratedFiles, GenerationStatistics, generate, write_generated};
+use crate::report::event::Observer;
+use crate::run::drive::{Drive, Prepared};
+use crate::store::RunDir;
+use crate::system::cancel::Cancel;
+
+/// Items that were made.
+#[derive(Debug)]
+pub(super) struct GeneratedStage {
+    /// The run directory.
+    pub(super) dir: RunDir,
+    /// The file of the items.
+    pub(super) items: Option<PathBuf>,
+    report: Option<PathBuf>,
+    /// What came of it.
+    pub(super) figures: GeneratedItems,
+    /// Why it stopped early, if it did.
+    stopped: Option<String>,
+    /// How the stage ended.
+    pub(super) exit: Exit,
+}
+
+impl GeneratedStage {
+    /// The file of the items and how many there are, for those who look at them; else why there is nothing to look at.
+    pub(super) fn for_stages(&self) -> std::result::Result<(&Path, u64), String> {
+        match (&self.stopped, &self.items) {
+            (Some(why), _) => {
+                let line = why.lines().next().unwrap_or_default();
+                Err(format!("generating stopped early: {line}"))
+            }
+            (None, Some(items)) if self.figures.accepted > 0 => Ok((items, self.figures.accepted)),
+            _ => Err("no item was accepted".to_owned()),
+        }
+    }
+
+    /// The names of the files that were written.
+    pub(super) fn file_names(&self) -> Vec<String> {
+        let paths = [&self.items, &self.report].into_iter().flatten();
+        let names = paths.filter_map(|path| path.file_name());
+        names
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect()
+    }
+}
+
+/// Runs the stage.
+pub(super) fn run(
+    drive: &Drive,
+    prepared: Prepared,
+    cancel: &Cancel,
+    observer: Arc<Observer<'static>>,
+) -> Result<GeneratedStage> {
+    let made = generate(drive, prepared, cancel, observer)?;
+    let dir = RunDir::open(&made.run.dir)?;
+    of_files(dir, made.files)
+}
+
+/// What a run made that is over: its files are written anew, as they were.
+pub(super) fn made(dir: &RunDir) -> Result<GeneratedStage> {
+    of_files(dir.clone(), write_generated(dir)?)
+}
+
+fn of_files(dir: RunDir, files: GeneratedFiles) -> Result<GeneratedStage> {
+    let run = super::found::StageRun::read(&dir)?;
+    let figures = figures(&files.statistics);
+    let own = if figures.accepted == 0 {
+        Exit::Failed
+    } else {
+        Exit::Passed
+    };
+    Ok(GeneratedStage {
+        stopped: files.statistics.stop_reason.clone(),
+        items: Some(files.items),
+        report: Some(files.report),
+        exit: own.max(run.exit()),
+        figures,
+        dir,
+    })
+}
+
+fn figures(of: &GenerationStatistics) -> GeneratedItems {
+    let checks = of.checks.iter().map(|check| ItemCheckCount {
+        name: check.name.clone(),
+        passed: CountedShare::of(check.checked.saturating_sub(check.failed), check.checked),
+    });
+    let topics = of.topics.topics.iter().map(|topic| TopicCount {
+        topic: topic.topic.clone(),
+        asked: topic.asked,
+        reached: CountedShare::of(topic.reached, of.items.accepted),
+    });
+    let solver = of.solver.as_ref();
+    GeneratedItems {
+        asked: of.items.asked,
+        accepted: of.items.accepted,
+        errors: of.items.errors,
+        refused: of.replies.refused,
+        reasons: of.replies.reasons.clone(),
+        checks: checks.collect(),
+        topics: topics.collect(),
+        topics_p: of.topics.p,
+        solver: solver.map(|solver| CountedShare::of(solver.agrees, solver.solved)),
+    }
+}

@@ -1,0 +1,162 @@
+//! `FlowPlan`: a flow that can begin.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::driver::{Flow, drive};
+use super::figures::FlowStage;
+use super::spec::{FlowFlags, FlowSpec};
+use super::state::FlowState;
+use crate::error::{Error, Result};
+use crate::eval::plan::secret::redactor;
+use crate::run::CiPolicy;
+use crate::scorer::ask::kin::{Answerer, notices};
+use crate::store::{random_run_id, stamp};
+use crate::system::file::{absolute, make_root};
+use crate::text::redact::Redactor;
+
+/// A flow that can begin: its spec was read and checked, and nobody was asked.
+pub struct FlowPlan {
+    checked: CheckedFlow,
+    flags: FlowFlags,
+    /// Items that the generator is asked for.
+    items: u64,
+    notices: Vec<String>,
+}
+
+/// A spec that was checked.
+pub(super) struct CheckedFlow {
+    pub(super) spec: FlowSpec,
+    /// Blanks what is secret in it.
+    pub(super) redactor: Redactor,
+    /// That the judge is the generator, or of its family, if so.
+    pub(super) kinship: Vec<String>,
+}
+
+impl CheckedFlow {
+    /// Builds every stage of a spec once, which finds what is wrong with its keys.
+    pub(super) fn of(spec: FlowSpec) -> Result<Self> {
+        let generation = spec.generation()?;
+        let judging = spec.rehearsal()?;
+        let answerer = Answerer::of(&*generation.agent);
+        let redactor = redactor(&generation, &judging.scorers)?;
+        Ok(Self {
+            kinship: notices(&answerer, &judging.scorers),
+            redactor,
+            spec,
+        })
+    }
+
+    /// What the flow is made of, without what is secret.
+    pub(super) fn configuration(&self) -> Value {
+        let spec = &self.spec;
+        let gates: Vec<_> = spec.gates.iter().map(|(_, gate)| gate).collect();
+        let mut value = json!({
+            "generate": spec.generate,
+            "agent": spec.agent,
+            "judge": spec.judge,
+            "winrate": spec.winrate,
+            "gates": gates,
+            "limits": spec.limits,
+        });
+        self.redactor.config(&mut value);
+        value
+    }
+}
+
+impl FlowPlan {
+    /// Reads a flow from a file, flags or both, and checks what can be checked before anybody is asked.
+    ///
+    /// # Errors
+    /// With the key that is wrong.
+    pub fn new(path: Option<&Path>, flags: FlowFlags) -> Result<Self> {
+        let checked = CheckedFlow::of(FlowSpec::read(path, &flags)?)?;
+        let spec = &checked.spec;
+        let prepared = drive(None, None, CiPolicy::default(), None).prepare(&spec.generation()?)?;
+        let mut notices = prepared.notices();
+        if spec.judges_itself {
+            notices.push(
+                "the generator judges its own items, and models favour what they wrote themselves: name another by `--judge`"
+                    .to_owned(),
+            );
+        } else {
+            notices.extend(checked.kinship.iter().cloned());
+        }
+        if spec.winrate.is_none() {
+            notices.push(
+                "there is no `--reference`, so nothing is compared with real items".to_owned(),
+            );
+        }
+        Ok(Self {
+            items: prepared.count().samples as u64,
+            notices,
+            flags,
+            checked,
+        })
+    }
+
+    /// What people should know before they pay.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
+    }
+
+    /// How many things each stage asks about at most: items, items, pairs.
+    pub fn counts(&self) -> [(FlowStage, u64); 3] {
+        let pairs = self.checked.spec.pairs().min(self.items);
+        [
+            (FlowStage::Generate, self.items),
+            (FlowStage::Judge, self.items),
+            (FlowStage::Winrate, pairs),
+        ]
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.checked.spec.name
+    }
+
+    /// What it is made of, without what is secret.
+    pub fn configuration(&self) -> Value {
+        self.checked.configuration()
+    }
+
+    /// The folder of flows, where the spec names one.
+    pub fn root(&self) -> Option<PathBuf> {
+        self.checked.spec.root()
+    }
+
+    /// Makes the folder of the flow below `root`.
+    ///
+    /// # Errors
+    /// When it cannot be made or written to.
+    pub fn begin(self, root: &Path, run_id: Option<&str>) -> Result<Flow> {
+        let spec = &self.checked.spec;
+        let run_id = match run_id {
+            Some(id) => id.to_owned(),
+            None => random_run_id(&format!("flow-{}", spec.name)),
+        };
+        if run_id.is_empty() || run_id.contains(['/', '\\', '\0']) || run_id.starts_with('.') {
+            let run_id = run_id.escape_debug();
+            return Err(
+                Error::usage(format!("run id `{run_id}` is not a file name"))
+                    .hint("use letters, digits, `-` and `_`"),
+            );
+        }
+        let root = absolute(root)?;
+        make_root(&root)?;
+        let folder = root.join(format!("{}_{run_id}", stamp()));
+        let made = fs::create_dir(&folder).map_err(|error| Error::io("create", &folder, &error));
+        made.map_err(|error| {
+            error.hint("name another folder or id: `--output-root DIR`, `--run-id ID`")
+        })?;
+        let mut state = FlowState::new(&spec.name, &run_id);
+        state.spec = spec.path.as_ref().map(|path| path.display().to_string());
+        state.spec_folder = spec.folder.display().to_string();
+        state.configuration = self.checked.configuration();
+        state.flags = self.flags.redacted(&self.checked.redactor);
+        state.write(&folder)?;
+        Ok(Flow::new(self.checked, folder, state))
+    }
+}

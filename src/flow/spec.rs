@@ -1,0 +1,373 @@
+//! `FlowSpec`: what a flow is made of, from a file of YAML, flags, or both.
+//!
+//! ```yaml
+//! name: aime
+//! generate: { agent: …, count: 30, reference: real.json }   # keys of the benchmark `generate`
+//! judge: { agent: …, rubric: aime }                         # keys of the scorer `judge`
+//! winrate: { pairs: 20 }                                    # keys of the scorer `pairwise`
+//! gates: [mean(judge.total) >= 4.0]
+//! limits: { concurrency: 8 }                                # of each stage
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::figures::FlowStage;
+use crate::error::{Error, Result};
+use crate::eval::spec::explain;
+use crate::system::file::{absolute, read_given};
+use crate::text::redact::Redactor;
+use crate::text::yaml;
+use crate::verdict::gate::Gate;
+
+/// The flow that needs no file.
+pub const READY_FLOW: &str = "aime";
+
+/// So many items are asked for where nobody says.
+const COUNT: u64 = 30;
+
+/// The most pairs that are compared where nobody says.
+const PAIRS: u64 = 20;
+
+/// The gates where nobody names any.
+const GATES: [&str; 3] = [
+    "mean(judge.total) >= 4.0",
+    "accuracy(judge) >= 0.8",
+    "mean(pairwise.win) >= 0.45",
+];
+
+/// What says better which of two problems is better, where the spec does not.
+const CRITERIA: &str = "Which of the two is the better contest problem: correct and solvable as it is stated, clear, \
+                        original, and worth the time of somebody who trains for such a contest? If both are as good, it \
+                        is a tie.";
+
+/// What a command line says of a flow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FlowFlags {
+    /// Who generates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Value>,
+    /// Who judges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<Value>,
+    /// The real items: a file, absolute, or a dataset of the Hub.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// How many items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// Seconds between two requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay_s: Option<f64>,
+    /// What everything is drawn with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+impl FlowFlags {
+    /// Without what is secret.
+    pub(super) fn redacted(self, redactor: &Redactor) -> Self {
+        let blank = |value: Option<Value>| {
+            value.map(|mut value| {
+                redactor.config(&mut value);
+                value
+            })
+        };
+        Self {
+            agent: blank(self.agent),
+            judge: blank(self.judge),
+            ..self
+        }
+    }
+}
+
+/// A flow as a file has it: items are generated, judged, compared with real ones and reported.
+#[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub(super) struct FlowFile {
+    /// What it is called, in the names of its files; that of the file when left out.
+    name: Option<String>,
+    /// How items are made: the keys of the benchmark `generate` (`ready`, `count`, `reference`, …), and its `agent`.
+    generate: Option<Map<String, Value>>,
+    /// Who gives points: the keys of the scorer `judge` (`rubric`, `calibration`, …), its `agent` among them; the generator
+    /// judges when it is left out.
+    judge: Option<Map<String, Value>>,
+    /// Who compares with real items: the keys of the scorer `pairwise` (`pairs`, `criteria`, …). The `agent` is that of
+    /// `judge` when left out, and `against` the `reference` of `generate`.
+    winrate: Option<Map<String, Value>>,
+    /// Conditions that the stages must meet. One belongs to the stage whose scorer it names (`judge`, `pairwise`,
+    /// `reviewed`), `error_rate` to each, any other to `generate`.
+    gates: Option<Vec<String>>,
+    /// Bounds of each stage, as `limits` of a spec.
+    #[serde(default)]
+    limits: Map<String, Value>,
+    /// The folder of flows, from the file's folder; `evaltest-runs` in the project's root by default.
+    output_root: Option<PathBuf>,
+    /// Regular expressions: what they match is blanked in everything that is written.
+    #[serde(default)]
+    redact: Vec<String>,
+    /// Keeps answers and asks nothing twice, as `cache` of a spec.
+    cache: Option<Value>,
+}
+
+/// What a flow is made of.
+#[derive(Clone, Debug)]
+pub(super) struct FlowSpec {
+    /// What it is called.
+    pub(super) name: String,
+    /// The file, where there is one.
+    pub(super) path: Option<PathBuf>,
+    /// The folder that its paths are meant from.
+    pub(super) folder: PathBuf,
+    /// Keys of the benchmark `generate`.
+    pub(super) generate: Map<String, Value>,
+    /// Who generates.
+    pub(super) agent: Value,
+    /// Keys of the scorer `judge`, its agent included.
+    pub(super) judge: Map<String, Value>,
+    /// Whether the agent judges because nobody else is named.
+    pub(super) judges_itself: bool,
+    /// Keys of the scorer `pairwise`; `None` without real items.
+    pub(super) winrate: Option<Map<String, Value>>,
+    /// The gates as they are written, with the stage that each is about; `None` is every one.
+    pub(super) gates: Vec<(Option<FlowStage>, String)>,
+    /// Whether nobody named any.
+    pub(super) default_gates: bool,
+    /// Bounds of each stage.
+    pub(super) limits: Map<String, Value>,
+    pub(super) output_root: Option<PathBuf>,
+    pub(super) redact: Vec<String>,
+    pub(super) cache: Option<Value>,
+    pub(super) count: u64,
+    pub(super) seed: Option<u64>,
+}
+
+impl FlowSpec {
+    /// From a file, flags, or both: flags win.
+    ///
+    /// # Errors
+    /// With the key that is wrong, or that is missing.
+    pub(super) fn read(path: Option<&Path>, flags: &FlowFlags) -> Result<Self> {
+        let (file, path, folder) = match path {
+            Some(path) => {
+                let path = absolute(path)?;
+                let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
+                (file_of(&path)?, Some(path), folder)
+            }
+            None => (FlowFile::ready(), None, absolute(Path::new("."))?),
+        };
+        let at = |error: Error| match &path {
+            Some(path) => error.at(path.display()),
+            None => error,
+        };
+        let mut generate = file.generate.unwrap_or_default();
+        let set = |map: &mut Map<String, Value>, key: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                map.insert(key.to_owned(), value);
+            }
+        };
+        set(&mut generate, "agent", flags.agent.clone());
+        set(&mut generate, "count", flags.count.map(Value::from));
+        set(&mut generate, "seed", flags.seed.map(Value::from));
+        let reference = flags.reference.clone().map(Value::from);
+        set(&mut generate, "reference", reference);
+        let agent = generate.remove("agent").ok_or_else(|| {
+            at(Error::usage("nobody is named who generates").hint(
+                "add `--agent '{type: openai, base_url: \"http://127.0.0.1:8000/v1\", model: NAME}'`",
+            ))
+        })?;
+        let count = match generate.get("count") {
+            None => COUNT,
+            Some(count) => count.as_u64().filter(|count| *count > 0).ok_or_else(|| {
+                at(
+                    Error::usage(format!("`count` is {count}, and must be 1 or more"))
+                        .hint("name how many items: `--count 30`"),
+                )
+            })?,
+        };
+        generate.insert("count".to_owned(), count.into());
+        let seed = generate.get("seed").and_then(Value::as_u64);
+        let mut judge = file.judge.unwrap_or_default();
+        set(&mut judge, "agent", flags.judge.clone());
+        let judges_itself = !judge.contains_key("agent");
+        if judges_itself {
+            judge.insert("agent".to_owned(), agent.clone());
+        }
+        let default_gates = file.gates.is_none();
+        let given = file
+            .gates
+            .unwrap_or_else(|| GATES.map(str::to_owned).into());
+        let gates = given.into_iter().map(|gate| Ok((stage_of(&gate)?, gate)));
+        let gates = gates.collect::<Result<Vec<_>>>().map_err(at)?;
+        let mut limits = file.limits;
+        if let Some(delay) = flags.delay_s {
+            let rate = per_minute(delay)?;
+            limits.insert("requests_per_minute".to_owned(), rate.clone());
+            judge.insert("requests_per_minute".to_owned(), rate);
+        }
+        let ready = generate.get("ready").and_then(Value::as_str);
+        let name = file.name.or_else(|| ready.map(str::to_owned));
+        let mut spec = Self {
+            name: name.unwrap_or_else(|| READY_FLOW.to_owned()),
+            path,
+            folder,
+            agent,
+            judge,
+            judges_itself,
+            winrate: None,
+            gates,
+            default_gates,
+            limits,
+            output_root: file.output_root,
+            redact: file.redact,
+            cache: file.cache,
+            count,
+            seed,
+            generate,
+        };
+        spec.winrate = spec.pairwise(file.winrate);
+        if spec.winrate.is_none() {
+            spec.gates
+                .retain(|(stage, _)| *stage != Some(FlowStage::Winrate));
+        }
+        Ok(spec)
+    }
+
+    /// Where the real items come from, as it was named.
+    pub(super) fn reference(&self) -> Option<&str> {
+        self.generate.get("reference")?.as_str()
+    }
+
+    /// The keys of the comparison; `None` where there is nothing to compare with.
+    fn pairwise(&self, given: Option<Map<String, Value>>) -> Option<Map<String, Value>> {
+        let mut keys = given.unwrap_or_default();
+        if !keys.contains_key("against") {
+            let reference = self.generate.get("reference")?.clone();
+            let against = serde_json::json!({
+                "benchmark": { "type": "items", "path": reference },
+                "text": "item",
+            });
+            keys.insert("against".to_owned(), against);
+        }
+        let mut or = |key: &str, value: Value| {
+            keys.entry(key.to_owned()).or_insert(value);
+        };
+        or("agent", self.judge["agent"].clone());
+        or("criteria", CRITERIA.into());
+        or("pairs", self.count.min(PAIRS).into());
+        or("seed", self.seed.unwrap_or_default().into());
+        if let Some(rate) = self.judge.get("requests_per_minute") {
+            or("requests_per_minute", rate.clone());
+        }
+        Some(keys)
+    }
+
+    /// The gates of a stage.
+    pub(super) fn gates_of(&self, stage: FlowStage) -> Vec<&str> {
+        let is_own = |of: &Option<FlowStage>| of.is_none_or(|of| of == stage);
+        let own = self.gates.iter().filter(|(of, _)| is_own(of));
+        own.map(|(_, gate)| gate.as_str()).collect()
+    }
+
+    /// Pairs that are compared at most.
+    pub(super) fn pairs(&self) -> u64 {
+        let pairs = self.winrate.as_ref().and_then(|keys| keys.get("pairs"));
+        pairs.and_then(Value::as_u64).unwrap_or_default()
+    }
+}
+
+impl FlowFile {
+    /// What needs no file.
+    fn ready() -> Self {
+        let ready = Map::from_iter([("ready".to_owned(), READY_FLOW.into())]);
+        let judge = Map::from_iter([("rubric".to_owned(), READY_FLOW.into())]);
+        Self {
+            name: None,
+            generate: Some(ready),
+            judge: Some(judge),
+            winrate: None,
+            gates: None,
+            limits: Map::new(),
+            output_root: None,
+            redact: Vec::new(),
+            cache: None,
+        }
+    }
+}
+
+fn file_of(path: &Path) -> Result<FlowFile> {
+    let bytes = read_given(path).map_err(|error| Error::io("read", path, &error))?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        Error::usage(format!("`{}` is no text in UTF-8", path.display()))
+            .hint("name a flow in YAML, or `aime`, which needs no file")
+    })?;
+    let text = text.trim_start_matches('\u{feff}');
+    let mut file: FlowFile =
+        yaml::read(text).map_err(|error| another(text, path, explain(path, text, &error)))?;
+    if file.generate.is_none() {
+        return Err(
+            Error::usage(format!("{}: the flow has no `generate`", path.display()))
+                .hint("add `generate: { ready: aime, agent: … }`"),
+        );
+    }
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    file.name.get_or_insert_with(|| name.into_owned());
+    if let Some(judge) = &mut file.judge
+        && let Some(kind) = judge.remove("type")
+        && kind != "judge"
+    {
+        let message = format!("`judge` of a flow is the scorer `judge`, and not `{kind}`");
+        return Err(Error::usage(message)
+            .at(path.display())
+            .hint("run other scorers on the items: a spec with `benchmark: { type: items, … }`"));
+    }
+    Ok(file)
+}
+
+/// The error for a spec of an eval where a flow is meant.
+fn another(text: &str, path: &Path, error: Error) -> Error {
+    if crate::eval::spec::is_spec(text) {
+        let path = path.display();
+        return Error::usage(format!("{path}: this is the spec of an eval, and no flow"))
+            .hint(format!("cargo evaltest run {path}"));
+    }
+    error
+}
+
+/// The stage that a gate is about: the scorer that it names says. `None` is every stage.
+fn stage_of(gate: &str) -> Result<Option<FlowStage>> {
+    let names = [
+        ("reviewed", FlowStage::Review),
+        ("pairwise", FlowStage::Winrate),
+        ("judge", FlowStage::Judge),
+    ];
+    let words: Vec<&str> = gate
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .collect();
+    let named = names.iter().find(|(name, _)| words.contains(name));
+    let stage = match named {
+        Some((_, stage)) => Some(*stage),
+        None if words.contains(&"error_rate") => None,
+        None => Some(FlowStage::Generate),
+    };
+    gate.parse::<Gate>()?;
+    Ok(stage)
+}
+
+/// A delay between requests as a rate.
+fn per_minute(delay: f64) -> Result<Value> {
+    if !delay.is_finite() || delay < 0.0 {
+        return Err(Error::usage(format!(
+            "`--delay-s` must be a number of seconds from 0 on, not {delay}"
+        )));
+    }
+    Ok(if delay > 0.0 {
+        (60.0 / delay).into()
+    } else {
+        Value::Null
+    })
+}

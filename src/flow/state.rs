@@ -1,0 +1,189 @@
+//! `flow.json`: how far a flow is, and what it came to.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::figures::{FlowFigures, FlowStage};
+use super::spec::FlowFlags;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::system::file::{read_plain, write_atomically};
+
+/// The file in the folder of a flow.
+pub(super) const FLOW_FILE: &str = "flow.json";
+
+/// The version of it, counted up whenever a reader of an older version would be misled. 1: the first.
+const FORMAT_VERSION: u32 = 1;
+
+/// The content of `flow.json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FlowState {
+    /// The version of the format, of the writer.
+    pub format_version: u32,
+    /// The version of evaltest.
+    pub evaltest_version: String,
+    /// What it is called.
+    pub name: String,
+    /// Its id.
+    pub run_id: String,
+    /// When it began.
+    pub started_at: String,
+    /// When it came to its end; `null` while it goes on, and of one that was killed.
+    pub ended_at: Option<String>,
+    /// The file that it was made of, absolute; `null` where there is none.
+    pub spec: Option<String>,
+    /// The folder that its paths are meant from where there is no file.
+    pub spec_folder: String,
+    /// What the command line said.
+    pub flags: FlowFlags,
+    /// What it is made of, without what is secret.
+    pub configuration: Value,
+    /// The stages in their order.
+    pub stages: Vec<StageState>,
+    /// The files of the whole, by their names in this folder.
+    pub files: Vec<String>,
+    /// How it ended.
+    pub exit_code: Option<Exit>,
+    /// What it came to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figures: Option<FlowFigures>,
+}
+
+/// How far a stage is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StageState {
+    /// Which.
+    pub stage: FlowStage,
+    /// In a word.
+    pub status: StageStatus,
+    /// Why it failed or was left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Its run directory, by its name in this folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_dir: Option<String>,
+}
+
+/// How far a stage is, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StageStatus {
+    /// Its turn has not come.
+    Waiting,
+    /// It goes on, or was killed.
+    Running,
+    /// It has figures.
+    Done,
+    /// It should have figures and has none.
+    Failed,
+    /// It is not to be run.
+    LeftOut,
+}
+
+impl StageStatus {
+    /// The word in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::LeftOut => "left out",
+        }
+    }
+}
+
+impl FlowState {
+    pub(super) fn new(name: &str, run_id: &str) -> Self {
+        let stages = [FlowStage::Generate, FlowStage::Judge, FlowStage::Winrate];
+        Self {
+            format_version: FORMAT_VERSION,
+            evaltest_version: env!("CARGO_PKG_VERSION").to_owned(),
+            name: name.to_owned(),
+            run_id: run_id.to_owned(),
+            started_at: format!("{:.3}", crate::system::clock::timestamp()),
+            ended_at: None,
+            spec: None,
+            spec_folder: String::new(),
+            flags: FlowFlags::default(),
+            configuration: Value::Null,
+            stages: stages
+                .map(|stage| StageState {
+                    stage,
+                    status: StageStatus::Waiting,
+                    why: None,
+                    run_dir: None,
+                })
+                .into(),
+            files: Vec::new(),
+            exit_code: None,
+            figures: None,
+        }
+    }
+
+    /// That of a folder.
+    ///
+    /// # Errors
+    /// When it is no folder of a flow, or its file is damaged or of a newer version.
+    pub(super) fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(FLOW_FILE);
+        let shown = path.display();
+        if !path.is_file() {
+            let folder = folder.display();
+            let error = Error::usage(format!(
+                "`{folder}` is not the folder of a flow: it has no `{FLOW_FILE}`"
+            ));
+            return Err(if folder_is_run(&path) {
+                error.hint(format!(
+                    "it is a run directory: cargo evaltest run --resume {folder}"
+                ))
+            } else {
+                error.hint("name the folder that `cargo evaltest flow` printed")
+            });
+        }
+        let bytes = read_plain(&path).map_err(|error| Error::io("read", &path, &error))?;
+        let value: Value = serde_json::from_slice(&bytes).map_err(|error| {
+            Error::usage(format!("`{shown}` is damaged: {error}"))
+                .hint("take it from a backup, or begin anew: its run directories stay as they are")
+        })?;
+        let version = value.get("format_version").and_then(Value::as_u64);
+        if version != Some(u64::from(FORMAT_VERSION)) {
+            let version = version.map_or_else(|| "no version".to_owned(), |it| it.to_string());
+            return Err(Error::usage(format!(
+                "`{shown}` is of format {version}, and this evaltest knows {FORMAT_VERSION}"
+            ))
+            .hint("go on with the evaltest that began it"));
+        }
+        serde_json::from_value(value).map_err(|error| {
+            Error::usage(format!("`{shown}` is damaged: {error}"))
+                .hint("take it from a backup, or begin anew: its run directories stay as they are")
+        })
+    }
+
+    pub(super) fn write(&self, folder: &Path) -> Result<()> {
+        let mut text = serde_json::to_vec_pretty(self)
+            .map_err(|error| Error::infrastructure(format!("cannot write the flow: {error}")))?;
+        text.push(b'\n');
+        write_atomically(&folder.join(FLOW_FILE), &text)
+    }
+
+    pub(super) fn stage(&mut self, stage: FlowStage) -> Option<&mut StageState> {
+        self.stages.iter_mut().find(|state| state.stage == stage)
+    }
+
+    /// Notes how far a stage is.
+    pub(super) fn set(&mut self, stage: FlowStage, status: StageStatus, why: Option<&str>) {
+        if let Some(state) = self.stage(stage) {
+            state.status = status;
+            state.why = why.map(str::to_owned);
+        }
+    }
+}
+
+/// Whether the folder of this file is a run directory.
+fn folder_is_run(file: &Path) -> bool {
+    let folder = file.parent().unwrap_or(file);
+    crate::store::RunDir::open(folder).is_ok()
+}

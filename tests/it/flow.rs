@@ -1,0 +1,441 @@
+//! `flow`: items are generated, judged, compared with real ones and reported, in one folder and in one go.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::patience::until;
+use crate::project::{Project, all_files, root};
+use crate::puzzles::{EASY, ITEMS, answer, contents, folder, project_of, twice};
+use crate::server::{Server, refusal};
+use crate::signals::send;
+
+fn state(project: &Project) -> Value {
+    let text = std::fs::read_to_string(folder(project).join("flow.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+fn report(project: &Project) -> String {
+    std::fs::read_to_string(folder(project).join("comprehensive_report.md")).unwrap()
+}
+
+fn statuses(state: &Value) -> Vec<&str> {
+    let stages = state["stages"].as_array().unwrap();
+    let stages = stages.iter().map(|stage| stage["status"].as_str().unwrap());
+    stages.collect()
+}
+
+#[test]
+fn the_recorded_flow_tells_the_whole_story() {
+    let project = Project::new();
+    let spec = root().join("fixtures/flow/aime.yaml");
+    let output = project.file("evaltest-runs");
+    let ran = project
+        .run_of(&[
+            "flow",
+            spec.to_str().unwrap(),
+            "--output-root",
+            output.to_str().unwrap(),
+            "--run-id",
+            "recorded",
+        ])
+        .exits(0)
+        .says("generate: done")
+        .says("11 of 12 items accepted, 7 replies refused")
+        .says("wins 5, ties 1, losses 3, inconsistent 2, unreadable 0; 45.5 %")
+        .says("comprehensive_report.html")
+        .says("cargo evaltest review ");
+    assert!(!ran.out.contains("failed"), "{}", ran.out);
+    let state = state(&project);
+    assert_eq!(state["exit_code"], 0);
+    assert_eq!(statuses(&state), ["done", "done", "done"]);
+    let figures = &state["figures"];
+    let generation = &figures["generation"]["found"];
+    assert_eq!(generation["accepted"], 11);
+    assert_eq!(generation["refused"], 7);
+    let judge = &figures["judge"]["found"];
+    assert_eq!((&judge["items"], &judge["unread"]), (&json!(11), &json!(1)));
+    assert_eq!(judge["total"]["mean"], 4.325);
+    assert_eq!(judge["pass"]["part"], 9);
+    let pairs = &figures["winrate"]["found"]["pairs"];
+    let counts = ["wins", "ties", "losses", "inconsistent", "unreadable"];
+    assert_eq!(
+        counts.map(|name| pairs[name].as_u64().unwrap()),
+        [5, 1, 3, 2, 0]
+    );
+
+    let folder = folder(&project);
+    let markdown = report(&project);
+    for section in [
+        "## 1. Basic information",
+        "## 2. Generation",
+        "## 3. Judge",
+        "## 4. Win rate against real items",
+        "## 5. Conclusion",
+        "## 6. Suggestions",
+        "## 7. Next steps",
+        "| Geometry | 2 | 2 |",
+        "Average **4.33/5.0 (95 % interval ",
+        "| difficulty match | ",
+        "could not be judged",
+        "uncalibrated",
+        "The generated items are not told apart from real ones, and n is too small to say more: 5 wins, 1 tie, 3 losses, 2 \
+         inconsistent of 11 pairs (wins 45.5 %, 95 % interval 21.3 to 72.0 %",
+        "| judge | `accuracy(judge) >= 0.8` | passed |",
+    ] {
+        assert!(
+            markdown.contains(section),
+            "`{section}` is not in:\n{markdown}"
+        );
+    }
+    // Both say the same: every line of words of one is in the other.
+    let page = std::fs::read_to_string(folder.join("comprehensive_report.html")).unwrap();
+    let page = page.replace("<code>", "").replace("</code>", "");
+    for line in markdown.lines().filter(|line| line.starts_with("- ")) {
+        let line = line.trim_start_matches("- ").replace(['`', '\\'], "");
+        let line = line.replace("&#46;", ".").replace('\'', "&#39;");
+        assert!(
+            page.contains(&line) || page.contains(&line.replace("&#39;", "'")),
+            "`{line}` is not in the page"
+        );
+    }
+    let names: Vec<_> = state["files"].as_array().unwrap().iter().collect();
+    assert_eq!(names.len(), 6, "{names:?}");
+    for name in names {
+        assert!(folder.join(name.as_str().unwrap()).is_file(), "{name}");
+    }
+    // A stage is a run like any other.
+    let runs = std::fs::read_dir(&folder).unwrap().flatten();
+    let runs = runs.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let judge = runs
+        .into_iter()
+        .find(|name| name.ends_with("_judge"))
+        .unwrap();
+    project
+        .run_of(&["show", folder.join(judge).to_str().unwrap()])
+        .exits(0);
+    // What is over is not asked again, and the files stay what they are.
+    let before = contents(&folder);
+    project
+        .run_of(&["flow", "--resume", folder.to_str().unwrap()])
+        .exits(0)
+        .says("wins 5");
+    assert_eq!(contents(&folder), before);
+}
+
+fn of_model(server: &Server, model: &str) -> usize {
+    let asked = server.asked();
+    let of_model = asked.iter().filter(|it| it.body["model"] == model);
+    of_model.count()
+}
+
+#[test]
+fn a_judge_that_is_down_leaves_the_win_rate_and_is_asked_when_the_flow_goes_on() {
+    let is_up = Arc::new(AtomicBool::new(false));
+    let up = Arc::clone(&is_up);
+    let server = Server::new(move |asked, _| {
+        if asked.body["model"] == "judge" && !up.load(Ordering::SeqCst) {
+            return refusal("500 Internal Server Error", "it is down");
+        }
+        answer(asked)
+    });
+    let project = project_of(&server, EASY);
+    let ran = project.run("flow flow.yaml").exits(3);
+    let ran = ran
+        .says("judge: failed: no reply of the judge could be read")
+        .says("winrate: done");
+    ran.says("wins 0, ties 6")
+        .says("cargo evaltest flow --resume ");
+    let state_of = state(&project);
+    assert_eq!(statuses(&state_of), ["done", "failed", "done"]);
+    assert_eq!(state_of["exit_code"], 3);
+    let told = report(&project);
+    for words in [
+        "This stage failed, so there are no figures: ",
+        "Stage judge failed",
+        "flow --resume ",
+    ] {
+        assert!(told.contains(words), "`{words}` is not in:\n{told}");
+    }
+    // No default figure stands for the missing ones.
+    assert!(
+        !told.contains("Average") && !told.contains("3.0/5.0"),
+        "{told}"
+    );
+    let folder = folder(&project);
+    assert!(!folder.read_dir().unwrap().flatten().any(|entry| {
+        entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with("llm_judge_report")
+    }));
+
+    is_up.store(true, Ordering::SeqCst);
+    let before = ["writer", "pairs"].map(|model| of_model(&server, model));
+    let resume = ["flow", "--resume", folder.to_str().unwrap()];
+    project.run_of(&resume).exits(0).says("judge: done");
+    assert_eq!(
+        ["writer", "pairs"].map(|model| of_model(&server, model)),
+        before
+    );
+    assert!(report(&project).contains("Average **4."));
+    assert_eq!(state(&project)["exit_code"], 0);
+}
+
+#[test]
+fn a_gate_that_fails_is_exit_1_and_without_a_judge_the_generator_judges() {
+    let server = Server::new(|asked, _| answer(asked));
+    let project = project_of(&server, "gates: [mean(judge.total) >= 4.9]");
+    project
+        .run("flow flow.yaml")
+        .exits(1)
+        .says("gate failed: mean(judge.total) is ");
+    let told = report(&project);
+    assert!(
+        told.contains("the whole interval lies below 4.9") || told.contains("misses"),
+        "{told}"
+    );
+
+    // A judge that is the generator, and nothing to compare with: both are said.
+    let server = Server::new(|asked, _| {
+        let mut asked = asked.clone();
+        let judges = asked.prompt().contains("Puzzle ");
+        asked.body["model"] = json!(if judges { "judge" } else { "writer" });
+        answer(&asked)
+    });
+    let project = project_of(&server, EASY);
+    let spec = project.read("flow.yaml");
+    let lines = spec.lines().filter(|line| {
+        !line.starts_with("winrate") && !line.contains("reference") && !line.starts_with("judge")
+    });
+    let spec: Vec<_> = lines.collect();
+    project.write("flow.yaml", spec.join("\n"));
+    let ran = project.run("flow flow.yaml").exits(0);
+    ran.says("the generator judges its own items")
+        .says("no `--reference`")
+        .says("winrate: left out");
+    let told = report(&project);
+    for words in [
+        "The judge is the generator itself",
+        "Not run: no real items were named",
+        "name a judge of another family",
+    ] {
+        assert!(told.contains(words), "`{words}` is not in:\n{told}");
+    }
+}
+
+#[test]
+fn a_killed_flow_goes_on_and_asks_nothing_twice() {
+    let whole = Server::new(|asked, _| answer(asked));
+    let project = project_of(&whole, EASY);
+    project
+        .run("flow flow.yaml --run-id flow-x-000000")
+        .exits(0);
+    let expect = contents(&folder(&project));
+    let all = whole.asked().len();
+    assert_eq!(all, ITEMS * 4);
+    // In each stage, and on its edges.
+    for moment in [0, 2, ITEMS, ITEMS + 3, 2 * ITEMS, 2 * ITEMS + 5, all - 1] {
+        let server = Server::new(|asked, _| {
+            std::thread::sleep(Duration::from_millis(15));
+            answer(asked)
+        });
+        let project = project_of(&server, EASY);
+        let mut child = project
+            .command("flow flow.yaml --run-id flow-x-000000")
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        until("the moment comes", || server.asked().len() > moment);
+        send("KILL", &child);
+        child.wait().unwrap();
+        let folder = folder(&project);
+        project
+            .run_of(&["flow", "--resume", folder.to_str().unwrap()])
+            .exits(0);
+        assert_eq!(contents(&folder), expect, "killed at {moment}");
+        // What was in flight is asked once more, nothing else.
+        let again = twice(&server);
+        assert!(again <= 1, "killed at {moment}: {again} asked twice");
+        assert!(
+            !all_files(&folder)
+                .iter()
+                .any(|path| path.extension().is_some_and(|end| end == "tmp"))
+        );
+    }
+}
+
+#[test]
+fn an_interrupted_flow_says_what_to_type() {
+    let server = Server::new(|asked, _| {
+        std::thread::sleep(Duration::from_millis(40));
+        answer(asked)
+    });
+    let project = project_of(&server, EASY);
+    let child = project
+        .command("flow flow.yaml")
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    until("the judge is asked", || server.asked().len() > ITEMS + 1);
+    send("INT", &child);
+    let output = child.wait_with_output().unwrap();
+    let ran = crate::project::Ran::of(&output).exits(130);
+    ran.says("cargo evaltest flow --resume ");
+    let folder = folder(&project);
+    assert_eq!(state(&project)["exit_code"], Value::Null);
+    project
+        .run_of(&["flow", "--resume", folder.to_str().unwrap()])
+        .exits(0);
+    assert!(twice(&server) <= 1);
+}
+
+#[test]
+fn bad_input_is_one_line_and_asks_nobody() {
+    let server = Server::new(|asked, _| answer(asked));
+    let project = project_of(&server, EASY);
+    let check = |arguments: &str, says: &str| {
+        let ran = project.run(arguments).exits(2).says(says);
+        assert!(!ran.err.contains("panicked"), "{}", ran.err);
+    };
+    check("flow flow.yaml --count 0", "count");
+    check("flow nothing.yaml", "there is no flow `nothing.yaml`");
+    check(
+        "flow aimee --agent echo",
+        "did you mean `cargo evaltest flow aime`?",
+    );
+    check("flow", "nobody is named who generates");
+    check("flow flow.yaml --delay-s=-1", "delay");
+    check("flow flow.yaml --reference missing.json", "missing.json");
+    project.write("other.json", "{\"rows\": 3}");
+    check("flow flow.yaml --reference other.json", "other.json");
+    project.write("a-file", "");
+    check("flow flow.yaml --output-root a-file", "a-file");
+    check("flow flow.yaml --run-id a/b", "is not a file name");
+    check(
+        "flow --resume evals-of-nobody",
+        "is not the folder of a flow",
+    );
+    let spec = project.read("flow.yaml");
+    for (from, to, says) in [
+        ("rubric: aime", "rubrik: aime", "rubrik"),
+        ("judge:", "jugde:", "jugde"),
+        ("generate:", "benchmark: gaia\ngenerate:", "no flow"),
+        (
+            "mean(judge.total) >= 3",
+            "mean(judge.total)",
+            "mean(judge.total)",
+        ),
+    ] {
+        project.write("broken.yaml", spec.replacen(from, to, 1));
+        check("flow broken.yaml", says);
+    }
+    assert_eq!(server.asked().len(), 0);
+
+    project
+        .run("flow flow.yaml --dry-run")
+        .exits(0)
+        .says("at most 6 items");
+    assert_eq!(server.asked().len(), 0);
+    project.run("flow flow.yaml").exits(0);
+    let folder = folder(&project);
+    let resume = format!("flow --resume {}", folder.display());
+    // The spec is another one by now.
+    project.write(
+        "flow.yaml",
+        spec.replacen("criteria: which", "criteria: what", 1),
+    );
+    check(&resume, "another spec");
+    project.write("flow.yaml", &spec);
+    let file = folder.join("flow.json");
+    let whole = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(
+        &file,
+        whole.replacen("\"format_version\": 1", "\"format_version\": 9", 1),
+    )
+    .unwrap();
+    check(&resume, "of format 9");
+    std::fs::write(&file, &whole[..40]).unwrap();
+    check(&resume, "is damaged");
+}
+
+#[test]
+fn what_people_say_is_in_the_report_and_has_a_gate() {
+    let server = Server::new(|asked, _| answer(asked));
+    let project = project_of(&server, "");
+    // The items of this flow lose no pair and win none.
+    project
+        .run("flow flow.yaml")
+        .exits(1)
+        .says_nothing_of("reviewed");
+    let folder = folder(&project);
+    let state_of = state(&project);
+    let items = state_of["files"][0].as_str().unwrap().to_owned();
+    let said = |status: &str| {
+        let entries = (1..=4).map(|number| {
+            let id = format!("gen_item_{number}");
+            let entry = json!({
+                "problem_id": id, "scores": {"clarity": 4, "correctness": 5}, "total_score": 4.5, "status": status,
+                "comments": "", "verified_at": "2026-01-02T03:04:05.678Z", "reviewer": "anna", "format_version": 1,
+            });
+            (id, entry)
+        });
+        let entries: serde_json::Map<String, Value> = entries.collect();
+        let file = items.replace(".json", "_verifications.json");
+        std::fs::write(folder.join(file), Value::from(entries).to_string()).unwrap();
+    };
+    let asked = server.asked().len();
+    let resume = ["flow", "--resume", folder.to_str().unwrap()];
+    said("approved");
+    project
+        .run_of(&resume)
+        .exits(1)
+        .says("gate passed: reviewed.approved is 1");
+    let told = report(&project);
+    for words in [
+        "### What people say",
+        "Reviewed: 4 of 6 items",
+        "| approved | 4 | 100.0 %, 95 % interval 51.0 to 100.0 % |",
+        "People approve of 4 of 4 reviewed items",
+        "enough for 90.0 %, but the interval reaches below",
+        "| correctness | 5.00 |",
+    ] {
+        assert!(told.contains(words), "`{words}` is not in:\n{told}");
+    }
+    said("rejected");
+    project
+        .run_of(&resume)
+        .exits(1)
+        .says("gate failed: reviewed.approved is 0");
+    assert!(report(&project).contains("People do not approve of enough items"));
+    said("no such status");
+    project.run_of(&resume).exits(2).says("is no verification");
+    assert_eq!(server.asked().len(), asked);
+}
+
+#[test]
+fn flows_are_no_specs_and_have_a_schema() {
+    let project = Project::new();
+    let schema = project.run("schema --flow").exits(0).json();
+    let keys: Vec<_> = schema["properties"].as_object().unwrap().keys().collect();
+    assert!(keys.iter().any(|key| *key == "winrate"), "{keys:?}");
+    let text = std::fs::read_to_string(root().join("fixtures/flow/aime.yaml")).unwrap();
+    for line in text
+        .lines()
+        .filter(|line| !line.starts_with([' ', '#', '-']))
+    {
+        let key = line.split(':').next().unwrap().to_owned();
+        assert!(keys.contains(&&key), "{key}");
+    }
+    // Those who run all specs of a folder do not stumble over it.
+    project.write("evals/flow.yaml", &text);
+    project.write(
+        "evals/a.yaml",
+        "name: a\nbenchmark: { type: custom, samples: [{ id: a, prompt: A, ground_truth: A }] }\nagent: echo\n",
+    );
+    project.run("list evals").exits(0).says("a::a");
+}
