@@ -10,6 +10,8 @@ mod damages;
 #[path = "../it/project.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
 mod project;
+#[path = "../it/puzzles.rs"]
+mod puzzles;
 #[path = "../it/server.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
 mod server;
@@ -24,6 +26,8 @@ mod agents;
 mod corners;
 #[path = "faults/disks.rs"]
 mod disks;
+#[path = "faults/flows.rs"]
+mod flows;
 #[path = "faults/journal.rs"]
 mod journal;
 #[path = "faults/kills.rs"]
@@ -66,6 +70,7 @@ fn main() -> io::Result<ExitCode> {
         .collect();
     let mut table = Table::start(names)?;
     kills::all(&mut table)?;
+    flows::all(&mut table)?;
     servers::all(&mut table)?;
     agents::all(&mut table)?;
     disks::all(&mut table)?;

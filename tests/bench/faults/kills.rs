@@ -105,15 +105,15 @@ fn with_workers(fault: &str, keys: &str) -> io::Result<Row> {
 }
 
 /// Moments and pauses that differ from run to run.
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let now = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
         Self(u64::from(now.subsec_nanos()) | 1)
     }
 
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
