@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::alike::FirstAttempts;
 use super::answer_size::check_size;
-use super::attempt::{AgentCaller, Attempted};
+use super::attempt::{self, AgentCaller, Attempted};
 use super::cached::Cached;
 use super::emitter::Emitter;
 use super::ledger::Ledger;
@@ -74,7 +74,8 @@ impl Asking {
     /// Asks until there is an answer or no attempt is left. An earlier part of the run asked so often.
     pub(super) fn ask(&self, question: &Question, earlier: u32) -> Ended {
         let key = self.cache.as_ref().and_then(|cache| cache.key(question));
-        let mut recalled = key.as_deref().and_then(|key| self.recall(key, earlier));
+        let recalled = key.as_deref().and_then(|key| self.recall(key, earlier));
+        let mut recalled = recalled.or_else(|| self.shown(question, earlier));
         let mut claim = None;
         if let (None, Some(cache), Some(key)) = (&recalled, &self.cache, key.as_deref()) {
             // Nobody is waited for longer than an answer may take.
@@ -229,6 +230,21 @@ impl Asking {
             let notice = format!("`limits.{key}` could not be kept: no answer tells what it took");
             self.emitter.notice(&notice);
         }
+    }
+
+    /// The item, where that is the answer: no request, no turn and no attempt. One that has nothing to show, or too much,
+    /// fails as an attempt.
+    fn shown(&self, question: &Question, earlier: u32) -> Option<Answered> {
+        let eval = &self.plan.eval;
+        let output = attempt::shown(eval.agent.shown_parts()?, &question.item.sample).ok()?;
+        Some(Answered {
+            output: check_size(output, &eval.limits).ok()?,
+            latency_s: 0.0,
+            attempts: earlier,
+            redacted: 0,
+            cached: false,
+            cached_from: None,
+        })
     }
 
     /// The answer that was given before. One that is too long by now is asked again, and fails as it would without a

@@ -52,14 +52,11 @@ impl Attempted {
 }
 
 /// The item itself, for which nobody is asked.
-fn shown(parts: &[ItemPart], sample: &Sample) -> Attempted {
+pub(super) fn shown(parts: &[ItemPart], sample: &Sample) -> Result<Output, AgentError> {
     let text = ItemPart::shown(parts, sample);
-    let output = text.map(|text| Output::text(text).usage(Usage::tokens(0, 0).cost_usd(0.0)));
     let nothing = || AgentError::of(FailureKind::Failed, "the item has nothing of what is shown");
-    Attempted {
-        result: output.ok_or_else(nothing),
-        latency_s: 0.0,
-    }
+    let output = Output::text(text.ok_or_else(nothing)?);
+    Ok(output.usage(Usage::tokens(0, 0).cost_usd(0.0)))
 }
 
 impl AgentCaller {
@@ -94,7 +91,11 @@ impl AgentCaller {
         progress: &ProgressLog,
     ) -> Attempted {
         if let Some(parts) = self.plan.eval.agent.shown_parts() {
-            return shown(parts, &question.item.sample);
+            let shown = shown(parts, &question.item.sample);
+            return Attempted {
+                result: shown.and_then(|output| check_size(output, &self.plan.eval.limits)),
+                latency_s: 0.0,
+            };
         }
         let AttemptFiles { folder, files } = match self.scratch.prepare(question, attempt) {
             Ok(prepared) => prepared,

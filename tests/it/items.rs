@@ -97,6 +97,23 @@ fn the_item_is_the_answer_and_costs_nothing() {
 }
 
 #[test]
+fn items_are_no_requests() {
+    let project = project("none", SCORER, "");
+    let limits =
+        "{ concurrency: 1, requests_per_minute: 1, deadline_s: 20, budget: { requests: 3 } }";
+    let spec = project.read("e.yaml").replace("{ concurrency: 1 }", limits);
+    project.write("e.yaml", spec);
+    project
+        .run("run e.yaml")
+        .exits(0)
+        .says("2 samples, 1 correct")
+        .says_nothing_of("attempt");
+    let run = project.shown(project.last_run());
+    project.run(&format!("run e.yaml --resume {run}")).exits(0);
+    assert_eq!(project.read("calls.log").lines().count(), 2);
+}
+
+#[test]
 fn an_item_can_be_shown_in_part_and_beside_others() {
     let scorer = "{ type: pairwise, criteria: Which is better?, agent: { type: command, command: [sh, ./judge.sh] }, \
         against: { benchmark: { type: aime, path: aime.jsonl }, text: item } }";
