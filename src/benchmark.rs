@@ -12,7 +12,7 @@
 //! | [`custom`] | written down in the spec itself | `final_answer`, `per_sample`: each sample has its own scorer |
 //!
 //! A path may be that of a dataset on the Hugging Face Hub, `hf://datasets/ORG/NAME[@REVISION][/FILE]` (feature
-//! `http`): only what the samples of the eval need is fetched, into the cache of Python's `huggingface_hub`. The
+//! `http`; without a file where there is only one): only what the samples of the eval need is fetched, into the cache of Python's `huggingface_hub`. The
 //! variables `HF_TOKEN`, `HF_HOME`, `HF_HUB_CACHE`, `HF_ENDPOINT` and `HF_HUB_OFFLINE` mean what they mean there. A
 //! branch is looked up once and stays the commit that the cache then has.
 //!

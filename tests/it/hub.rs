@@ -361,10 +361,58 @@ fn other_benchmarks_read_one_file_of_a_dataset() {
         .exits(2)
         .says("`hf://datasets/acme/toy`: of the Hub, this benchmark reads one file")
         .says("hint: the leaderboard's data is in its package: `pip download");
+    // Of a dataset with one file of rows that is meant.
     project.write("eval.yaml", whole(of_file));
+    run(&project, &hub, "run eval.yaml").exits(0);
+    let (hub, project) = (toy(), self::project());
+    let spec = project.read("eval.yaml").replace("gaia", "qa");
+    project.write("eval.yaml", spec);
     run(&project, &hub, "run eval.yaml")
         .exits(2)
-        .says("is a dataset, where one file of rows is needed");
+        .says("`hf://datasets/acme/toy` is a dataset with 3 files of rows, where one is needed")
+        .says("hint: name the file: `path: hf://datasets/acme/toy/2023/test/metadata.jsonl`");
+}
+
+/// Problems of our own in the columns of `math-ai/aime25`, which has nothing but ids beside them, and as a table by years.
+#[test]
+fn sets_of_problems_are_read_as_they_are_published() {
+    let rows = "{\"problem\": \"6 * 7?\", \"answer\": \"42\", \"id\": \"0\"}\n{\"problem\": \"6 * 8?\", \"answer\": \"48\", \"id\": \"1\"}\n";
+    let table = "Year,Question,Answer\n1983,6 * 7?,042\n2024,6 * 8?,48\n";
+    let hub = Hub::new(&[("README.md", "# aime25\n"), ("test.jsonl", rows)]);
+    hub.set(|state| state.called = Some("acme/aime25"));
+    let project = project();
+    let spec = |name: &str| {
+        format!(
+            "name: e\nbenchmark: {{ type: aime, path: \"hf://datasets/{name}\" }}\nagent: none\nscorer: includes\n\
+             snapshot: {{ answers: plain }}\n"
+        )
+    };
+    project.write("eval.yaml", spec("acme/aime25"));
+    run(&project, &hub, "list eval.yaml")
+        .exits(0)
+        .says("e::year2025::0");
+    run(&project, &hub, "run eval.yaml").exits(0);
+    let records = project.last_lines("samples.jsonl");
+    assert_eq!(records[1]["slices"], json!({"year": "2025"}));
+    let text = &records[1]["result"]["output"]["text"];
+    assert_eq!(text, "Problem:\n6 * 8?\n\nAnswer: 48");
+    // The same set as items.
+    let items = spec("acme/aime25").replace("type: aime", "type: items");
+    project.write("eval.yaml", items);
+    run(&project, &hub, "run eval.yaml").exits(0);
+    assert_eq!(
+        project.last_lines("samples.jsonl")[1]["result"]["output"]["text"],
+        *text
+    );
+
+    let hub = Hub::new(&[("data/table.csv", table)]);
+    hub.set(|state| state.called = Some("acme/aime-1983-2025"));
+    let project = self::project();
+    project.write("eval.yaml", spec("acme/aime-1983-2025"));
+    run(&project, &hub, "list eval.yaml")
+        .exits(0)
+        .says("e::year1983::aime_1983_0")
+        .says("e::year2024::aime_2024_1");
 }
 
 #[test]

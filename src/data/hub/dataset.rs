@@ -70,19 +70,17 @@ impl Dataset {
         }
     }
 
-    /// The one file that the address names, fetched.
+    /// The one file that the address names, or that its dataset has, fetched.
     ///
     /// # Errors
-    /// When it names none, or it cannot be had.
+    /// When it names none and there are several, or it cannot be had.
     pub(crate) fn fetch_file(&self) -> Result<PathBuf> {
         let address = &self.0.address;
-        if address.path.is_empty() {
-            return Err(Error::usage(format!(
-                "`{address}` is a dataset, where one file of rows is needed"
-            ))
-            .hint(format!("name the file: `path: {address}/FILE.jsonl`")));
-        }
-        let path = self.root();
+        let path = if address.path.is_empty() {
+            self.root().join(self.only_file()?)
+        } else {
+            self.root()
+        };
         self.fetch(std::slice::from_ref(&path))?;
         if path.is_dir() {
             return Err(Error::usage(format!(
@@ -91,6 +89,26 @@ impl Dataset {
             .hint(format!("name the file: `path: {address}/FILE.jsonl`")));
         }
         Ok(path)
+    }
+
+    /// The file of rows of a dataset that has only one.
+    fn only_file(&self) -> Result<String> {
+        let address = &self.0.address;
+        let files: Vec<&str> = self.listing()?.files_of_rows().collect();
+        match &*files {
+            [only] => Ok((*only).to_owned()),
+            files => {
+                let message = match files.len() {
+                    0 => format!("`{address}` is a dataset without any file of rows"),
+                    count => format!(
+                        "`{address}` is a dataset with {count} files of rows, where one is needed"
+                    ),
+                };
+                let first = files.first().copied().unwrap_or("FILE.jsonl");
+                let hint = format!("name the file: `path: {address}/{first}`");
+                Err(Error::usage(message).hint(hint))
+            }
+        }
     }
 
     /// Whether the commit has a file at a path below the snapshot.

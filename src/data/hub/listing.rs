@@ -41,6 +41,9 @@ struct OnDisk {
     files: BTreeMap<String, ListedFile>,
 }
 
+/// The ends of files of rows, but for `.json`.
+const ROWS: [&str; 4] = ["jsonl", "csv", "tsv", "parquet"];
+
 impl HubListing {
     /// Adds what the Hub says of a path.
     pub(super) fn add(&mut self, path: &str, said: &Value) {
@@ -116,6 +119,18 @@ impl HubListing {
 
     pub(super) fn has_folder(&self, path: &str) -> bool {
         path.is_empty() || self.folders.contains(path)
+    }
+
+    /// The files of rows, wherever they lie; of JSON only where there is nothing else, for it may tell of the others.
+    pub(super) fn files_of_rows(&self) -> impl Iterator<Item = &str> {
+        let ends = |path: &str, all: &[&str]| {
+            let end = Path::new(path).extension();
+            end.is_some_and(|end| all.iter().any(|name| end.eq_ignore_ascii_case(name)))
+        };
+        let has_rows = self.files.keys().any(|path| ends(path, &ROWS));
+        let wanted: &[&str] = if has_rows { &ROWS } else { &["json"] };
+        let files = self.files.keys().map(String::as_str);
+        files.filter(move |path| ends(path, wanted))
     }
 
     /// The names of the folders directly in a folder.

@@ -41,6 +41,8 @@ pub(crate) enum Moved {
 #[derive(Default)]
 pub(crate) struct State {
     files: BTreeMap<String, Vec<u8>>,
+    /// What the dataset `acme/toy` is called as well.
+    pub(crate) called: Option<&'static str>,
     /// The token without which nothing is given.
     gate: Option<&'static str>,
     /// Sent in place of the right ones.
@@ -140,7 +142,7 @@ fn one(mut stream: TcpStream, state: &Mutex<State>, answer: fn(&mut State, &Requ
         found.map(|(_, value)| value.to_owned())
     };
     let mut first = lines[0].split(' ').map(str::to_owned);
-    let request = Request {
+    let mut request = Request {
         method: first.next().unwrap(),
         path: first.next().unwrap(),
         range: header("range").map(|range| {
@@ -153,6 +155,9 @@ fn one(mut stream: TcpStream, state: &Mutex<State>, answer: fn(&mut State, &Requ
     thread::sleep(pause);
     let reply = {
         let mut state = state.lock().unwrap();
+        if let Some(name) = state.called {
+            request.path = request.path.replace(&format!("/{name}/"), "/acme/toy/");
+        }
         let mut noted = format!("{} {}", request.method, request.path);
         if let Some(from) = request.range {
             let _ = write!(noted, " from {from}");
