@@ -24,6 +24,7 @@ use crate::scorer::item::ready;
 use crate::scorer::item::references::ReferenceItems;
 use crate::scorer::item::{ItemScorer, REFERENCE_ID, TOPIC};
 use beside::ItemsBeside;
+use shown::ReferenceShape;
 use tally::ItemCounts;
 use template::{Filling, ItemTemplate, TemplateNames};
 pub(crate) use topics::AskedTopics;
@@ -43,7 +44,7 @@ pub(crate) struct GenerateDraft {
     pub(crate) topics: Option<Value>,
     pub(crate) fields: Option<Vec<FieldKeys>>,
     pub(crate) template: Option<String>,
-    pub(crate) reference: Option<PathBuf>,
+    pub(crate) references: Vec<PathBuf>,
     pub(crate) checks: Map<String, Value>,
     pub(crate) solver: Option<ItemSolver>,
 }
@@ -84,7 +85,7 @@ pub(crate) struct Generate {
     seed: u64,
     topics: AskedTopics,
     template: ItemTemplate,
-    references: Option<(PathBuf, Arc<ReferenceItems>)>,
+    references: Option<(Vec<PathBuf>, Arc<ReferenceItems>)>,
     scorer: Arc<ItemScorer>,
 }
 
@@ -146,15 +147,20 @@ impl Generate {
         });
         given.extend(draft.checks);
         let checks = ItemChecks::of(&given, &fields).under("checks")?;
-        let references = match draft.reference {
-            None => None,
-            Some(path) => {
-                let needed = checks.copy_of.as_deref().unwrap_or(&fields.0[0].name);
-                let path = hub::file(hub::resolve(&path, folder)).under("reference")?;
-                let items = shown::read(&path, &fields, needed).under("reference")?;
-                let items = ReferenceItems::of(items, checks.copy_of.as_deref());
-                Some((path, Arc::new(items)))
-            }
+        let paths = draft.references.iter();
+        let paths = paths.map(|path| hub::file(hub::resolve(path, folder)));
+        let paths: Vec<PathBuf> = paths.collect::<Result<_>>().under("reference")?;
+        let references = if paths.is_empty() {
+            None
+        } else {
+            let shape = ReferenceShape {
+                fields: &fields,
+                needed: checks.copy_of.as_deref().unwrap_or(&fields.0[0].name),
+                ready: ready.as_ref().map(|ready| ready.name),
+            };
+            let items = shown::read_all(&paths, &shape).under("reference")?;
+            let items = ReferenceItems::of(items, checks.copy_of.as_deref());
+            Some((paths, Arc::new(items)))
         };
         let template = match (&draft.template, &ready) {
             (Some(text), _) => text.as_str(),
@@ -272,7 +278,7 @@ impl Benchmark for Generate {
     }
 
     fn paths(&self) -> Vec<PathBuf> {
-        let paths = self.references.iter().map(|(path, _)| path.clone());
-        paths.collect()
+        let paths = self.references.as_ref().map(|(paths, _)| paths.clone());
+        paths.unwrap_or_default()
     }
 }

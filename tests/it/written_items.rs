@@ -237,6 +237,38 @@ fn samples_are_the_same_for_a_seed_and_more_begin_like_fewer() {
 }
 
 #[test]
+fn references_are_files_whose_columns_have_usual_names() {
+    let project = project(&[("1.1", "{}".to_owned())], 4, "  checks: { again: 0 }\n");
+    project.write(
+        "aime_2031.csv",
+        "Problem,Answer\nHow many?,012\nHow much?,7\n",
+    );
+    let both = "benchmark.reference=[references.json, aime_2031.csv]";
+    project.run_of(&["run", "eval.yaml", "--set", both]);
+    let records = project.last_lines("samples.jsonl");
+    let shown = records
+        .iter()
+        .map(|record| record["metadata"]["reference_id"].as_str().unwrap());
+    let mut shown: Vec<_> = shown.collect();
+    shown.sort_unstable();
+    // Sets of contests have the ids that they have as questions.
+    assert_eq!(shown.len(), 4);
+    assert_eq!(shown[2..], ["mill", "shelf"], "{shown:?}");
+    let says = |record: &Value| {
+        record["prompt"]
+            .as_str()
+            .unwrap()
+            .contains(r#""answer": 12"#)
+    };
+    assert!(records.iter().any(says));
+    let twice = "benchmark.reference=[references.json, references.json]";
+    project
+        .run_of(&["run", "eval.yaml", "--set", twice])
+        .exits(2)
+        .says("another file has the id `mill`, too");
+}
+
+#[test]
 fn mistakes_in_a_spec_are_named_with_place_and_remedy() {
     let fields = "fields: [{ name: q, type: text }, { name: n, type: integer, range: [0, 9] }]";
     let own = format!("type: generate, template: 'Q {{{{fields}}}}', {fields}");

@@ -1,9 +1,12 @@
-//! The file of references: items that exist, of which each new one is shown another.
+//! The files of references: items that exist, of which each new one is shown another.
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use serde_json::Map;
 
+use crate::benchmark::Benchmark;
+use crate::benchmark::aime::Aime;
 use crate::data::dataset::{Rows, scalar};
 use crate::error::{Error, Result};
 use crate::scorer::item::fields::{ItemFields, is_blank};
@@ -14,17 +17,53 @@ use crate::text::quoted;
 /// Other names under which data sets have what a field is, by the field's name.
 const USUAL: [(&str, &[&str]); 4] = [
     ("problem", &["question", "prompt"]),
-    ("answer", &["ground_truth", "expected_answer"]),
+    ("answer", &["ground_truth", "expected_answer", "target"]),
     ("solution", &["reasoning", "rationale"]),
     ("topic", &["category", "type"]),
 ];
-const ID: [&str; 3] = ["id", "problem_id", "task_id"];
+const ID: [&str; 4] = ["id", "problem_id", "task_id", "item_id"];
+/// Ready items of which there are published sets.
+const AIME: &str = "aime";
 
-/// The items of a file. `needed` is the field without which a reference is none.
+/// What a reference is.
+pub(super) struct ReferenceShape<'a> {
+    pub(super) fields: &'a ItemFields,
+    /// The field without which it is none.
+    pub(super) needed: &'a str,
+    /// The ready items that it is like.
+    pub(super) ready: Option<&'a str>,
+}
+
+/// The items of these files.
 ///
 /// # Errors
-/// When a row has no such field, or two have one id.
-pub(super) fn read(path: &Path, fields: &ItemFields, needed: &str) -> Result<Vec<ReferenceItem>> {
+/// When a row lacks the field that is needed, or two have one id.
+pub(super) fn read_all(
+    paths: &[PathBuf],
+    shape: &ReferenceShape<'_>,
+) -> Result<Vec<ReferenceItem>> {
+    let mut all: Vec<ReferenceItem> = Vec::new();
+    let mut seen = HashSet::new();
+    for path in paths {
+        for one in read(path, shape)? {
+            if !seen.insert(one.id.clone()) {
+                let id = one.id.escape_debug();
+                let message = format!("`{}`: another file has the id `{id}`, too", path.display());
+                return Err(Error::usage(message).hint("give every reference an id of its own"));
+            }
+            all.push(one);
+        }
+    }
+    Ok(all)
+}
+
+/// The items of a file.
+fn read(path: &Path, shape: &ReferenceShape<'_>) -> Result<Vec<ReferenceItem>> {
+    let ReferenceShape {
+        fields,
+        needed,
+        ready,
+    } = *shape;
     let rows = Rows::read(path)?;
     let columns: Vec<String> = rows.columns().into_iter().map(str::to_owned).collect();
     let find = |name: &str, others: &[&str]| {
@@ -57,7 +96,11 @@ pub(super) fn read(path: &Path, fields: &ItemFields, needed: &str) -> Result<Vec
         )));
     }
     let id = find(ID[0], &ID[1..]);
-    let samples = rows.clone().into_samples(|row, index| {
+    // Sets of contests have the ids that they have as questions.
+    let is_contest = id.is_none() && ready == Some(AIME);
+    let known = is_contest.then(|| Aime::open(path).and_then(|aime| aime.samples()));
+    let known = known.and_then(Result::ok).unwrap_or_default();
+    let samples = rows.into_samples(|row, index| {
         let id = match id {
             None => None,
             Some(column) => scalar(column, row.get(column))?,
@@ -78,6 +121,7 @@ pub(super) fn read(path: &Path, fields: &ItemFields, needed: &str) -> Result<Vec
             let normal = field.kind.normal(value).unwrap_or_else(|_| value.clone());
             item.insert(field.name.clone(), normal);
         }
+        let id = id.or_else(|| known.get(index).map(|known| known.id.clone()));
         let id = id.unwrap_or_else(|| format!("reference_{}", index + 1));
         let mut sample = crate::data::Sample::new(id, "");
         sample.metadata = item;

@@ -56,7 +56,12 @@ pub(super) struct GenerateKeys {
     #[serde(default)]
     fields: Option<Value>,
     template: Option<String>,
-    reference: Option<PathBuf>,
+    #[cfg_attr(
+        feature = "schema",
+        schemars(schema_with = "crate::eval::spec::schema::items::reference")
+    )]
+    #[serde(default)]
+    reference: Option<Value>,
     #[cfg_attr(
         feature = "schema",
         schemars(schema_with = "crate::eval::spec::schema::items::checks")
@@ -81,7 +86,7 @@ fn make(given: GenerateKeys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn 
         topics: given.topics,
         fields: fields.map(keys).transpose().under("fields")?,
         template: given.template,
-        reference: given.reference,
+        references: references(given.reference.as_ref()).under("reference")?,
         checks: given.checks.unwrap_or_default(),
         solver: given
             .solver
@@ -90,6 +95,25 @@ fn make(given: GenerateKeys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn 
             .under("solver")?,
     };
     Ok(Arc::new(Generate::of(draft, surroundings.folder)?))
+}
+
+/// The files of references: one, or a list of them.
+fn references(given: Option<&Value>) -> Result<Vec<PathBuf>> {
+    let one = |value: &Value| match value.as_str().filter(|path| !path.trim().is_empty()) {
+        Some(path) => Ok(PathBuf::from(path)),
+        None => Err(Error::usage(format!("`{value}` names no file"))
+            .hint("write `reference: items.json`, or a list of files")),
+    };
+    match given {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Array(list)) if !list.is_empty() => {
+            let paths = list.iter().enumerate();
+            paths
+                .map(|(place, value)| one(value).under(place))
+                .collect()
+        }
+        Some(value) => Ok(vec![one(value)?]),
+    }
 }
 
 /// The solver of the key, which is a scorer with one option more.

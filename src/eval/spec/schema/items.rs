@@ -71,6 +71,11 @@ pub(super) fn element() -> Value {
     })
 }
 
+pub(in crate::eval) fn reference(_: &mut SchemaGenerator) -> Schema {
+    let path = json!({ "type": "string", "pattern": r"\S" });
+    json_schema!({ "anyOf": [path, { "type": "array", "minItems": 1, "items": path }, { "type": "null" }] })
+}
+
 pub(in crate::eval) fn solver(_: &mut SchemaGenerator) -> Schema {
     Schema::try_from(super::judges::solver_of_items()).unwrap_or_default()
 }
