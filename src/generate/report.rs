@@ -7,6 +7,7 @@ mod checks;
 mod told;
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use super::files::GeneratedFiles;
 use super::statistics::GenerationStatistics;
@@ -98,13 +99,14 @@ fn basic(of: &GenerationStatistics, text: &mut ReportText) {
         "answered by",
         (!served.is_empty()).then(|| served.join(", ")),
     );
-    let shown = count(of.references_shown, "reference");
+    let drawn = count(of.references_shown, "reference");
     let reference = of.reference.as_ref();
     row(
         "references",
         Some(match reference {
-            Some(path) => format!("{path} ({shown} shown)"),
-            None if of.references_shown > 0 => format!("{shown} shown"),
+            Some(path) if path.starts_with("hf://") => format!("{path} ({drawn} shown)"),
+            Some(path) => format!("{} ({drawn} shown)", shown(Path::new(path))),
+            None if of.references_shown > 0 => format!("{drawn} shown"),
             None => "none".to_owned(),
         }),
     );
@@ -236,7 +238,7 @@ fn what_next(files: &GeneratedFiles, dir: &RunDir, text: &mut ReportText) {
     let of = &files.statistics;
     text.section("6 Files and next steps");
     let mut table = ReportTable::new(&[("file", Left), ("is", Left)]);
-    let name = |path: &std::path::Path| {
+    let name = |path: &Path| {
         let name = path.file_name().unwrap_or_default();
         ReportLine::default().typed(name.to_string_lossy())
     };

@@ -134,7 +134,7 @@ pub(crate) struct GenerateArgs {
     output: Option<PathBuf>,
 
     /// The id of the run
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", conflicts_with = "resume")]
     run_id: Option<String>,
 
     /// Blank what matches this regular expression in everything that is written
@@ -312,7 +312,7 @@ impl GenerateArgs {
             ));
         }
         if work.evals.len() > 1 && (self.run_id.is_some() || self.resume.is_some()) {
-            return Err(Error::usage("`--run-id` and `--resume` are for one eval")
+            return Err(Error::usage("`--run-id` and `--resume` are for one agent")
                 .hint("name a spec with one agent"));
         }
         Ok(work)

@@ -64,8 +64,8 @@ pub(super) fn checks(of: &GenerationStatistics, text: &mut ReportText) {
     }
     text.table(table);
     text.paragraph(
-        "A reply that fails one check is not looked at by all of those behind it, and one that failed and was accepted \
-         was only to be noted.",
+        "A check looks at the replies in which there is something to look at. What failed and was accepted all the same is \
+         a failure that the spec only has noted.",
     );
     if let Some(solver) = &of.solver {
         text.part("Solved again");

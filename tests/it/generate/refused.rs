@@ -86,7 +86,8 @@ fn a_run_goes_on_as_it_began() {
     project
         .run("generate words.yaml --output out")
         .exits(3)
-        .says("to go on: cargo evaltest generate --resume out/");
+        .says("to go on: cargo evaltest generate --resume out/")
+        .says_nothing_of("evaltest run --resume");
     let run = super::only(&project.file("out"), "2", "");
     let run = run.to_str().unwrap();
     let before = server.asked().len();
@@ -104,8 +105,9 @@ fn a_run_goes_on_as_it_began() {
         &["--topics", "up,down"],
         "the dataset or the prompt has changed since",
     );
+    check(&["--agent", "echo"], "the agent");
+    check(&["words.yaml", "--run-id", "other"], "--run-id");
     assert_eq!(server.asked().len(), before);
-    // A folder that cannot be written to is told before anything is asked.
     project
         .run_of(&[
             "generate",

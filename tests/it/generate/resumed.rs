@@ -49,8 +49,10 @@ fn killed_at_any_moment_no_reply_is_asked_for_again() {
     let whole = made(&project.file("whole"));
     assert_eq!(whole.0.as_array().unwrap().len(), 11);
     let asked_once = server.asked().len();
-    // 12 items, of which four are asked for again once and one three times.
-    assert_eq!(asked_once, 12 + 4 + 3);
+    // 12 items, of which five are asked for again once and one three times.
+    assert_eq!(asked_once, 12 + 5 + 3);
+    let reasons = whole.2["replies"]["reasons"].to_string();
+    assert_eq!(reasons, r#"[["answer_in_range",8],["no_copy_of_item",1]]"#);
     for lines in [1, 5, 9, 16, 24, 33, 41, 52] {
         let folder = format!("killed-{lines}");
         let out = project.file(&folder);

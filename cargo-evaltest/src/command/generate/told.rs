@@ -34,7 +34,7 @@ pub(super) fn result(made: &Generation) -> Value {
 
 pub(super) fn made(made: &Generation, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let of = &made.files.statistics;
-    brief(&made.run, paint, out)?;
+    run_itself(made, paint, out)?;
     headline(of, out)?;
     if of.replies.refused > 0 {
         let reasons = of.replies.reasons.iter();
@@ -69,6 +69,17 @@ pub(super) fn made(made: &Generation, paint: Paint, out: &mut dyn Write) -> io::
         writeln!(out, "  to go on: cargo evaltest generate --resume {dir}")?;
     }
     Ok(())
+}
+
+/// What is not as it should be with the run. How it goes on is said at the end, for `run` would not write the files anew.
+fn run_itself(made: &Generation, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = Vec::new();
+    brief(&made.run, paint, &mut text)?;
+    let text = String::from_utf8_lossy(&text);
+    let lines = text.lines();
+    lines
+        .filter(|line| !line.contains("cargo evaltest run --resume"))
+        .try_for_each(|line| writeln!(out, "{line}"))
 }
 
 fn headline(of: &GenerationStatistics, out: &mut dyn Write) -> io::Result<()> {
