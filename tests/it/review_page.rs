@@ -176,8 +176,9 @@ fn of_two_windows_the_later_one_is_told_and_nothing_typed_is_lost() {
         "{journal}"
     );
 
-    // Nobody listens any more: what was given is still there, also after the page was read from memory.
+    // Nobody listens any more: what was given is still there, and is submitted once somebody does.
     other.keys("3333e");
+    let port = window.host().split(':').nth(1).unwrap().to_owned();
     window.killed();
     other.key("Enter");
     tells(
@@ -187,6 +188,16 @@ fn of_two_windows_the_later_one_is_told_and_nothing_typed_is_lost() {
     );
     assert_eq!(other.eval(CHECKED).as_str().unwrap().split(' ').count(), 5);
     shows(&mut other, 2);
+    let again = format!("items.json --reviewer anna --port {port}");
+    let window = ReviewWindow::open(&project, &again);
+    other.eval("window.isOld = true");
+    other.eval(&format!("location.href = {:?}", window.url));
+    other.until("!window.isOld");
+    shows(&mut other, 2);
+    other.key("Enter");
+    tells(&mut other, "count", "2 of 2 reviewed");
+    let entry = &verifications(&project)["gen_aime_2"];
+    assert_eq!(entry["status"], "needs_revision");
 }
 
 #[needs(browser)]

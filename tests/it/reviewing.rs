@@ -19,10 +19,15 @@ pub(crate) struct ReviewWindow {
 pub(crate) type Answered = (u16, String);
 
 impl ReviewWindow {
-    /// Opens one on a port that is free.
+    /// Opens one, on a port that is free where none is named.
     pub(crate) fn open(project: &Project, arguments: &str) -> Self {
+        let port = if arguments.contains("--port") {
+            ""
+        } else {
+            " --port 0"
+        };
         let mut program = project
-            .command(&format!("review {arguments} --no-open --port 0"))
+            .command(&format!("review {arguments} --no-open{port}"))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

@@ -2,17 +2,23 @@
 
 const DRAFTS = "evaltest-drafts";
 
-const drafts = (() => {
+let drafts = new Map();
+let draftsOf = "";
+
+// Those of the same items and reviewer: another review in this tab begins with nothing.
+const openDrafts = (of) => {
+  draftsOf = of;
   try {
-    return new Map(Object.entries(JSON.parse(sessionStorage.getItem(DRAFTS) || "{}")));
+    const kept = JSON.parse(sessionStorage.getItem(DRAFTS) || "{}");
+    if (kept.of === of) drafts = new Map(Object.entries(kept.drafts));
   } catch {
-    return new Map();
+    drafts = new Map();
   }
-})();
+};
 
 const keepDrafts = () => {
   try {
-    sessionStorage.setItem(DRAFTS, JSON.stringify(Object.fromEntries(drafts)));
+    sessionStorage.setItem(DRAFTS, JSON.stringify({ of: draftsOf, drafts: Object.fromEntries(drafts) }));
   } catch {
     // It is full: what is typed is still here.
   }

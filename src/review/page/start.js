@@ -231,6 +231,7 @@ const start = async () => {
   const answer = await ask("/state");
   if (answer.status !== 200) return alarm(`There is nothing to show: ${visible(answer.said.error)}.`);
   state = answer.said;
+  openDrafts(JSON.stringify([state.source, state.saved_to, state.reviewer, state.items.length > 0 ? state.items[0].id : ""]));
   at("title").textContent = visible(state.title);
   const chosen = { random: "drawn by lot", picked: "picked", all: "all of them" }[state.chosen] || "";
   const seed = state.seed === undefined ? "" : `, seed ${state.seed}`;
