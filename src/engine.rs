@@ -106,6 +106,7 @@ pub mod store {
 
 /// The scorers by name.
 pub mod scorers {
+    pub use crate::eval::registry::agents::none::shown_parts;
     pub use crate::eval::registry::scorers::{
         Context, by_name, entries, entry, from_value, names, small_specs, without_type,
     };

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 /// Makes scorers from `--scorer`, each a name or a map in YAML, and `--scorer-option`, each `key=value` for
 /// every scorer that has the option, or `NAME.key=value` for one.
 pub(crate) fn named(names: &[String], options: &[String]) -> Result<Vec<Arc<dyn Scorer>>> {
-    let made = with_specs(names, options)?;
+    let made = with_specs(names, options, &Context::here())?;
     Ok(made.into_iter().map(|(_, scorer)| scorer).collect())
 }
 
@@ -19,9 +19,10 @@ pub(crate) fn named(names: &[String], options: &[String]) -> Result<Vec<Arc<dyn 
 pub(crate) fn with_specs(
     names: &[String],
     options: &[String],
+    context: &Context<'_>,
 ) -> Result<Vec<(Value, Arc<dyn Scorer>)>> {
     let make = |scorer: Named| {
-        let made = scorers::by_name(&scorer.kind, &scorer.options, &Context::here());
+        let made = scorers::by_name(&scorer.kind, &scorer.options, context);
         made.map(|made| (scorer.into_spec(), made))
     };
     parse(names, options)?.into_iter().map(make).collect()

@@ -76,6 +76,15 @@ fn the_item_is_the_answer_and_costs_nothing() {
         .exits(0)
         .says("2 stored");
     assert_eq!(calls(), 2);
+    // And by another one, who sees as much.
+    let all = project.read("all.txt");
+    let scorer = SCORER.replace("good: 1", "good: { value: 1, description: fine }");
+    project
+        .run_of(&["rescore", &run, "--scorer", &scorer])
+        .exits(0);
+    let shown = project.read("all.txt").replacen(&all, "", 1);
+    assert!(shown.contains("Problem:\n6 * 7?") && !shown.contains("BEGIN prompt"));
+    project.write("calls.log", "x\nx\n");
     // What a judge said of a text is kept, the text is not.
     project
         .run("run e.yaml")

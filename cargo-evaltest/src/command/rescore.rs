@@ -7,6 +7,7 @@ use evaltest::engine::report::terminal;
 use evaltest::engine::run::rescore::{
     Origin, Rescore, foresee, rescore, scorers_of, scorers_of_spec,
 };
+use evaltest::engine::scorers::{Context, shown_parts};
 use evaltest::engine::text::Override;
 use evaltest::engine::text::clean;
 use evaltest::{Budget, Exit, Extract, Result};
@@ -69,7 +70,12 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
     } else if args.scorers.is_empty() {
         (scorers_of(&dir.manifest()?)?, None, Budget::default())
     } else {
-        let made = scorers::with_specs(&args.scorers, &args.scorer_options)?;
+        let shown = shown_parts(&dir.manifest()?.config["agent"]);
+        let context = Context {
+            shown: shown.as_deref(),
+            ..Context::here()
+        };
+        let made = scorers::with_specs(&args.scorers, &args.scorer_options, &context)?;
         let (specs, scorers) = made.into_iter().unzip();
         (Origin { scorers, specs }, None, Budget::default())
     };

@@ -72,7 +72,8 @@ pub(crate) const ENTRY: Entry = Entry {
         (
             "sees",
             "what the judge is shown: `prompt`, `prediction`, `ground_truth`, `files`, fields of the item; \
-             `[prompt, prediction]` by default, with `qa` the ground truth, too, where there is one",
+             `[prompt, prediction]` by default, with `qa` the ground truth, too, where there is one; of items, which the \
+             agent `none` shows, the item alone",
         ),
         (
             "repeats",

@@ -36,7 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
         (
             "sees",
             "what the judge is shown besides the two texts: `prompt`, `ground_truth`, `files`, fields of the item; \
-             `[prompt]` by default, and nothing with references that are drawn",
+             `[prompt]` by default, and nothing with references that are drawn or with items",
         ),
         CALIBRATION,
         RETRIES,
