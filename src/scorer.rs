@@ -330,6 +330,12 @@ pub trait Scorer: Send + Sync {
         Vec::new()
     }
 
+    /// Whether agents tell it what they think of answers, so that labels of people can say what that is worth.
+    #[doc(hidden)]
+    fn asks_opinions(&self) -> bool {
+        !self.agents().is_empty()
+    }
+
     /// Values that must not reach a record, such as a key that the scorer was given.
     fn secrets(&self) -> Vec<String> {
         Vec::new()

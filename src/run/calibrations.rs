@@ -29,6 +29,7 @@ pub(super) fn judges_of(
         let judge = ManifestJudge {
             fingerprint: Hasher::default().part(scorer.fingerprint()).short(),
             rule: scorer.judge_rule().unwrap_or_default(),
+            solves: !scorer.asks_opinions(),
             calibration_in_project: inside.and_then(|(root, path)| project::inside(root, path)),
             calibration: calibration.map(Path::to_owned),
         };
@@ -57,6 +58,10 @@ pub(super) fn served(
 pub(super) fn add(facts: &mut Facts<'_>, dir: &RunDir, manifest: &Manifest) {
     let models = facts.summary.judge_models();
     for (scorer, judge) in &manifest.judges {
+        if judge.solves {
+            facts.solvers.insert(scorer.clone());
+            continue;
+        }
         let calibrated = manifest
             .calibration_file(scorer)
             .filter(|path| judge.calibration.is_some() || path.is_file())

@@ -56,6 +56,10 @@ macro_rules! forward {
             $to.agents()
         }
 
+        fn asks_opinions(&$self) -> bool {
+            $to.asks_opinions()
+        }
+
         fn secret_variables(&$self) -> Vec<(String, String)> {
             $to.secret_variables()
         }
@@ -137,6 +141,10 @@ mod tests {
             vec![Arc::new(Echo::default())]
         }
 
+        fn asks_opinions(&self) -> bool {
+            false
+        }
+
         fn secret_variables(&self) -> Vec<(String, String)> {
             vec![("ODD".to_owned(), "odd secret".to_owned())]
         }
@@ -189,6 +197,7 @@ mod tests {
         assert!(scorer.fingerprint().contains("odd fingerprint"), "{name}");
         assert_eq!(scorer.secrets(), ["odd secret"], "{name}");
         assert_eq!(scorer.agents().len(), 1, "{name}");
+        assert!(!scorer.asks_opinions(), "{name}");
         assert_eq!(scorer.secret_variables()[0].0, "ODD", "{name}");
         assert_eq!(scorer.unset_variables(), ["ODD"], "{name}");
     }

@@ -283,6 +283,11 @@ impl Scorer for ItemScorer {
             .collect()
     }
 
+    /// A solver works out what is true.
+    fn asks_opinions(&self) -> bool {
+        false
+    }
+
     fn secrets(&self) -> Vec<String> {
         self.solver
             .iter()

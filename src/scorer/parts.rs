@@ -126,6 +126,10 @@ impl NamedScorers {
         agents.collect()
     }
 
+    pub(super) fn asks_opinions(&self) -> bool {
+        self.0.iter().any(|(_, scorer)| scorer.asks_opinions())
+    }
+
     pub(super) fn secret_variables(&self) -> Vec<(String, String)> {
         let parts = self.0.iter();
         let variables = parts.flat_map(|(_, scorer)| scorer.secret_variables());

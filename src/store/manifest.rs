@@ -193,6 +193,9 @@ pub(crate) struct ManifestJudge {
     /// How labels become the figures that it gives.
     #[serde(default)]
     pub(crate) rule: JudgeRule,
+    /// It works out what is true, and labels of people say nothing of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) solves: bool,
     /// The file of its calibration, absolute, where the spec names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) calibration: Option<PathBuf>,

@@ -60,7 +60,9 @@ impl Facts<'_> {
             seated.extend(of_its.map(|judge| (format!("{name}/{}", judge.name), is_calibrated)));
             jury.calibration = Some(told);
         }
-        for (name, judge) in &mut asked.scorers {
+        let solvers = &self.solvers;
+        let judges = asked.scorers.iter_mut();
+        for (name, judge) in judges.filter(|(name, _)| !solvers.contains(*name)) {
             judge.calibration = match seated.get(name) {
                 None => Some(told(name)),
                 Some(false) => Some(JudgeCalibration::without("as its jury is")),

@@ -1,6 +1,6 @@
 //! `Facts`: all that a run is judged by.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::DetailBounds;
 use crate::verdict::baseline::{Baseline, CurrentSample};
@@ -36,6 +36,8 @@ pub struct Facts<'a> {
     pub detail_bounds: DetailBounds,
     /// The scorers that ask a judge, by name, beside labels of people.
     pub calibrated: BTreeMap<String, CalibratedJudge>,
+    /// Scorers that have agents work out what is true: labels of people say nothing of them.
+    pub solvers: BTreeSet<String>,
     /// The accepted run, for `no_regression`.
     pub baseline: Option<&'a Baseline>,
     /// Whether a baseline that is there was left aside.
@@ -94,6 +96,7 @@ impl Facts<'_> {
             allow_ignored: false,
             detail_bounds: DetailBounds::new(),
             calibrated: BTreeMap::new(),
+            solvers: BTreeSet::new(),
             baseline: None,
             ignores_baseline: false,
             scorer_hash: None,

@@ -300,6 +300,10 @@ impl Scorer for Solver {
         vec![Arc::clone(&self.agent)]
     }
 
+    fn asks_opinions(&self) -> bool {
+        false
+    }
+
     fn secrets(&self) -> Vec<String> {
         self.secrets.clone()
     }
