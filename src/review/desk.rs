@@ -24,6 +24,7 @@ use crate::error::{Error, Result};
 use crate::system::clock::timestamp;
 use crate::system::file::write_atomically;
 use crate::system::lock::lock;
+use crate::system::project::shown;
 use crate::text::json_line;
 
 /// What a word is about.
@@ -303,9 +304,9 @@ impl ReviewDesk {
             if !items.any(|item: &ReviewedItem| item.said.contains(entry)) {
                 let message = format!(
                     "{}:{line}: `{}` is not as a reviewer said it, by the journals in `{}`",
-                    path.display(),
+                    shown(path),
                     entry.problem_id,
-                    self.places.journals.display()
+                    shown(&self.places.journals)
                 );
                 let hint = "nothing was written over it: move it away, and it is made again from the journals";
                 return Err(Error::usage(message).hint(hint));

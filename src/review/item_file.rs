@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -21,8 +22,13 @@ const FIRST: &[&str] = &["problem", "question", "answer", "solution", "reasoning
 const FACTS: &[&str] = &["topic", "category", "year", "reference_id", "generated_at"];
 /// What is told only once it was reviewed.
 const LATER: &[&str] = &["model"];
-/// What it is sliced by.
-const SLICES: &[&str] = &["topic", "category"];
+/// What the list has of an item. Its texts are passed over: there may be a lot of them.
+#[derive(Deserialize)]
+struct ItemHead {
+    id: Option<Value>,
+    topic: Option<Value>,
+    category: Option<Value>,
+}
 
 /// A file of items.
 #[derive(Debug)]
@@ -49,21 +55,27 @@ impl ItemFile {
             line += text[counted..place.start].matches('\n').count();
             counted = place.start;
             let at = |error: Error| error.at(format_args!("{name}:{line}"));
-            let item = members(&text[place.clone()]).map_err(at)?;
-            let id = id_of(&item, number).map_err(at)?;
+            let head = ItemHead::of(&text[place.clone()]).map_err(at)?;
+            let id = id_of(head.id.as_ref(), number).map_err(at)?;
             if let Some(other) = lines.insert(id.clone(), line) {
                 let error = Error::usage(format!("the id `{id}` is that of line {other}, too"));
                 return Err(at(error.hint("give each item an `id` of its own")));
             }
             listed.push(ListedItem {
-                slice: slice_of(&item),
-                hash: hash_of(&item),
+                slice: head.slice(),
                 is_answered: true,
                 id,
                 ..ListedItem::default()
             });
         }
         Ok((Self { text, places }, listed))
+    }
+
+    /// A hash of all that an item says: white space between its members is none of it.
+    pub(super) fn hash(&self, place: usize) -> String {
+        let item = members(&self.text[self.places[place].clone()]).unwrap_or_default();
+        let text = serde_json::to_vec(&item).unwrap_or_default();
+        Hasher::default().part(text).short()
     }
 
     /// The item at a place.
@@ -87,6 +99,23 @@ impl ItemFile {
             list.push((name, text_of(&value)));
         }
         Ok(found)
+    }
+}
+
+impl ItemHead {
+    fn of(raw: &str) -> Result<Self> {
+        if !raw.starts_with('{') {
+            return Err(Error::usage("an item is an object").hint(WANTED));
+        }
+        serde_json::from_str(raw)
+            .map_err(|error| Error::usage(format!("broken JSON: {error}")).hint(WANTED))
+    }
+
+    /// What it is sliced by.
+    fn slice(&self) -> Option<String> {
+        let values = [&self.topic, &self.category].into_iter().flatten();
+        let mut texts = values.filter_map(Value::as_str);
+        texts.next().map(str::to_owned)
     }
 }
 
@@ -128,24 +157,13 @@ fn members(raw: &str) -> Result<Map<String, Value>> {
 }
 
 /// Its id; of one without it where it stands.
-fn id_of(item: &Map<String, Value>, number: usize) -> Result<String> {
-    match item.get("id") {
+fn id_of(id: Option<&Value>, number: usize) -> Result<String> {
+    match id {
         Some(Value::String(id)) if !id.is_empty() => Ok(id.clone()),
         Some(Value::Number(id)) => Ok(id.to_string()),
         None => Ok(format!("item_{number}")),
         Some(_) => Err(Error::usage("`id` is neither a text nor a number").hint(WANTED)),
     }
-}
-
-fn slice_of(item: &Map<String, Value>) -> Option<String> {
-    let mut values = SLICES.iter().filter_map(|name| item.get(*name));
-    values.find_map(Value::as_str).map(str::to_owned)
-}
-
-/// Of all that it says: white space between its members is none of it.
-fn hash_of(item: &Map<String, Value>) -> String {
-    let text = serde_json::to_vec(item).unwrap_or_default();
-    Hasher::default().part(text).short()
 }
 
 /// A member as people read it.

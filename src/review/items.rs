@@ -22,7 +22,7 @@ pub(super) struct ListedItem {
     pub(super) slice: Option<String>,
     /// Why it may be worth a look.
     pub(super) tag: Option<String>,
-    /// Of what it says.
+    /// Of what it says, where that was read for the list.
     pub(super) hash: String,
     /// Whether there is an answer to look at.
     pub(super) is_answered: bool,
@@ -114,8 +114,12 @@ impl ReviewItems {
         &self.listed[place].id
     }
 
-    pub(super) fn hash(&self, place: usize) -> &str {
-        &self.listed[place].hash
+    /// A hash of what an item says.
+    pub(super) fn hash(&self, place: usize) -> String {
+        match &self.texts {
+            ItemTexts::File(texts) => texts.hash(place),
+            ItemTexts::Run(_) => self.listed[place].hash.clone(),
+        }
     }
 
     /// What stands at a place.

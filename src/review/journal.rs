@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::data::reviews::{REVIEW_VERSION, ReviewEvent, ReviewLine, Verification};
 use crate::error::{Error, Result};
 use crate::system::file::refuse_other;
+use crate::system::project::shown;
 use crate::text::json_line;
 
 /// What a reviewer said of an item.
@@ -145,7 +146,7 @@ impl ReviewJournal {
 
     fn line(&self, bytes: &[u8]) -> Result<ReviewLine> {
         let wrong = |why: String| {
-            let place = format!("{}:{}", self.path.display(), self.lines);
+            let place = format!("{}:{}", shown(&self.path), self.lines);
             let hint =
                 "nothing was written over it: mend the line, or move the file away and begin anew";
             Error::usage(format!("{place}: {why}")).hint(hint)

@@ -14,6 +14,7 @@ use crate::data::labels::LabelChoice;
 use crate::data::reviews::ReviewLine;
 use crate::error::{Error, Result};
 use crate::system::file::{open_plain, write_atomically_by};
+use crate::system::project::shown;
 use crate::text::json_line;
 
 /// What lines of reviews have, and those that people write do not.
@@ -108,7 +109,7 @@ pub(super) fn check(path: &Path) -> Result<()> {
         let value: Option<Value> = serde_json::from_str(&line).ok();
         let is_ours = value.is_some_and(|value| value.get(OURS).is_some());
         if !is_ours && !line.trim_ascii().is_empty() {
-            let place = format!("{}:{number}", path.display());
+            let place = format!("{}:{number}", shown(path));
             let message = format!("{place}: no review wrote this label");
             let hint =
                 "nothing was written over it: move the file away, and keep it as labels of its own";

@@ -150,9 +150,10 @@ impl Review {
         let Some(&place) = known.next() else {
             return refused("there is no such item");
         };
+        let hash = self.items.hash(place);
         let item = SeenItem {
             id: self.items.id(place),
-            hash: self.items.hash(place),
+            hash: &hash,
             chosen: self.chosen,
             seed: self.seed,
             version: sent.version,

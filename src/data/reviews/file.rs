@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::{REVIEW_VERSION, Verification};
 use crate::error::{Error, Result};
 use crate::system::file::{read_plain, write_atomically_by};
+use crate::system::project::shown;
 
 /// The entries of a file, each with the line that it begins in.
 #[derive(Debug, Default)]
@@ -26,14 +27,14 @@ impl Verifications {
             Err(error) => return Err(Error::io("read", path, &error)),
         };
         let text = String::from_utf8(text).map_err(|_| {
-            Error::usage(format!("{}:1: it is no text in UTF-8", path.display())).hint(MOVE)
+            Error::usage(format!("{}:1: it is no text in UTF-8", shown(path))).hint(MOVE)
         })?;
         Self::of(&text, path).map(Some)
     }
 
     fn of(text: &str, path: &Path) -> Result<Self> {
         let wrong = |line: u64, why: String| {
-            Error::usage(format!("{}:{line}: {why}", path.display())).hint(MOVE)
+            Error::usage(format!("{}:{line}: {why}", shown(path))).hint(MOVE)
         };
         let entries: RawEntries<'_> = serde_json::from_str(text).map_err(|error| {
             let line = u64::try_from(error.line()).unwrap_or(u64::MAX);
