@@ -88,6 +88,7 @@ mod resume;
 mod review;
 mod review_page;
 mod review_runs;
+mod review_seen;
 mod reviewing;
 mod run_dir;
 mod run_options;

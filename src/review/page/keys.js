@@ -26,6 +26,8 @@ document.addEventListener("keydown", (event) => {
     if (!event.repeat) submit();
     return;
   }
+  // For whoever speaks or hits keys without meaning it.
+  if (!at("single").checked) return;
   const number = /^[1-9]$/.test(event.key) ? Number(event.key) : 0;
   const done = number > 0 ? () => (number <= HIGHEST ? giveScore(number) : tell(`Scores go from 1 to ${HIGHEST}.`)) : STATUS_KEYS[event.key] ? () => give("status", STATUS_KEYS[event.key]) : KEYS[event.key];
   if (!done || event.repeat && !"jk".includes(event.key)) return;
@@ -41,6 +43,8 @@ at("comment").addEventListener("input", () => {
   draft.comments = at("comment").value;
   keep();
 });
+at("single").checked = sessionStorage.getItem("evaltest-keys") !== "off";
+at("single").addEventListener("change", () => sessionStorage.setItem("evaltest-keys", at("single").checked ? "on" : "off"));
 at("number").addEventListener("change", () => {
   const index = Number(at("number").value) - 1;
   if (Number.isInteger(index) && index >= 0 && index < state.count) go(index, "");

@@ -68,6 +68,7 @@ const showOthers = (agreement) => {
   const shown = [];
   if (item.mine !== null) {
     const when = item.mine.verified_at ? `, ${visible(item.mine.verified_at)}` : "";
+    if (item.changed) shown.push(make("p", { class: "box" }, "The item was changed since then: submit once more what holds now."));
     shown.push(make("p", {}, `You submitted: ${STATUSES[item.mine.status] || ""}${when}.`));
     const columns = [["you", item.mine]];
     if (item.judge) columns.push(["judge", { scores: item.judge.scores }]);
@@ -84,7 +85,7 @@ const showItem = () => {
   const place = `Item ${item.index + 1} of ${state.count}`;
   document.title = `${place} – evaltest review`;
   at("name").replaceChildren(`${place}: `, make("bdi", {}, visible(item.id)));
-  const tags = [listed.reviewed ? "reviewed" : "not reviewed", listed.slice, listed.tag].filter(Boolean);
+  const tags = [listed.reviewed ? "reviewed" : "not reviewed", item.changed ? "changed since" : null, listed.slice, listed.tag].filter(Boolean);
   at("tags").replaceChildren(...tags.map((tag) => make("bdi", { class: "tag" }, visible(tag))));
   at("number").value = item.index + 1;
   at("both").replaceChildren();
@@ -125,6 +126,7 @@ const taken = (said) => {
   item.version = said.version;
   item.mine = said.mine || null;
   item.judge = said.judge || null;
+  item.changed = false;
   state.reviewed = said.reviewed;
   state.count = said.count;
   state.items[item.index].reviewed = item.mine !== null;
@@ -165,7 +167,7 @@ const submit = async () => {
   }
   at("missing").textContent = "";
   const to = nextUnreviewed();
-  if (isSame(draft, item.mine)) {
+  if (isSame(draft, item.mine) && !item.changed) {
     const told = "Nothing was changed, so nothing was submitted.";
     if (to === undefined) tell(told);
     else await go(to, told);
