@@ -130,6 +130,13 @@ impl Flow {
     /// # Errors
     /// When items cannot be generated, or a file cannot be written. A judge that fails is no error.
     pub fn run(mut self, host: &FlowHost<'_>) -> Result<FlowEnd> {
+        if let Some(dir) = runs_in(&self.folder).iter().find(|dir| dir.is_going_on()) {
+            let dir = shown(dir.path());
+            return Err(
+                Error::usage(format!("the flow is going on: its run `{dir}` is"))
+                    .hint("wait for its end, or stop it first"),
+            );
+        }
         let mut figures = FlowFigures::default();
         let Some(made) = self.generate(host, &mut figures)? else {
             return Ok(self.interrupted());
@@ -175,9 +182,12 @@ impl Flow {
     ) -> Result<Option<GeneratedStage>> {
         let stage = FlowStage::Generate;
         let earlier = self.earlier(stage);
-        let made = if let Some(dir) = earlier.as_ref().filter(|dir| is_finished(dir)) {
+        // Where nothing came of it, those that failed are asked again.
+        let over = earlier.as_ref().filter(|dir| is_finished(dir));
+        let over = over.map(generation::made).transpose()?;
+        let made = if let Some(made) = over.filter(|made| made.figures.accepted > 0) {
             (host.tell)(&FlowNews::WasOver(stage));
-            generation::made(dir)?
+            made
         } else {
             (host.tell)(&FlowNews::Begins(stage));
             self.begins(stage)?;
@@ -196,6 +206,11 @@ impl Flow {
             run: Some(run),
         };
         self.take(stage, &ended, figures)?;
+        if let Err(why) = made.for_stages() {
+            self.state.set(stage, StageStatus::Failed, Some(&why));
+            self.state.write(&self.folder)?;
+            (host.tell)(&FlowNews::Failed(stage, &why));
+        }
         figures.generation = ended.figures;
         Ok(Some(made))
     }
@@ -272,7 +287,9 @@ impl Flow {
             let cost: StageCost = run.cost(stage);
             figures.gates.extend(gates);
             figures.costs.push(cost);
-            exit = exit.max(run.exit());
+            if failure.is_none() {
+                exit = run.exit();
+            }
             if let Some(state) = self.state.stage(stage) {
                 let name = run.dir().path().file_name();
                 state.run_dir = name.map(|name| name.to_string_lossy().into_owned());

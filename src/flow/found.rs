@@ -120,6 +120,16 @@ impl StageRun {
         Some(told)
     }
 
+    /// What people should know of the judge, and that not all was asked, if so.
+    fn notes(&self) -> Vec<String> {
+        let why = self.run.manifest.stop_reason.as_deref();
+        let why = why.and_then(|why| why.lines().next());
+        let stopped =
+            why.map(|why| format!("not all was asked, for the stage stopped early: {why}"));
+        let notes = judge_notices(self.summary());
+        stopped.into_iter().chain(notes).collect()
+    }
+
     /// The points of the judge.
     pub(super) fn judged(&self) -> Result<ItemPoints> {
         let Some((name, judge)) = self.judge() else {
@@ -186,7 +196,7 @@ impl StageRun {
             dimensions: dimensions.collect(),
             topics: topics.collect(),
             worth: worth(judge),
-            notes: judge_notices(self.summary()),
+            notes: self.notes(),
         })
     }
 
@@ -213,7 +223,7 @@ impl StageRun {
             pairs,
             reasons: judge.reasons.clone(),
             worth: worth(judge),
-            notes: judge_notices(self.summary()),
+            notes: self.notes(),
         })
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::patience::until;
 use crate::project::{Project, all_files, root};
 use crate::puzzles::{EASY, ITEMS, answer, contents, folder, project_of, twice};
-use crate::server::{Server, refusal};
+use crate::server::{Server, chat, fine, refusal};
 use crate::signals::send;
 
 fn state(project: &Project) -> Value {
@@ -182,6 +182,63 @@ fn a_judge_that_is_down_leaves_the_win_rate_and_is_asked_when_the_flow_goes_on()
     );
     assert!(report(&project).contains("Average **4."));
     assert_eq!(state(&project)["exit_code"], 0);
+}
+
+#[test]
+fn a_comparison_that_is_down_leaves_the_judge_and_without_items_nothing_is_judged() {
+    let server = Server::new(|asked, _| match asked.body["model"].as_str() {
+        Some("pairs") => refusal("401 Unauthorized", "no such key"),
+        _ => answer(asked),
+    });
+    let project = project_of(&server, EASY);
+    let ran = project.run("flow flow.yaml").exits(3);
+    ran.says("judge: done")
+        .says("winrate: failed: ")
+        .says("judge: mean 4.25");
+    let told = report(&project);
+    assert!(
+        told.contains("Average **4.25") && told.contains("Stage winrate failed"),
+        "{told}"
+    );
+    assert!(!told.contains("Win rate **"), "{told}");
+
+    // Not one reply is an item: that is the generator's own, and the report says why.
+    let server = Server::new(|asked, _| match asked.body["model"].as_str() {
+        Some("writer") => fine(&chat("I would rather not.")),
+        _ => answer(asked),
+    });
+    let project = project_of(&server, EASY);
+    let ran = project.run("flow flow.yaml").exits(1);
+    ran.says("generate: failed: no item was accepted")
+        .says("judge: left out: no item was accepted");
+    assert_eq!(of_model(&server, "judge") + of_model(&server, "pairs"), 0);
+    let told = report(&project);
+    for words in [
+        "Accepted: 0 of 6 asked items",
+        "| readable | 24 |",
+        "Not run: no item was accepted",
+        "Many items never passed",
+    ] {
+        assert!(told.contains(words), "`{words}` is not in:\n{told}");
+    }
+    // One that cannot be reached at all is an outage, and is asked when the flow goes on.
+    let is_up = Arc::new(AtomicBool::new(false));
+    let up = Arc::clone(&is_up);
+    let server = Server::new(move |asked, _| match up.load(Ordering::SeqCst) {
+        true => answer(asked),
+        false => refusal("500 Internal Server Error", "it is down"),
+    });
+    let project = project_of(&server, EASY);
+    project
+        .run("flow flow.yaml")
+        .exits(3)
+        .says("generate: failed");
+    is_up.store(true, Ordering::SeqCst);
+    let folder = folder(&project);
+    project
+        .run_of(&["flow", "--resume", folder.to_str().unwrap()])
+        .exits(0)
+        .says("6 of 6 items accepted");
 }
 
 #[test]

@@ -43,6 +43,15 @@ const OPTIONS: &[(&str, &[OptionGroup])] = &[
     ("run", OPTIONS_OF_RUN),
     ("generate", OPTIONS_OF_GENERATE),
     (
+        "flow",
+        &[
+            ("What is made", &["count", "reference", "seed"]),
+            ("Who is asked", &["agent", "judge", "delay_s"]),
+            ("Going on", &["resume", "dry_run"]),
+            ("What is written", &["output_root", "run_id", "json"]),
+        ],
+    ),
+    (
         "score",
         &[
             (
