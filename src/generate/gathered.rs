@@ -1,14 +1,22 @@
 //! What a run made, record by record.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::io::{BufRead, BufReader, ErrorKind};
+
+use serde::Deserialize;
 
 use super::item::GeneratedItem;
 use super::statistics::{GenerationStatistics, GenerationTally, model_of};
-use crate::error::Result;
-use crate::store::events::{self, Kind};
+use crate::error::{Error, Result};
+use crate::store::events::Kind;
 use crate::store::files::{JOURNAL, RECORDS, SUMMARY};
 use crate::store::{RunDir, read_records};
+use crate::system::file::open_plain;
 use crate::verdict::summary::Summary;
+
+/// Bytes read at once.
+const BUFFER: usize = 1 << 17;
 
 /// Shows every item that was accepted, in the order of the prompts, and gives the figures of all.
 pub(super) fn gathered(
@@ -32,25 +40,51 @@ pub(super) fn gathered(
     Ok(tally.figures(&manifest, &summary))
 }
 
-/// When the reply came that counted, of each sample in each epoch.
+/// What of a line of the journal tells when a reply came: the rest of it, which is long, is passed over.
+#[derive(Deserialize)]
+struct HeardReply<'a> {
+    #[serde(borrow)]
+    sample_id: Cow<'a, str>,
+    epoch: u32,
+    kind: Kind,
+    #[serde(borrow)]
+    time: Cow<'a, str>,
+}
+
+/// When the reply came that counted, of each sample in each epoch. A line that cannot be read tells nothing; what counts has
+/// been read from the others, and a time is no figure.
 fn times(dir: &RunDir) -> Result<HashMap<(String, u32), String>> {
+    let path = dir.file(JOURNAL);
+    let mut journal = match open_plain(&path) {
+        Ok(file) => BufReader::with_capacity(BUFFER, file),
+        // A run that was scored anew has none.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(HashMap::new()),
+        Err(error) => return Err(Error::io("read", &path, &error)),
+    };
     let mut heard = HashMap::new();
     let mut times = HashMap::new();
-    events::each(&dir.file(JOURNAL), &mut |line| {
-        let event = line.event;
-        let key = (event.sample_id, event.epoch);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = journal.read_until(b'\n', &mut line);
+        if read.map_err(|error| Error::io("read", &path, &error))? == 0 {
+            return Ok(times);
+        }
+        let Ok(event) = serde_json::from_slice::<HeardReply<'_>>(&line) else {
+            continue;
+        };
         match event.kind {
             Kind::Answered => {
-                heard.insert(key, event.time);
+                let key = (event.sample_id.into_owned(), event.epoch);
+                heard.insert(key, event.time.into_owned());
             }
             Kind::Scored => {
+                let key = (event.sample_id.into_owned(), event.epoch);
                 if let Some(time) = heard.remove(&key) {
                     times.insert(key, time);
                 }
             }
             _ => {}
         }
-        Ok(())
-    })?;
-    Ok(times)
+    }
 }
