@@ -224,9 +224,12 @@ fn a_comparison_that_is_down_leaves_the_judge_and_without_items_nothing_is_judge
     // One that cannot be reached at all is an outage, and is asked when the flow goes on.
     let is_up = Arc::new(AtomicBool::new(false));
     let up = Arc::clone(&is_up);
-    let server = Server::new(move |asked, _| match up.load(Ordering::SeqCst) {
-        true => answer(asked),
-        false => refusal("500 Internal Server Error", "it is down"),
+    let server = Server::new(move |asked, _| {
+        if up.load(Ordering::SeqCst) {
+            answer(asked)
+        } else {
+            refusal("500 Internal Server Error", "it is down")
+        }
     });
     let project = project_of(&server, EASY);
     project

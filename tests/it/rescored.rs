@@ -339,10 +339,12 @@ fn every_fixture_is_judged_again_as_it_was() {
             if spec.extension().is_none_or(|extension| extension != "yaml") {
                 continue;
             }
+            // A flow has runs of its own.
+            if fs::read_to_string(&spec).unwrap().contains("\ngenerate:\n") {
+                continue;
+            }
             specs += 1;
-            let runs = project
-                .file("evaltest-runs")
-                .join(spec.file_stem().unwrap());
+            let runs = project.file(&format!("evaltest-runs/{specs}"));
             let arguments = [
                 "run",
                 spec.to_str().unwrap(),
@@ -367,12 +369,19 @@ fn every_fixture_is_judged_again_as_it_was() {
                     assert_eq!(call.remove("stored"), Some(json!(true)));
                 }
             }
-            assert_eq!(
-                again,
-                json_lines(&dir.join("samples.jsonl")),
-                "{}",
-                spec.display()
-            );
+            let mut before = json_lines(&dir.join("samples.jsonl"));
+            // Each answer is scored by itself: what only its run knew is not known again.
+            for (record, again) in before.iter_mut().zip(&mut again) {
+                let name = "no_copy_of_item";
+                let details = record.pointer_mut("/result/score/details");
+                details.and_then(|it| it.as_object_mut()?.remove(name));
+                if record["result"]["score"]["reason"] == name {
+                    for record in [record, again] {
+                        record["result"]["score"] = Value::Null;
+                    }
+                }
+            }
+            assert_eq!(again, before, "{}", spec.display());
             assert_eq!(manifest(new)["scorer_hash"], manifest(&dir)["scorer_hash"]);
         }
     }

@@ -247,7 +247,8 @@ fn agents_that_are_none() {
         "unknown agent `opnai`",
         "did you mean `openai`?",
     );
-    agent("none", 12, "unknown agent `none`", "`openai`");
+    agent("nobody", 12, "unknown agent `nobody`", "`openai`");
+    agent("none", 12, "is nobody who could be asked", "type: openai");
     agent("{}", 12, "missing key `type`", "type: openai");
     agent("[a]", 12, "is no agent", "type: openai");
     agent(

@@ -186,7 +186,11 @@ fn every_spec_of_the_fixtures_is_one() {
     assert!(found.len() > 8);
     for path in found {
         let text = fs::read_to_string(&path).unwrap();
-        if let Err(error) = editor(&text) {
+        if text.contains("\ngenerate:\n") {
+            let flow = Override::value(&text).unwrap();
+            let schema = jsonschema::validator_for(&evaltest::engine::flow::flow_schema()).unwrap();
+            assert!(schema.is_valid(&flow), "{}", path.display());
+        } else if let Err(error) = editor(&text) {
             // It names kinds of its own, which its test binary registers.
             let is_own = path.ends_with("projects/custom/evals/riddles.yaml");
             assert!(is_own, "{}: {error}", path.display());
