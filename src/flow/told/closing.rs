@@ -3,8 +3,7 @@
 use super::words::count;
 use crate::flow::figures::FlowFigures;
 use crate::flow::sentences::FlowFinding;
-use crate::report::document::ReportSide::Left;
-use crate::report::document::{ReportBlock, ReportLine, ReportTable, ReportText};
+use crate::report::document::{ReportBlock, ReportLine, ReportText};
 use crate::text::shell_word;
 use crate::verdict::result::Verdict;
 
@@ -42,27 +41,13 @@ fn gates(figures: &FlowFigures, text: &mut ReportText) {
         return;
     }
     text.part("Gates");
-    let mut table = ReportTable::new(&[
-        ("stage", Left),
-        ("gate", Left),
-        ("verdict", Left),
-        ("measured", Left),
-    ]);
-    for gate in &gates {
-        let line = gate.measured();
-        let verdict = gate.verdict.as_str();
-        let verdict = match gate.verdict {
-            Verdict::Passed => ReportLine::from(verdict),
-            _ => ReportLine::default().strong(verdict),
-        };
-        table.row([
-            ReportLine::from(gate.stage.as_str()),
-            ReportLine::default().typed(gate.gate.as_str()),
-            verdict,
-            ReportLine::default().marked(line),
-        ]);
-    }
-    text.table(table);
+    let lines = gates.iter().map(|gate| {
+        let stage = gate.stage.as_str();
+        let line = ReportLine::default().strong(gate.verdict.as_str());
+        let line = line.plain(format!(", {stage}: "));
+        line.marked(gate.measured())
+    });
+    text.blocks.push(ReportBlock::List(lines.collect()));
     let passed = gates.iter().filter(|gate| gate.verdict == Verdict::Passed);
     text.paragraph(format!(
         "{} of {} passed. A gate compares a figure with a number; how sure that figure is, its interval says.",

@@ -1,7 +1,7 @@
 //! How generated items do beside real ones.
 
 use super::judged::worth;
-use super::words::{count, counted, rate, rate_of};
+use super::words::{cell, count, counted, rate_of};
 use crate::flow::figures::{ComparedItems, CountedShare};
 use crate::report::document::ReportSide::{Left, Right};
 use crate::report::document::{ReportLine, ReportTable, ReportText};
@@ -17,7 +17,7 @@ pub(super) fn compared(compared: &ComparedItems, text: &mut ReportText) {
     let mut table = ReportTable::new(&[
         ("verdict", Left),
         ("pairs", Right),
-        ("share, 95 % interval", Left),
+        ("share (95 % interval)", Left),
     ]);
     for (verdict, number) in [
         ("wins", pairs.wins),
@@ -25,11 +25,10 @@ pub(super) fn compared(compared: &ComparedItems, text: &mut ReportText) {
         ("losses", pairs.losses),
         ("inconsistent", pairs.inconsistent),
     ] {
-        let share = rate(&compared.share(number));
         table.row([
             verdict.to_owned(),
             number.to_string(),
-            share.unwrap_or_else(|| "-".to_owned()),
+            cell(&compared.share(number)),
         ]);
     }
     text.table(table);

@@ -1,6 +1,6 @@
 //! What was generated.
 
-use super::words::{count, counted, p_value, rate};
+use super::words::{cell, count, counted, p_value};
 use crate::flow::figures::GeneratedItems;
 use crate::report::document::ReportSide::{Left, Right};
 use crate::report::document::{ReportTable, ReportText};
@@ -48,7 +48,7 @@ fn topics(items: &GeneratedItems, text: &mut ReportText) {
         ("topic", Left),
         ("asked", Right),
         ("quantity", Right),
-        ("share, 95 % interval", Left),
+        ("share (95 % interval)", Left),
     ];
     let mut table = ReportTable::new(&heads);
     for topic in &items.topics {
@@ -56,7 +56,7 @@ fn topics(items: &GeneratedItems, text: &mut ReportText) {
             topic.topic.clone(),
             topic.asked.to_string(),
             topic.reached.part.to_string(),
-            rate(&topic.reached).unwrap_or_else(|| "-".to_owned()),
+            cell(&topic.reached),
         ]);
     }
     text.table(table);
@@ -75,14 +75,14 @@ fn checks(items: &GeneratedItems, text: &mut ReportText) {
             ("check", Left),
             ("passed", Right),
             ("of", Right),
-            ("share, 95 % interval", Left),
+            ("share (95 % interval)", Left),
         ]);
         for check in &items.checks {
             table.row([
                 check.name.replace('_', " "),
                 check.passed.part.to_string(),
                 check.passed.of.to_string(),
-                rate(&check.passed).unwrap_or_else(|| "-".to_owned()),
+                cell(&check.passed),
             ]);
         }
         text.table(table);

@@ -1,6 +1,6 @@
 //! The points of a judge.
 
-use super::words::{count, interval, points, rate};
+use super::words::{cell, count, interval, points};
 use crate::flow::figures::{DimensionPoints, ItemPoints, JudgeWorth, PointMean};
 use crate::flow::rating::ItemRating;
 use crate::report::document::ReportSide::{Left, Right};
@@ -33,15 +33,11 @@ pub(super) fn judged(judged: &ItemPoints, text: &mut ReportText) {
     let heads = [
         ("by the rubric", Left),
         ("items", Right),
-        ("share, 95 % interval", Left),
+        ("share (95 % interval)", Left),
     ];
     let mut rates = ReportTable::new(&heads);
     for (what, share) in [("pass", &judged.pass), ("excellent", &judged.excellent)] {
-        rates.row([
-            what.to_owned(),
-            share.part.to_string(),
-            rate(share).unwrap_or_else(|| "-".to_owned()),
-        ]);
+        rates.row([what.to_owned(), share.part.to_string(), cell(share)]);
     }
     text.table(rates);
     table("dimension", &judged.dimensions, text);

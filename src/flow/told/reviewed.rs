@@ -1,7 +1,7 @@
 //! What people say of generated items.
 
 use super::judged::table;
-use super::words::{counted, rate};
+use super::words::{cell, counted};
 use crate::flow::figures::ReviewedItems;
 use crate::report::document::ReportSide::{Left, Right};
 use crate::report::document::{ReportTable, ReportText};
@@ -16,7 +16,7 @@ pub(super) fn reviewed(reviewed: &ReviewedItems, text: &mut ReportText) {
     let heads = [
         ("status", Left),
         ("items", Right),
-        ("share, 95 % interval", Left),
+        ("share (95 % interval)", Left),
     ];
     let mut statuses = ReportTable::new(&heads);
     for (status, share) in [
@@ -24,11 +24,7 @@ pub(super) fn reviewed(reviewed: &ReviewedItems, text: &mut ReportText) {
         ("rejected", &reviewed.rejected),
         ("needs revision", &reviewed.needs_revision),
     ] {
-        statuses.row([
-            status.to_owned(),
-            share.part.to_string(),
-            rate(share).unwrap_or_else(|| "-".to_owned()),
-        ]);
+        statuses.row([status.to_owned(), share.part.to_string(), cell(share)]);
     }
     text.table(statuses);
     table("dimension, by people", &reviewed.dimensions, text);

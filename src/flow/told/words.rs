@@ -23,7 +23,19 @@ pub(in crate::flow) fn rate(share: &CountedShare) -> Option<String> {
     Some(rate_of(share.share?, share.ci95?))
 }
 
-/// The same of any share.
+/// `15.0 % (8.8 to 24.4 %)`, below a head that says what the brackets are; `-` of nothing.
+pub(in crate::flow) fn cell(share: &CountedShare) -> String {
+    match (share.share, share.ci95) {
+        (Some(share), Some([low, high])) => {
+            let low = percent(low);
+            let low = low.trim_end_matches(" %");
+            format!("{} ({low} to {})", percent(share), percent(high))
+        }
+        _ => "-".to_owned(),
+    }
+}
+
+/// The same in words, of any share.
 pub(in crate::flow) fn rate_of(share: f64, [low, high]: [f64; 2]) -> String {
     let low = percent(low);
     let low = low.trim_end_matches(" %");
