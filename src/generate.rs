@@ -9,6 +9,7 @@
 //! All of it is made of the records and the journal, which are redacted: nothing is asked here, and the same run makes the
 //! same files, whenever and however often that is. A run that was killed is read like one that ended.
 
+mod delay;
 mod figures;
 mod files;
 mod gathered;
@@ -19,6 +20,7 @@ mod schema;
 mod statistics;
 mod topics;
 
+pub use delay::per_minute;
 pub use figures::{
     CheckFigures, ItemFigures, NearestReference, NeverPassed, RefusedExample, ReplyFigures,
     SolverFigures,

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use super::figures::FlowStage;
 use crate::error::{Error, Result};
 use crate::eval::spec::explain;
+use crate::generate::per_minute;
 use crate::system::file::{absolute, read_given};
 use crate::text::redact::Redactor;
 use crate::text::yaml;
@@ -356,18 +357,4 @@ fn stage_of(gate: &str) -> Result<Option<FlowStage>> {
     };
     gate.parse::<Gate>()?;
     Ok(stage)
-}
-
-/// A delay between requests as a rate.
-fn per_minute(delay: f64) -> Result<Value> {
-    if !delay.is_finite() || delay < 0.0 {
-        return Err(Error::usage(format!(
-            "`--delay-s` must be a number of seconds from 0 on, not {delay}"
-        )));
-    }
-    Ok(if delay > 0.0 {
-        (60.0 / delay).into()
-    } else {
-        Value::Null
-    })
 }

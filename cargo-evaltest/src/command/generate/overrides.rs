@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use evaltest::engine::generate::per_minute;
 use evaltest::engine::text::Override;
 use evaltest::{Error, Result};
 use serde_json::Value;
@@ -47,20 +48,6 @@ impl GenerateArgs {
         set("limits.budget.tokens", self.budget_tokens.map(Value::from));
         Ok(changes)
     }
-}
-
-/// A delay as a rate: how many may be asked in a minute; null for no bound, also where the spec has one.
-fn per_minute(delay: f64) -> Result<Value> {
-    if !delay.is_finite() || delay < 0.0 {
-        return Err(Error::usage(format!(
-            "`--delay-s` must be a number of seconds from 0 on, not {delay}"
-        )));
-    }
-    Ok(if delay > 0.0 {
-        (60.0 / delay).into()
-    } else {
-        Value::Null
-    })
 }
 
 /// What is typed in a shell means what it means there.
