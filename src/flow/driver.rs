@@ -15,6 +15,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::basics::basics;
 use super::figures::{FlowFigures, FlowGate, FlowStage, StageCost, StageFigures};
 use super::found::StageRun;
@@ -25,6 +27,7 @@ use super::spec::FlowSpec;
 use super::state::{FlowState, StageStatus};
 use super::written::write_reports;
 use crate::error::{Error, Result};
+use crate::eval::Eval;
 use crate::exit::Exit;
 use crate::report::event::Observer;
 use crate::run::CiPolicy;
@@ -40,6 +43,8 @@ pub struct Flow {
     checked: CheckedFlow,
     folder: PathBuf,
     state: FlowState,
+    /// Whether the judge is another than in the stage that failed, so that nothing of that stage is of use.
+    is_rejudged: bool,
 }
 
 /// Who runs a flow.
@@ -88,16 +93,20 @@ impl Flow {
             checked,
             folder,
             state,
+            is_rejudged: false,
         }
     }
 
-    /// Opens a flow that was begun.
+    /// Opens a flow that was begun; `judge` is who judges from now on, where a stage of the judge before failed.
     ///
     /// # Errors
     /// When the folder is none of a flow, or its spec is not what it was.
-    pub fn resume(folder: &Path) -> Result<Self> {
+    pub fn resume(folder: &Path, judge: Option<Value>) -> Result<Self> {
         let folder = absolute(folder)?;
-        let state = FlowState::read(&folder)?;
+        let mut state = FlowState::read(&folder)?;
+        if judge.is_some() {
+            state.flags.judge = judge;
+        }
         let path = state.spec.as_ref().map(PathBuf::from);
         let mut spec = FlowSpec::read(path.as_deref(), &state.flags)?;
         if spec.path.is_none() {
@@ -105,14 +114,24 @@ impl Flow {
             spec.folder = PathBuf::from(&state.spec_folder);
         }
         let checked = CheckedFlow::of(spec)?;
-        if checked.configuration() != state.configuration {
-            let folder = shell_word(&shown(&folder));
-            return Err(Error::usage(format!(
-                "the flow in `{folder}` was begun with another spec than this is now"
-            ))
-            .hint("put the spec back as it was, or begin a new flow"));
+        let configuration = checked.configuration();
+        let is_rejudged = configuration != state.configuration;
+        if is_rejudged {
+            let mended = state.judges_failed() && is_same_but_judge(&configuration, &state);
+            if !mended {
+                let folder = shell_word(&shown(&folder));
+                return Err(Error::usage(format!(
+                    "the flow in `{folder}` was begun with another spec than this is now"
+                ))
+                .hint("put the spec back as it was, or begin a new flow; only a judge of which no reply could be read may be another one"));
+            }
+            state.configuration = configuration;
         }
-        Ok(Self::new(checked, folder, state))
+        state.flags = state.flags.redacted(&checked.redactor);
+        Ok(Self {
+            is_rejudged,
+            ..Self::new(checked, folder, state)
+        })
     }
 
     /// Its folder.
@@ -191,7 +210,7 @@ impl Flow {
         } else {
             (host.tell)(&FlowNews::Begins(stage));
             self.begins(stage)?;
-            let eval = self.checked.spec.generation()?;
+            let eval = self.cached(self.checked.spec.generation()?);
             let drive = self.drive(stage, host, earlier.as_ref());
             let prepared = drive.prepare(&drive.adapt(eval)?)?;
             let observer = Arc::clone(&host.observer);
@@ -233,6 +252,7 @@ impl Flow {
         } else {
             (host.tell)(&FlowNews::Begins(stage));
             self.begins(stage)?;
+            let earlier = earlier.filter(|_| !self.is_rejudged);
             self.asked(stage, items, host, earlier.as_ref())
         };
         if host.cancel.is_cancelled() {
@@ -266,8 +286,11 @@ impl Flow {
         host: &FlowHost<'_>,
         earlier: Option<&RunDir>,
     ) -> Result<StageRun> {
-        let eval = self.checked.spec.of_stage(stage, items, count)?;
-        let drive = self.drive(stage, host, earlier);
+        let eval = self.cached(self.checked.spec.of_stage(stage, items, count)?);
+        let mut drive = self.drive(stage, host, earlier);
+        if earlier.is_none() {
+            drive.destination.run_id = Some(self.next_id(stage));
+        }
         let prepared = drive.prepare(&drive.adapt(eval)?)?;
         let run = drive.run(prepared, &host.cancel, Arc::clone(&host.observer))?;
         StageRun::read(&RunDir::open(&run.dir)?)
@@ -319,7 +342,7 @@ impl Flow {
         };
         let spec = &self.checked.spec;
         let own = spec.gates_of(FlowStage::Review);
-        let gates = (!spec.default_gates).then_some(&*own);
+        let gates = (!own.is_empty()).then_some(&*own);
         let judge = self.earlier(FlowStage::Judge).filter(is_finished);
         let judge = judge.and_then(|dir| StageRun::read(&dir).ok());
         let Some(found) = reviews(items, judge.as_ref(), gates)? else {
@@ -363,17 +386,40 @@ impl Flow {
         }
     }
 
+    /// An eval whose answers are kept beside the flows: the next flow is to find them.
+    fn cached(&self, mut eval: Eval) -> Eval {
+        let root = self.folder.parent();
+        if let (None, Some(root)) = (&eval.cache.folder, root) {
+            eval.cache.folder = Some(root.join(".cache"));
+        }
+        eval
+    }
+
     fn drive(&self, stage: FlowStage, host: &FlowHost<'_>, earlier: Option<&RunDir>) -> Drive {
         drive(Some(&self.folder), Some(stage), host.ci, earlier)
     }
 
-    /// The run directory of a stage that was begun.
+    /// The run directory of a stage that was begun, the last of several.
     fn earlier(&self, stage: FlowStage) -> Option<RunDir> {
+        self.runs_of(stage).pop()
+    }
+
+    /// The run directories of a stage: a judge that gave way to another left one.
+    fn runs_of(&self, stage: FlowStage) -> Vec<RunDir> {
         let is_of = |dir: &RunDir| {
             let id = stamp_and_id(dir.path()).map(|(_, id)| id);
-            id == Some(stage.as_str())
+            let id = id.and_then(|id| id.strip_prefix(stage.as_str()));
+            id.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
         };
-        runs_in(&self.folder).into_iter().rfind(is_of)
+        runs_in(&self.folder).into_iter().filter(is_of).collect()
+    }
+
+    /// The id of its next run, which may begin in the same second as the one before.
+    fn next_id(&self, stage: FlowStage) -> String {
+        match self.runs_of(stage).len() {
+            0 => stage.as_str().to_owned(),
+            runs => format!("{}-{}", stage.as_str(), runs + 1),
+        }
     }
 }
 
@@ -404,6 +450,16 @@ pub(super) fn drive(
         },
         ..Drive::default()
     }
+}
+
+/// Whether a flow is what it was but for who judges.
+fn is_same_but_judge(configuration: &Value, state: &FlowState) -> bool {
+    let without = |value: &Value| {
+        let mut keys = value.as_object().cloned().unwrap_or_default();
+        keys.retain(|key, _| key != "judge" && key != "winrate");
+        keys
+    };
+    without(configuration) == without(&state.configuration)
 }
 
 /// Whether every question of a run has its end.

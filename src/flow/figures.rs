@@ -166,8 +166,22 @@ pub struct FlowGate {
 }
 
 impl FlowGate {
+    /// What was measured, behind the gate where that does not name it.
+    pub fn told(&self) -> String {
+        let measured = self.measured();
+        let metric = self
+            .gate
+            .split_once(' ')
+            .map_or(&*self.gate, |(metric, _)| metric);
+        if measured.starts_with(metric) {
+            measured.to_owned()
+        } else {
+            format!("`{}`: {measured}", self.gate)
+        }
+    }
+
     /// What was measured, without what to do about it: the run directory of the stage says that.
-    pub fn measured(&self) -> &str {
+    fn measured(&self) -> &str {
         let line = self.message.lines().next().unwrap_or_default();
         line.split("; ").next().unwrap_or_default()
     }

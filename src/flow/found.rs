@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::report::corrected_lines;
 use crate::report::reported::{MaskedTexts, ReportedRun};
+use crate::run::rescore::reload;
 use crate::store::RunDir;
 use crate::verdict::judged::calibration::{CalibrationStatus, JudgeCalibration};
 use crate::verdict::summary::{JudgeSummary, Summary, judge_notices};
@@ -27,7 +28,13 @@ pub(super) struct StageRun {
 
 impl StageRun {
     pub(super) fn read(dir: &RunDir) -> Result<Self> {
-        let run = ReportedRun::read(dir.clone(), MaskedTexts::Shown)?;
+        let mut run = ReportedRun::read(dir.clone(), MaskedTexts::Shown)?;
+        // Labels of people may have come since.
+        if run.summary.judge.is_some()
+            && let Ok(now) = reload(dir, None, false, true)
+        {
+            run.summary.judge = now.summary.judge;
+        }
         Ok(Self { run })
     }
 
@@ -89,6 +96,13 @@ impl StageRun {
             cost_usd: (!costs.is_empty()).then(|| costs.iter().sum()),
             duration_s: self.run.manifest.duration_s,
         }
+    }
+
+    /// The errors that questions ended with, by kind, in words.
+    pub(super) fn failures(&self) -> String {
+        let failures = self.summary().failures.iter();
+        let failures = failures.map(|(kind, times)| format!("{times} {kind}"));
+        failures.collect::<Vec<_>>().join(", ")
     }
 
     /// Why the stage has no figures, where no reply of its judge could be read.

@@ -37,7 +37,7 @@ impl GeneratedStage {
                 Err(format!("generating stopped early: {line}"))
             }
             (None, Some(items)) if self.figures.accepted > 0 => Ok((items, self.figures.accepted)),
-            _ => Err("no item was accepted".to_owned()),
+            _ => Err(self.figures.failure.clone().unwrap_or_default()),
         }
     }
 
@@ -70,9 +70,10 @@ pub(super) fn made(dir: &RunDir) -> Result<GeneratedStage> {
 
 fn of_files(dir: RunDir, files: GeneratedFiles) -> Result<GeneratedStage> {
     let run = super::found::StageRun::read(&dir)?;
-    let figures = figures(&files.statistics);
-    let own = if figures.accepted == 0 {
-        Exit::Failed
+    let mut figures = figures(&files.statistics);
+    figures.failure = failure(&figures, &run.failures());
+    let own = if figures.failure.is_some() {
+        Exit::Infrastructure
     } else {
         Exit::Passed
     };
@@ -84,6 +85,22 @@ fn of_files(dir: RunDir, files: GeneratedFiles) -> Result<GeneratedStage> {
         figures,
         dir,
     })
+}
+
+/// Why there is no item at all, if so.
+fn failure(figures: &GeneratedItems, failures: &str) -> Option<String> {
+    if figures.accepted > 0 {
+        return None;
+    }
+    let mut told = "no item was accepted".to_owned();
+    if figures.refused > 0 {
+        told = format!("{told}: each reply was refused");
+    }
+    if figures.errors > 0 {
+        let (errors, asked) = (figures.errors, figures.asked);
+        told = format!("{told}; {errors} of {asked} without a reply ({failures})");
+    }
+    Some(told)
 }
 
 fn figures(of: &GenerationStatistics) -> GeneratedItems {
@@ -101,6 +118,7 @@ fn figures(of: &GenerationStatistics) -> GeneratedItems {
         asked: of.items.asked,
         accepted: of.items.accepted,
         errors: of.items.errors,
+        failure: None,
         refused: of.replies.refused,
         reasons: of.replies.reasons.clone(),
         checks: checks.collect(),

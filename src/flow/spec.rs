@@ -136,8 +136,6 @@ pub(super) struct FlowSpec {
     pub(super) winrate: Option<Map<String, Value>>,
     /// The gates as they are written, with the stage that each is about; `None` is every one.
     pub(super) gates: Vec<(Option<FlowStage>, String)>,
-    /// Whether nobody named any.
-    pub(super) default_gates: bool,
     /// Bounds of each stage.
     pub(super) limits: Map<String, Value>,
     pub(super) output_root: Option<PathBuf>,
@@ -198,7 +196,6 @@ impl FlowSpec {
         if judges_itself {
             judge.insert("agent".to_owned(), agent.clone());
         }
-        let default_gates = file.gates.is_none();
         let given = file
             .gates
             .unwrap_or_else(|| GATES.map(str::to_owned).into());
@@ -221,7 +218,6 @@ impl FlowSpec {
             judges_itself,
             winrate: None,
             gates,
-            default_gates,
             limits,
             output_root: file.output_root,
             redact: file.redact,
@@ -269,7 +265,9 @@ impl FlowSpec {
 
     /// The gates of a stage.
     pub(super) fn gates_of(&self, stage: FlowStage) -> Vec<&str> {
-        let is_own = |of: &Option<FlowStage>| of.is_none_or(|of| of == stage);
+        // People give no answers that could fail.
+        let asks = stage != FlowStage::Review;
+        let is_own = |of: &Option<FlowStage>| of.map_or(asks, |of| of == stage);
         let own = self.gates.iter().filter(|(of, _)| is_own(of));
         own.map(|(_, gate)| gate.as_str()).collect()
     }

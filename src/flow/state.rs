@@ -127,6 +127,16 @@ impl FlowState {
     ///
     /// # Errors
     /// When it is no folder of a flow, or its file is damaged or of a newer version.
+    /// Whether a stage that judges failed.
+    pub(super) fn judges_failed(&self) -> bool {
+        let judges =
+            |stage: &StageState| matches!(stage.stage, FlowStage::Judge | FlowStage::Winrate);
+        let stages = self.stages.iter().filter(|stage| judges(stage));
+        stages
+            .clone()
+            .any(|stage| stage.status == StageStatus::Failed)
+    }
+
     pub(super) fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(FLOW_FILE);
         let shown = path.display();

@@ -98,7 +98,8 @@ fn part<T>(stage: &StageFigures<T>, text: &mut ReportText, write: fn(&T, &mut Re
         StageFigures::Found(figures) => write(figures, text),
         StageFigures::Failed(why) => text.notice(
             ReportLine::default()
-                .strong("This stage failed, so there are no figures: ")
+                .strong("This stage failed, so there are no figures:")
+                .plain(" ")
                 .marked(why),
         ),
         StageFigures::LeftOut(why) => {

@@ -1,5 +1,6 @@
 //! `flow`: items are generated, judged, compared with real ones and reported, in one folder and in one go.
 
+mod goes_on;
 mod killed;
 
 use std::sync::Arc;
@@ -154,7 +155,7 @@ fn a_judge_that_is_down_leaves_the_win_rate_and_is_asked_when_the_flow_goes_on()
     assert_eq!(state_of["exit_code"], 3);
     let told = report(&project);
     for words in [
-        "This stage failed, so there are no figures: ",
+        "**This stage failed, so there are no figures:** ",
         "Stage judge failed",
         "flow --resume ",
     ] {
@@ -209,8 +210,8 @@ fn a_comparison_that_is_down_leaves_the_judge_and_without_items_nothing_is_judge
         _ => answer(asked),
     });
     let project = project_of(&server, EASY);
-    let ran = project.run("flow flow.yaml").exits(1);
-    ran.says("generate: failed: no item was accepted")
+    let ran = project.run("flow flow.yaml").exits(3);
+    ran.says("generate: failed: no item was accepted: each reply was refused")
         .says("judge: left out: no item was accepted");
     assert_eq!(of_model(&server, "judge") + of_model(&server, "pairs"), 0);
     let told = report(&project);
@@ -219,6 +220,7 @@ fn a_comparison_that_is_down_leaves_the_judge_and_without_items_nothing_is_judge
         "| readable | 24 |",
         "Not run: no item was accepted",
         "Many items never passed",
+        "Stage generate failed",
     ] {
         assert!(told.contains(words), "`{words}` is not in:\n{told}");
     }
@@ -236,7 +238,9 @@ fn a_comparison_that_is_down_leaves_the_judge_and_without_items_nothing_is_judge
     project
         .run("flow flow.yaml")
         .exits(3)
-        .says("generate: failed");
+        .says("generate: failed: no item was accepted; 6 of 6 without a reply (6 ")
+        .says("cargo evaltest flow --resume ");
+    assert!(!report(&project).contains("never passed"));
     is_up.store(true, Ordering::SeqCst);
     let folder = folder(&project);
     project
@@ -252,7 +256,7 @@ fn a_gate_that_fails_is_exit_1_and_without_a_judge_the_generator_judges() {
     project
         .run("flow flow.yaml")
         .exits(1)
-        .says("gate failed: mean(judge.total) is ");
+        .says("gate failed, judge: mean(judge.total) is ");
     let told = report(&project);
     assert!(
         told.contains("the whole interval lies below 4.9") || told.contains("misses"),
@@ -387,7 +391,7 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
     project
         .run_of(&resume)
         .exits(1)
-        .says("gate passed: reviewed.approved is 1");
+        .says("gate passed, review: reviewed.approved is 1");
     let told = report(&project);
     for words in [
         "### What people say",
@@ -403,7 +407,7 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
     project
         .run_of(&resume)
         .exits(1)
-        .says("gate failed: reviewed.approved is 0");
+        .says("gate failed, review: reviewed.approved is 0");
     assert!(report(&project).contains("People do not approve of enough items"));
     said("no such status");
     project.run_of(&resume).exits(2).says("is no verification");

@@ -59,8 +59,9 @@ pub(crate) struct FlowArgs {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// Continue a flow that was interrupted, or of which a stage failed: what was answered is not asked again
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["spec", "agent", "judge", "reference", "count", "delay_s", "seed",
+    /// Continue a flow that was interrupted, or of which a stage failed: what was answered is not asked again. Where no reply
+    /// of the judge could be read, `--judge` names another one, and its stages begin anew
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["spec", "agent", "reference", "count", "delay_s", "seed",
         "output_root", "run_id", "dry_run"])]
     resume: Option<PathBuf>,
 
@@ -90,7 +91,7 @@ const NOTES: &str = "\
 
 pub(crate) fn run(args: &FlowArgs) -> Result<Exit> {
     let flow = if let Some(folder) = &args.resume {
-        Flow::resume(folder)?
+        Flow::resume(folder, args.flags()?.judge)?
     } else {
         let plan = planned(args)?;
         if args.dry_run {

@@ -14,6 +14,8 @@ pub struct GeneratedItems {
     pub accepted: u64,
     /// Items without any reply, for the generator failed.
     pub errors: u64,
+    /// Why there is no item, if so.
+    pub failure: Option<String>,
     /// Replies that were refused; an item may have several before one is accepted.
     pub refused: u64,
     /// Why, with how many replies.

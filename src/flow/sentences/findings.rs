@@ -67,14 +67,17 @@ pub(in crate::flow) fn findings(figures: &FlowFigures) -> Vec<FlowFinding> {
 fn of_generated(generated: &GeneratedItems, figures: &FlowFigures, found: &mut Vec<FlowFinding>) {
     let gate = gate_of(figures, FlowStage::Generate, &["accuracy"]);
     let share = generated.share();
-    found.push(FlowFinding {
-        gate: word(gate),
-        ..plain(
-            FindingTopic::Accepted,
-            IntervalPlace::of(share.ci95, ACCEPTED),
-            &counted(&share, "asked items"),
-        )
-    });
+    // Who says nothing writes no bad items.
+    if generated.accepted > 0 || generated.refused > 0 || generated.asked == 0 {
+        found.push(FlowFinding {
+            gate: word(gate),
+            ..plain(
+                FindingTopic::Accepted,
+                IntervalPlace::of(share.ci95, ACCEPTED),
+                &counted(&share, "asked items"),
+            )
+        });
+    }
     if let Some(p) = generated.topics_p {
         let place = if p < ALPHA {
             IntervalPlace::Below

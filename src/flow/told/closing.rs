@@ -45,7 +45,7 @@ fn gates(figures: &FlowFigures, text: &mut ReportText) {
         let stage = gate.stage.as_str();
         let line = ReportLine::default().strong(gate.verdict.as_str());
         let line = line.plain(format!(", {stage}: "));
-        line.marked(gate.measured())
+        line.marked(&gate.told())
     });
     text.blocks.push(ReportBlock::List(lines.collect()));
     let passed = gates.iter().filter(|gate| gate.verdict == Verdict::Passed);
@@ -90,6 +90,13 @@ pub(super) fn next_steps(figures: &FlowFigures, text: &mut ReportText) {
             "go on where a stage failed",
             format!("flow --resume {folder}"),
         );
+        let is_unread = |why: Option<&str>| why.is_some_and(|why| why.contains("could be read"));
+        if is_unread(figures.judge.failure()) || is_unread(figures.winrate.failure()) {
+            step(
+                "the same with another judge, whose replies can be read",
+                format!("flow --resume {folder} --judge JUDGE"),
+            );
+        }
     }
     if let Some(items) = places.items.as_deref().filter(|_| has_items(figures)) {
         step(
@@ -130,8 +137,10 @@ fn has_items(figures: &FlowFigures) -> bool {
 
 /// The stages that failed, and why.
 fn failures(figures: &FlowFigures) -> impl Iterator<Item = (&'static str, &str)> {
+    let made = figures.generation.found();
+    let made = made.and_then(|made| made.failure.as_deref());
     let all = [
-        ("generate", figures.generation.failure()),
+        ("generate", figures.generation.failure().or(made)),
         ("judge", figures.judge.failure()),
         ("winrate", figures.winrate.failure()),
     ];

@@ -64,8 +64,9 @@ pub(super) fn end(ended: &FlowEnd, out: &mut dyn Write) -> io::Result<()> {
     let gates = of.gates.iter();
     let gates = gates.filter(|gate| !gate.default || gate.verdict != Verdict::Passed);
     for gate in gates {
-        let measured = clean(gate.measured());
-        writeln!(out, "  gate {}: {measured}", gate.verdict.as_str())?;
+        let told = clean(&gate.told());
+        let stage = gate.stage.as_str();
+        writeln!(out, "  gate {}, {stage}: {told}", gate.verdict.as_str())?;
     }
     writeln!(out, "\nfiles in {}", clean(&shown(&ended.folder)))?;
     for file in &state.files {
@@ -128,7 +129,10 @@ fn figures(of: &FlowFigures, out: &mut dyn Write) -> io::Result<()> {
 /// What to type next.
 fn next(of: &FlowFigures, out: &mut dyn Write) -> io::Result<()> {
     let places = &of.basics.places;
-    let failed = of.judge.failure().is_some() || of.winrate.failure().is_some();
+    let made = of.generation.found();
+    let failed = of.judge.failure().is_some()
+        || of.winrate.failure().is_some()
+        || made.is_some_and(|made| made.failure.is_some());
     if failed {
         let folder = shell_word(&places.folder);
         writeln!(out, "  cargo evaltest flow --resume {folder}")?;
