@@ -132,11 +132,10 @@ pub(crate) enum QuestionEnd<'a> {
 impl Governor {
     /// The governor of a run that has used up `spent` before.
     pub(crate) fn new(limits: &Limits, spent: UsedUp) -> Self {
-        let rate = |rate: Option<f64>| rate.map(|rate| Rate::per_minute(rate, 1.0));
         Self {
             window: Window::new(limits.concurrency, limits.ramp_up),
-            requests: rate(limits.requests_per_minute),
-            tokens: rate(limits.tokens_per_minute),
+            requests: limits.requests_per_minute.map(Rate::spread),
+            tokens: limits.tokens_per_minute.map(Rate::per_minute),
             budget: limits.budget,
             spent,
             others: BudgetShare::default(),

@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
-/// A bucket that fills evenly and holds what comes in a second, or one whole request. Taking more than there is
-/// leaves a debt, which must be filled up before anything is taken again: what an answer takes is known only
-/// afterwards. Over any time `t` no more goes out than fits into `t` and one second, besides the last taking.
+/// Of a rate that is spread, the bucket holds what comes in this time: waking up for each single request of a fast
+/// rate would cost more than it is worth, and the timer would lag behind.
+const STEP_S: f64 = 0.01;
+
+/// A bucket that fills evenly and holds what comes in a short time. Taking more than there is leaves a debt, which must
+/// be filled up before anything is taken again: what an answer takes is known only afterwards. Over any time `t` no more
+/// goes out than fits into `t` and that short time, besides the last taking.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     per_second: f64,
@@ -15,10 +19,20 @@ pub(super) struct Rate {
 }
 
 impl Rate {
-    /// So much in a minute; the bucket holds at least `least`.
-    pub(super) fn per_minute(rate: f64, least: f64) -> Self {
+    /// So many whole requests in a minute, one after the other: no two begin at once, unless a hundred begin in a second.
+    pub(super) fn spread(rate: f64) -> Self {
+        Self::holding(rate, STEP_S)
+    }
+
+    /// So much in a minute; what comes in a second may be taken at once.
+    pub(super) fn per_minute(rate: f64) -> Self {
+        Self::holding(rate, 1.0)
+    }
+
+    /// Holds what comes in these seconds, and at least one.
+    fn holding(rate: f64, seconds: f64) -> Self {
         let per_second = rate / 60.0;
-        let capacity = per_second.max(least);
+        let capacity = (per_second * seconds).max(1.0);
         Self {
             per_second,
             capacity,
@@ -59,7 +73,7 @@ mod tests {
 
     #[test]
     fn requests_are_spread_over_the_minute() {
-        let mut rate = Rate::per_minute(30.0, 1.0);
+        let mut rate = Rate::spread(30.0);
         let mut now = Duration::ZERO;
         let mut times = Vec::new();
         for _ in 0..4 {
@@ -75,8 +89,31 @@ mod tests {
     }
 
     #[test]
+    fn fast_requests_are_spread_too() {
+        // How many begin at once, and after how many milliseconds the next.
+        fn check(per_minute: f64, at_once: u32, wait: u64) {
+            let mut rate = Rate::spread(per_minute);
+            let now = 3 * SECOND;
+            for _ in 0..at_once {
+                assert_eq!(rate.wait(now, 1.0), Duration::ZERO, "{per_minute}");
+                rate.take(now, 1.0);
+            }
+            let waits = rate.wait(now, 1.0).as_secs_f64() * 1000.0;
+            assert!(
+                (waits - crate::stats::as_f64(wait)).abs() < 1e-6,
+                "{per_minute}: {waits}"
+            );
+        }
+        check(120.0, 1, 500);
+        check(600.0, 1, 100);
+        check(6000.0, 1, 10);
+        // Nobody is woken up more often than every 10 ms for long.
+        check(60_000.0, 10, 1);
+    }
+
+    #[test]
     fn a_debt_is_paid_before_more_is_taken() {
-        let mut rate = Rate::per_minute(600.0, 1.0);
+        let mut rate = Rate::per_minute(600.0);
         assert_eq!(rate.wait(Duration::ZERO, 0.0), Duration::ZERO);
         rate.take(Duration::ZERO, 110.0);
         assert_eq!(rate.wait(Duration::ZERO, 0.0), 10 * SECOND);
@@ -88,7 +125,7 @@ mod tests {
 
     #[test]
     fn never_more_than_the_rate_over_any_minute() {
-        let mut rate = Rate::per_minute(90.0, 1.0);
+        let mut rate = Rate::spread(90.0);
         let mut now = Duration::ZERO;
         let mut times = Vec::new();
         for turn in 0..1000_u64 {
@@ -101,7 +138,7 @@ mod tests {
             let within = times[place..]
                 .iter()
                 .take_while(|at| **at < *start + 60 * SECOND);
-            assert!(within.count() <= 92, "from {start:?}");
+            assert!(within.count() <= 91, "from {start:?}");
         }
     }
 }
