@@ -25,6 +25,17 @@ const OF_SOLVER: &str = "solver_";
 const NEAREST_SHARE: &str = "nearest_share";
 /// How much of a reply was mended.
 const REPAIRED: &str = "repaired";
+/// What is said of a reply besides the checks: a share may be 0 or 1 as a verdict is.
+const TOLD: [&str; 8] = [
+    "nearest",
+    NEAREST_SHARE,
+    "nearest_item",
+    "nearest_item_share",
+    REPAIRED,
+    "topic",
+    "unread",
+    "why",
+];
 /// What the checks of a field end in.
 const FIELDS: [&str; 3] = ["_in_range", "_in_list", "_in_form"];
 /// So many examples are kept of each reason.
@@ -301,7 +312,7 @@ fn told_of<'a>(reply: &CheckedReply<'a>) -> &'a str {
 
 /// Whether a detail is a check.
 fn is_check(name: &str) -> bool {
-    name == SOLVER || name != NEAREST_SHARE && name != REPAIRED && !name.starts_with(OF_SOLVER)
+    name == SOLVER || !(TOLD.contains(&name) || name.starts_with(OF_SOLVER))
 }
 
 /// Where a check stands among the others: they are made in this order.

@@ -30,7 +30,7 @@ fn tallied(records: &[Record]) -> GenerationTally {
 #[test]
 fn items_replies_and_checks_are_counted() {
     let good = json!({ "readable": 1, "solution_ends_in_answer": 0, "repaired": 3, "nearest": "real-4",
-        "nearest_share": 0.25, "solver_agrees": 1 });
+        "nearest_share": 0.25, "solver_agrees": 1, "nearest_item": "d", "nearest_item_share": 0.0, "topic": 1 });
     let copy = json!({ "readable": 1, "no_copy_of_reference": 0, "why": "0.8 of it is in real-1" });
     let mut failed = record("d", false, "", Value::Null);
     failed.result = Outcome {
@@ -72,6 +72,18 @@ fn items_replies_and_checks_are_counted() {
     let noted = tally.checks.iter();
     let mut noted = noted.filter(|check| check.failed > 0 && check.accepted > 0);
     assert_eq!(noted.next().unwrap().name, "solution_ends_in_answer");
+    // A measure that happens to be 0 or 1 is no check.
+    let names = tally.checks.iter().map(|check| &*check.name);
+    let names: Vec<_> = names.collect();
+    assert_eq!(
+        names,
+        [
+            "readable",
+            "solution_ends_in_answer",
+            "solver_agrees",
+            "no_copy_of_reference"
+        ]
+    );
     // Asked for is what the prompt says, reached what the item says.
     let topics = tally.topics.figures().topics;
     let topics: Vec<_> = topics
