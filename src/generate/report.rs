@@ -16,7 +16,7 @@ use crate::report::markdown::blocks;
 use crate::report::terminal::amounts;
 use crate::store::{RunDir, RunStatus};
 use crate::system::project::shown;
-use crate::text::{percent, shell_word};
+use crate::text::{p_value, percent, shell_word};
 use crate::verdict::summary::UsageTotal;
 use told::{count, of_whole, share_cell};
 
@@ -203,7 +203,7 @@ fn topics(of: &GenerationStatistics, text: &mut ReportText) {
         } else {
             "The accepted items show no difference from the topics that were asked for"
         };
-        text.paragraph(format!("{told} ({test}, p = {p:.3})."));
+        text.paragraph(format!("{told} ({test}, {}).", p_value(p)));
     }
 }
 

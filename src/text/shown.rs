@@ -48,6 +48,15 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
+/// `p = 0.031`; no probability is 0.
+pub(crate) fn p_value(p: f64) -> String {
+    if p < 0.001 {
+        "p < 0.001".to_owned()
+    } else {
+        format!("p = {p:.3}")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +89,11 @@ mod tests {
     #[test]
     fn shares_are_shown_in_percent() {
         assert_eq!(percent(0.6222), "62.2 %");
+    }
+
+    #[test]
+    fn no_probability_is_shown_as_zero() {
+        assert_eq!(p_value(0.0312), "p = 0.031");
+        assert_eq!(p_value(0.0004), "p < 0.001");
     }
 }

@@ -4,8 +4,8 @@ use super::{FindingTopic, FlowFinding, GateWord, IntervalPlace};
 use crate::flow::figures::{
     ComparedItems, FlowFigures, FlowGate, FlowStage, GeneratedItems, ItemPoints, JudgeWorth,
 };
-use crate::flow::told::words::{count, counted, p_value, pairs, points};
-use crate::text::percent;
+use crate::flow::told::words::{count, counted, pairs, points};
+use crate::text::{p_value, percent};
 
 /// At least so many of the asked items should pass their checks.
 const ACCEPTED: f64 = 0.9;

@@ -1,9 +1,10 @@
 //! What was generated.
 
-use super::words::{cell, count, counted, p_value};
+use super::words::{cell, count, counted};
 use crate::flow::figures::GeneratedItems;
 use crate::report::document::ReportSide::{Left, Right};
 use crate::report::document::{ReportTable, ReportText};
+use crate::text::p_value;
 
 /// What was generated, and what was refused.
 pub(super) fn generated(items: &GeneratedItems, text: &mut ReportText) {

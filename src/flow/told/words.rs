@@ -91,15 +91,6 @@ pub(in crate::flow) fn pairs(compared: &ComparedItems) -> String {
     format!("{} of {all} ({rates})", parts.join(", "))
 }
 
-/// `p = 0.031`.
-pub(in crate::flow) fn p_value(p: f64) -> String {
-    if p < 0.001 {
-        "p < 0.001".to_owned()
-    } else {
-        format!("p = {p:.3}")
-    }
-}
-
 /// What it cost, to a readable number of digits.
 pub(in crate::flow) fn usd(cost: f64) -> String {
     if cost == 0.0 || cost >= 1.0 {
