@@ -7,7 +7,7 @@ use serde_json::Map;
 
 use crate::benchmark::Benchmark;
 use crate::benchmark::aime::Aime;
-use crate::data::dataset::{Rows, scalar};
+use crate::data::dataset::{Rows, WRONG_PATH, check_file, scalar};
 use crate::error::{Error, Result};
 use crate::scorer::item::fields::{ItemFields, is_blank};
 use crate::scorer::item::references::ReferenceItem;
@@ -22,6 +22,9 @@ const USUAL: [(&str, &[&str]); 4] = [
     ("topic", &["category", "type"]),
 ];
 const ID: [&str; 4] = ["id", "problem_id", "task_id", "item_id"];
+/// What to do about a path where nothing is.
+const WRONG_REFERENCE: &str = "correct `reference`, which counts from the folder of its file, or `--reference`, which counts \
+     from the current folder";
 /// Ready items of which there are published sets.
 const AIME: &str = "aime";
 
@@ -64,7 +67,14 @@ fn read(path: &Path, shape: &ReferenceShape<'_>) -> Result<Vec<ReferenceItem>> {
         needed,
         ready,
     } = *shape;
-    let rows = Rows::read(path)?;
+    let rows = check_file(path).and_then(|()| Rows::read(path));
+    let rows = rows.map_err(|error| {
+        if error.hint_text() == Some(WRONG_PATH) {
+            error.hint(WRONG_REFERENCE)
+        } else {
+            error
+        }
+    })?;
     let columns: Vec<String> = rows.columns().into_iter().map(str::to_owned).collect();
     let find = |name: &str, others: &[&str]| {
         let is = |wanted: &str| {

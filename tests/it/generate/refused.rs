@@ -36,10 +36,21 @@ fn a_mistake_is_one_line_before_anything_is_asked() {
         &["aime.yaml", "--reference", "other.jsonl"],
         "has no column `problem`",
     );
-    check(
-        &["aime.yaml", "--reference", "nowhere.jsonl"],
-        "nowhere.jsonl",
-    );
+    let nowhere = ["aime.yaml", "--reference", "nowhere.jsonl"];
+    check(&nowhere, "nowhere.jsonl");
+    check(&nowhere, "hint: correct `reference`, which counts from");
+    let flow = "flow aime --agent echo --judge echo --reference nowhere.jsonl";
+    project
+        .run(flow)
+        .exits(2)
+        .says("hint: correct `reference`, which counts from");
+    #[cfg(unix)]
+    {
+        let mut make = std::process::Command::new("mkfifo");
+        let made = make.arg(project.file("pipe.jsonl")).status();
+        assert!(made.unwrap().success());
+        check(&["aime.yaml", "--reference", "pipe.jsonl"], "is no file");
+    }
     check(&["aime.yaml", "--output", "taken/below"], "taken/below");
     check(&["aime.yaml", "--votes", "3"], "--solver");
     check(&["aime"], "nobody is named who writes the items");
