@@ -205,6 +205,9 @@ impl FlowSpec {
         if let Some(delay) = flags.delay_s {
             let rate = per_minute(delay)?;
             limits.insert("requests_per_minute".to_owned(), rate.clone());
+            if let Some(Value::Object(solver)) = generate.get_mut("solver") {
+                solver.insert("requests_per_minute".to_owned(), rate.clone());
+            }
             judge.insert("requests_per_minute".to_owned(), rate);
         }
         let ready = generate.get("ready").and_then(Value::as_str);

@@ -181,7 +181,8 @@ pub(super) fn check_resumable(
     }
     if manifest.scorers_hash != plan.scorers_hash {
         let hint = match &plan.eval.spec {
-            Some(spec) if aim == Aim::Resume => format!(
+            // An eval of flags alone has no file.
+            Some(spec) if aim == Aim::Resume && spec.is_file() => format!(
                 "undo the change, or score the answers that are there by it: cargo evaltest rescore {} --spec {}",
                 dir.path().display(),
                 spec.display()

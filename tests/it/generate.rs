@@ -1,5 +1,6 @@
 //! Items that agents write: `generate`, its files, and what becomes of a run that is killed.
 
+mod flagged;
 mod refused;
 mod resumed;
 

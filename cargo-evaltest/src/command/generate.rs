@@ -77,7 +77,7 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_enum, value_name = "WHAT", requires = "solver")]
     on_disagreement: Option<Disagreement>,
 
-    /// Ask at most once in so many seconds; 0 for no such limit
+    /// Ask the agent at most once in so many seconds, and the solver too; 0 for no such limit
     #[arg(long, value_name = "SECONDS")]
     delay_s: Option<f64>,
 
@@ -283,7 +283,7 @@ impl GenerateArgs {
                     ),
                 ));
             }
-            if self.is_ready() && manifest.spec.is_some() {
+            if self.is_ready() && spec::spec_of_run(&manifest).is_some() {
                 return Err(Error::usage(format!(
                     "the run `{}` is not of the `{READY}` that needs no spec",
                     dir.display()
@@ -331,7 +331,11 @@ impl GenerateArgs {
         let text = format!(
             "name: {name}\nbenchmark: {{ type: {BENCHMARK}, ready: {READY} }}\nagent: echo\n"
         );
-        let path = root.join("evals").join(format!("{name}.yaml"));
+        // What is typed in a shell means what it means there; and the run, which remembers the path, goes on in this
+        // folder whatever lies in it.
+        let folder = std::env::current_dir()
+            .map_err(|error| Error::refused("find the current folder", &error))?;
+        let path = folder.join(format!("{name}.flags"));
         let eval: Eval = spec::of_flags(&text, &path, &Registry::new(), &drive.overrides)?;
         Ok(Work {
             evals: vec![drive.adapt(eval)?],

@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use evaltest::engine::generate::per_minute;
+use evaltest::engine::store::RunDir;
 use evaltest::engine::text::Override;
 use evaltest::{Error, Result};
 use serde_json::Value;
 
 use super::{Disagreement, GenerateArgs};
 use crate::command::run::options::absolute;
+use crate::run_ids;
 
 impl GenerateArgs {
     /// The flags that `run` does not have.
@@ -40,13 +42,36 @@ impl GenerateArgs {
             "benchmark.solver.on_disagreement",
             disagreement.map(Value::from),
         );
-        set(
-            "limits.requests_per_minute",
-            self.delay_s.map(per_minute).transpose()?,
-        );
+        let rate = self.delay_s.map(per_minute).transpose()?;
+        let rate_of_solver = rate.clone().filter(|_| self.asks_solver());
+        set("limits.requests_per_minute", rate);
+        set("benchmark.solver.requests_per_minute", rate_of_solver);
         set("limits.budget.cost_usd", self.budget_usd.map(Value::from));
         set("limits.budget.tokens", self.budget_tokens.map(Value::from));
         Ok(changes)
+    }
+
+    /// Whether a solver is named: by a flag, in the spec or in the run that goes on. What cannot be read is told of by whoever
+    /// reads it to run it.
+    fn asks_solver(&self) -> bool {
+        let has_solver = |config: &Value| {
+            let solver = config.pointer("/benchmark/solver");
+            solver.is_some_and(|solver| !solver.is_null())
+        };
+        let of_run = || {
+            let dir = run_ids::found(self.resume.as_deref()?).ok()?;
+            let manifest = RunDir::open(&dir).ok()?.manifest().ok()?;
+            Some(has_solver(&manifest.config))
+        };
+        let of_spec = || {
+            let text = std::fs::read_to_string(self.spec.as_deref()?).ok()?;
+            Some(has_solver(&Override::value(&text).ok()?))
+        };
+        let mut keys = self.set.iter();
+        self.solver.is_some()
+            || keys.any(|pair| pair.trim_start().starts_with("benchmark.solver"))
+            || of_run().unwrap_or_default()
+            || of_spec().unwrap_or_default()
     }
 }
 

@@ -1,5 +1,7 @@
 //! An eval of flags alone: `--benchmark gaia --agent echo`.
 
+use std::path::Path;
+
 use evaltest::engine::eval::{benchmarks, spec};
 use evaltest::engine::run::drive::Drive;
 use evaltest::engine::text::{clean, nearest};
@@ -56,8 +58,9 @@ impl RunArgs {
         } else {
             format!("benchmark: {name}\nagent: echo\n")
         };
-        // Snapshots lie where those of a spec would.
-        let path = if file.exists() {
+        // Snapshots lie where those of a spec would, where there is a folder of specs.
+        let has_folder = file.parent().is_some_and(Path::is_dir);
+        let path = if file.exists() || !has_folder {
             folder.join(format!("{name}.yaml"))
         } else {
             file
