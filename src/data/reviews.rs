@@ -13,6 +13,7 @@
 
 mod figures;
 mod file;
+mod journal_text;
 mod line;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub use figures::{ReviewedAgreement, ReviewedFigures};
 pub(crate) use file::Verifications;
+pub(crate) use journal_text::{JournalPlace, JournalText, refuse_foreign};
 pub(crate) use line::{ReviewEvent, ReviewLine};
 
 /// What a verification and a line of a journal look like. Another number is another shape:

@@ -19,10 +19,11 @@ use super::places::ReviewPlaces;
 use crate::data::labels::LabelChoice;
 use crate::data::reviews::{
     REVIEW_VERSION, ReviewEvent, ReviewLine, ReviewStatus, Verification, Verifications,
+    refuse_foreign,
 };
 use crate::error::{Error, Result};
 use crate::system::clock::timestamp;
-use crate::system::file::write_atomically;
+use crate::system::file::{remove_unfinished, write_atomically};
 use crate::system::lock::lock;
 use crate::system::project::shown;
 use crate::text::json_line;
@@ -60,6 +61,8 @@ pub(super) struct StandingReview {
 #[derive(Debug)]
 pub(super) enum ReviewOutcome {
     Saved,
+    /// It is in the journal, and the files that are made from it could not be written: they are with the next word.
+    Journaled(Error),
     /// Somebody of this name said something else meanwhile.
     Stale,
 }
@@ -102,7 +105,9 @@ impl ReviewDesk {
         let held = FileLock::of(&desk.places.lock())?;
         let mut state = lock(&desk.state);
         labels::check(&desk.places.labels)?;
-        desk.adopt(&mut state)?;
+        // Whoever writes these holds the lock: what is there now is of a program that was killed.
+        remove_unfinished(&desk.places.verifications);
+        remove_unfinished(&desk.places.labels);
         desk.refresh(&mut state)?;
         if state.journals.values().any(|one| !one.items.is_empty()) {
             desk.write(&mut state)?;
@@ -112,43 +117,13 @@ impl ReviewDesk {
         Ok(desk)
     }
 
-    /// Takes a file over that came without any journal, such as from another checkout: who reviews goes on there.
-    fn adopt(&self, state: &mut DeskState) -> Result<()> {
-        self.find(state)?;
-        if !state.journals.is_empty() {
-            return Ok(());
-        }
-        let Some(found) = Verifications::read(&self.places.verifications)? else {
-            return Ok(());
-        };
-        let mut journals = BTreeMap::<PathBuf, Vec<u8>>::new();
-        for (_, said) in found.0 {
-            let line = ReviewLine {
-                event: ReviewEvent::Submitted,
-                id: said.problem_id.clone(),
-                reviewer: said.reviewer.clone(),
-                at: said.verified_at.clone(),
-                item: String::new(),
-                chosen: LabelChoice::Picked,
-                seed: None,
-                version: 0,
-                format_version: REVIEW_VERSION,
-                verification: Some(said),
-            };
-            let journal = journals
-                .entry(self.places.journal(&line.reviewer))
-                .or_default();
-            journal.extend(json_line(&line).unwrap_or_default());
-            journal.push(b'\n');
-        }
-        // Each whole or not at all: half of it would make the rest of the file nobody's.
-        journals
-            .iter()
-            .try_for_each(|(path, lines)| write_atomically(path, lines))
-    }
-
     pub(super) fn places(&self) -> &ReviewPlaces {
         &self.places
+    }
+
+    /// The journal of this reviewer.
+    pub(super) fn journal(&self) -> PathBuf {
+        self.places.journal(&self.reviewer)
     }
 
     pub(super) fn reviewer(&self) -> &str {
@@ -259,8 +234,10 @@ impl ReviewDesk {
         if event == ReviewEvent::Refused {
             return Ok(ReviewOutcome::Stale);
         }
-        self.write(&mut state)?;
-        Ok(ReviewOutcome::Saved)
+        Ok(match self.write(&mut state) {
+            Ok(()) => ReviewOutcome::Saved,
+            Err(error) => ReviewOutcome::Journaled(error),
+        })
     }
 
     /// Finds the journals that are there.
@@ -292,25 +269,93 @@ impl ReviewDesk {
         Ok(())
     }
 
-    /// Refuses a file that has what no reviewer said: it would be written over.
-    fn check(&self, state: &DeskState) -> Result<()> {
+    /// Takes over what the file has and the journals lost, such as all of them in another checkout, and refuses it where it
+    /// has what no reviewer said: it would be written over.
+    fn check(&self, state: &mut DeskState) -> Result<()> {
         let path = &self.places.verifications;
         let Some(found) = Verifications::read(path)? else {
             return Ok(());
         };
-        for (line, entry) in &found.0 {
+        let is_said = |state: &DeskState, entry: &Verification| {
             let items = state.journals.values();
             let mut items = items.filter_map(|journal| journal.items.get(&entry.problem_id));
-            if !items.any(|item: &ReviewedItem| item.said.contains(entry)) {
+            items.any(|item: &ReviewedItem| item.said.contains(entry))
+        };
+        let mut lost = Vec::new();
+        for (line, entry) in found.0 {
+            if is_said(state, &entry) {
+                continue;
+            }
+            if !self.may_be_lost(state, &entry) {
                 let message = format!(
                     "{}:{line}: `{}` is not as a reviewer said it, by the journals in `{}`",
                     shown(path),
                     entry.problem_id,
                     shown(&self.places.journals)
                 );
-                let hint = "nothing was written over it: move it away, and it is made again from the journals";
+                let hint = "nothing was written over it: take the change back, or keep the file under another name, and it is made again of what the journals have";
                 return Err(Error::usage(message).hint(hint));
             }
+            lost.push(entry);
+        }
+        self.adopt(state, lost)
+    }
+
+    /// Whether a word that no journal has may be one that a journal lost: it is none that was changed since it was said.
+    fn may_be_lost(&self, state: &DeskState, entry: &Verification) -> bool {
+        let items = state.journals.values();
+        let mut items = items.filter_map(|journal| journal.items.get(&entry.problem_id));
+        let is_edited = items.any(|item| {
+            let mut said = item.said.iter();
+            said.any(|said| {
+                said.verified_at == entry.verified_at
+                    || said.reviewer == entry.reviewer && said.verified_at > entry.verified_at
+            })
+        });
+        let journal = state.journals.get(&self.places.journal(&entry.reviewer));
+        !is_edited && journal.is_none_or(ReviewJournal::has_lost)
+    }
+
+    /// Writes words down that the journals lost: into our own and into those that are not there; the others are left to
+    /// their reviewers.
+    fn adopt(&self, state: &mut DeskState, lost: Vec<Verification>) -> Result<()> {
+        let own = self.places.journal(&self.reviewer);
+        let mut new = BTreeMap::<PathBuf, Vec<u8>>::new();
+        for said in lost {
+            let path = self.places.journal(&said.reviewer);
+            let journal = state.journals.get_mut(&path);
+            let version = journal
+                .as_ref()
+                .map_or(0, |it| it.version(&said.problem_id));
+            let line = ReviewLine {
+                event: ReviewEvent::Submitted,
+                id: said.problem_id.clone(),
+                reviewer: said.reviewer.clone(),
+                at: said.verified_at.clone(),
+                item: String::new(),
+                chosen: LabelChoice::Picked,
+                seed: None,
+                version,
+                format_version: REVIEW_VERSION,
+                verification: Some(said),
+            };
+            match journal {
+                Some(journal) if path == own => journal.append(line)?,
+                Some(journal) => journal.lend(line),
+                None => {
+                    let lines = new.entry(path).or_default();
+                    lines.extend(json_line(&line).unwrap_or_default());
+                    lines.push(b'\n');
+                }
+            }
+        }
+        // Each whole or not at all: half of it would make the rest of the file nobody's.
+        for (path, lines) in new {
+            refuse_foreign(&path)?;
+            write_atomically(&path, &lines)?;
+            let journal = state.journals.entry(path);
+            let journal = journal.or_insert_with_key(|path| ReviewJournal::new(path.clone()));
+            journal.refresh()?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! The text is kept as it is, with the place of each item in it: ten thousand of them take what their file takes.
 
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
 
@@ -43,7 +44,11 @@ impl ItemFile {
     /// # Errors
     /// With the line of what is no item.
     pub(super) fn open(path: &Path) -> Result<(Self, Vec<ListedItem>)> {
-        let text = read_given(path).map_err(|error| Error::io("read", path, &error))?;
+        let text = read_given(path).map_err(|error| match error.kind() {
+            // A pipe that nobody may ever write into.
+            ErrorKind::Other => Error::usage(format!("cannot read `{}`: {error}", path.display())),
+            _ => Error::io("read", path, &error),
+        })?;
         let name = shown(path);
         let text = String::from_utf8(text)
             .map_err(|_| Error::usage(format!("{name}:1: it is no text in UTF-8")).hint(WANTED))?;
@@ -55,7 +60,14 @@ impl ItemFile {
             line += text[counted..place.start].matches('\n').count();
             counted = place.start;
             let at = |error: Error| error.at(format_args!("{name}:{line}"));
-            let head = ItemHead::of(&text[place.clone()]).map_err(at)?;
+            let raw = &text[place.clone()];
+            let head = ItemHead::of(raw).map_err(at)?;
+            // What cannot be shown later, such as too deep a nesting, is told now.
+            if let Err(error) = serde_json::from_str::<Value>(raw) {
+                let within = line + error.line().saturating_sub(1);
+                let error = Error::usage(format!("broken JSON: {error}")).hint(WANTED);
+                return Err(error.at(format_args!("{name}:{within}")));
+            }
             let id = id_of(head.id.as_ref(), number).map_err(at)?;
             if let Some(other) = lines.insert(id.clone(), line) {
                 let error = Error::usage(format!("the id `{id}` is that of line {other}, too"));

@@ -1,18 +1,18 @@
 //! `ReviewJournal`: what one reviewer said, a line after the other.
 //!
 //! A line is in the file, and the file on its disk, before anybody is told that it is saved. Another process of the same
-//! reviewer may have written meanwhile: what it wrote is read before anything is added. A last line that was cut off by a
-//! crash was told to nobody, and is cut.
+//! reviewer may have written meanwhile: what it wrote is read before anything is added. A last line that a crash tore was told
+//! to nobody: it is kept beside the journal and cut when the next one is written, and never by reading.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::data::reviews::{REVIEW_VERSION, ReviewEvent, ReviewLine, Verification};
+use crate::data::reviews::{
+    JournalPlace, JournalText, ReviewEvent, ReviewLine, Verification, refuse_foreign,
+};
 use crate::error::{Error, Result};
-use crate::system::file::refuse_other;
-use crate::system::project::shown;
 use crate::text::json_line;
 
 /// What a reviewer said of an item.
@@ -31,8 +31,11 @@ pub(super) struct ReviewedItem {
 pub(super) struct ReviewJournal {
     path: PathBuf,
     /// How much of it was read.
-    read: u64,
-    lines: u64,
+    place: JournalPlace,
+    /// What a crash left of its last line.
+    torn: Vec<u8>,
+    /// Words that its file lost, and others have.
+    lent: Vec<ReviewLine>,
     pub(super) items: HashMap<String, ReviewedItem>,
 }
 
@@ -40,8 +43,9 @@ impl ReviewJournal {
     pub(super) fn new(path: PathBuf) -> Self {
         Self {
             path,
-            read: 0,
-            lines: 0,
+            place: JournalPlace::default(),
+            torn: Vec::new(),
+            lent: Vec::new(),
             items: HashMap::new(),
         }
     }
@@ -59,57 +63,37 @@ impl ReviewJournal {
         self.items.get(id).map_or(0, |item| item.version)
     }
 
-    /// Reads what was written since. The lock must be held: a line that is being written is not cut.
+    /// Reads what was written since. The lock must be held: a line that is being written is not torn.
     ///
     /// # Errors
     /// With the line of what no reviewer wrote.
     pub(super) fn refresh(&mut self) -> Result<()> {
-        let io = |error: io::Error| Error::io("read", &self.path, &error);
-        if !self.path.exists() {
-            return Ok(());
-        }
-        refuse_other(&self.path).map_err(io)?;
-        let mut file = OpenOptions::new().read(true).write(true).open(&self.path);
-        let file = file.as_mut().map_err(|error| {
-            let error: &io::Error = error;
-            Error::io("read", &self.path, error)
-        })?;
-        let length = file.metadata().map_err(io)?.len();
-        if length == self.read {
-            return Ok(());
-        }
-        if length < self.read {
-            let message = format!("`{}` is shorter than it was", self.path.display());
-            return Err(Error::usage(message).hint("begin again with `cargo evaltest review`"));
-        }
-        file.seek(SeekFrom::Start(self.read)).map_err(io)?;
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).map_err(io)?;
-        let whole = text.iter().rposition(|byte| *byte == b'\n');
-        let whole = whole.map_or(0, |end| end + 1);
-        let torn = &text[whole..];
-        let mut end = whole;
-        if !torn.is_empty() {
-            if serde_json::from_slice::<ReviewLine>(torn).is_ok() {
-                // An editor may have taken the end of the line.
-                file.write_all(b"\n").map_err(io)?;
-                text.push(b'\n');
-                end = text.len();
-            } else {
-                let kept = self.read + whole as u64;
-                file.set_len(kept).map_err(io)?;
+        let found = JournalText::read(&self.path, self.place)?;
+        self.place = found.place;
+        self.torn = found.torn;
+        for line in found.lines {
+            // What was lent meanwhile has come into the file itself.
+            let lent = self
+                .lent
+                .iter()
+                .position(|lent| lent.verification == line.verification);
+            match lent {
+                Some(lent) => drop(self.lent.swap_remove(lent)),
+                None => self.take(line),
             }
         }
-        for line in text[..end].split_inclusive(|byte| *byte == b'\n') {
-            self.lines += 1;
-            let line = line.trim_ascii();
-            if !line.is_empty() {
-                let line = self.line(line)?;
-                self.take(line);
-            }
-        }
-        self.read += end as u64;
         Ok(())
+    }
+
+    /// Whether a word may be missing in it: a crash tore its last line, or there is no line at all.
+    pub(super) fn has_lost(&self) -> bool {
+        !self.torn.is_empty() || self.place.lines == 0
+    }
+
+    /// Takes a word for its own that its file lost, without writing to it: that is up to its reviewer.
+    pub(super) fn lend(&mut self, line: ReviewLine) {
+        self.lent.push(line.clone());
+        self.take(line);
     }
 
     /// Adds a line; it is on the disk when this comes back. The lock must be held, and what was written before be read.
@@ -118,56 +102,56 @@ impl ReviewJournal {
     /// When it cannot be written; then it does not stand there.
     pub(super) fn append(&mut self, line: ReviewLine) -> Result<()> {
         let io = |error: io::Error| Error::io("write", &self.path, &error);
+        refuse_foreign(&self.path)?;
         let is_new = !self.path.exists();
         let file = OpenOptions::new()
             .create(true)
             .append(true)
             .open(&self.path);
         let mut file = file.map_err(io)?;
-        let mut bytes = json_line(&line).map_err(|error| io(error.into()))?;
+        if !self.torn.is_empty() {
+            self.keep_torn()?;
+            file.set_len(self.place.read).map_err(io)?;
+            self.torn.clear();
+        }
+        let mut bytes = Vec::new();
+        if self.place.unended {
+            bytes.push(b'\n');
+        }
+        bytes.extend(json_line(&line).map_err(|error| io(error.into()))?);
         if bytes.last() != Some(&b'\n') {
             bytes.push(b'\n');
         }
         let written = file.write_all(&bytes).and_then(|()| file.sync_all());
         if let Err(error) = written {
             // A half of it would be read as damage, or worse, as said.
-            let _ = file.set_len(self.read);
+            let _ = file.set_len(self.place.read);
             return Err(io(error));
         }
         if is_new && let Some(folder) = self.path.parent() {
             // The name of the file is in its folder, which is a file, too.
             let _ = File::open(folder).and_then(|folder| folder.sync_all());
         }
-        self.read += bytes.len() as u64;
-        self.lines += 1;
+        self.place.read += bytes.len() as u64;
+        self.place.lines += 1;
+        self.place.unended = false;
         self.take(line);
         Ok(())
     }
 
-    fn line(&self, bytes: &[u8]) -> Result<ReviewLine> {
-        let wrong = |why: String| {
-            let place = format!("{}:{}", shown(&self.path), self.lines);
-            let hint =
-                "nothing was written over it: mend the line, or move the file away and begin anew";
-            Error::usage(format!("{place}: {why}")).hint(hint)
-        };
-        let line: ReviewLine = serde_json::from_slice(bytes)
-            .map_err(|error| wrong(format!("it is no line of a review: {error}")))?;
-        if line.format_version != REVIEW_VERSION {
-            let other = line.format_version;
-            return Err(wrong(format!(
-                "it is of version {other}, and this evaltest knows {REVIEW_VERSION}"
-            )));
-        }
-        let said = line.verification.as_ref();
-        if let Some(why) = said.and_then(Verification::fault) {
-            return Err(wrong(why));
-        }
-        let needs = line.event != ReviewEvent::Undone;
-        if said.is_some() != needs || said.is_some_and(|said| said.problem_id != line.id) {
-            return Err(wrong("it is no line of a review".to_owned()));
-        }
-        Ok(line)
+    /// Keeps the torn line in a file of its own before it is cut: somebody may read in it what was meant.
+    fn keep_torn(&self) -> Result<()> {
+        let mut path = self.path.clone().into_os_string();
+        path.push(".torn");
+        let path = PathBuf::from(path);
+        refuse_foreign(&path)?;
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let written = file.and_then(|mut file| {
+            file.write_all(&self.torn)?;
+            file.write_all(b"\n")?;
+            file.sync_all()
+        });
+        written.map_err(|error| Error::io("write", &path, &error))
     }
 
     fn take(&mut self, line: ReviewLine) {

@@ -168,7 +168,13 @@ impl Review {
         };
         let standing = self.desk.standing(&sent.id);
         Ok(match done {
-            ReviewOutcome::Saved => fine(&self.saved(place, &standing)?),
+            ReviewOutcome::Saved => fine(&self.saved(place, &standing)),
+            ReviewOutcome::Journaled(error) => {
+                let mut saved = self.saved(place, &standing);
+                saved["saved_to"] = shown(&self.desk.journal()).into();
+                saved["warning"] = told(&error).into();
+                fine(&saved)
+            }
             ReviewOutcome::Stale => {
                 let told = json!({
                     "error": "something else was said of it in another window meanwhile: both are kept, and yours counts once it is sent again",
@@ -193,7 +199,7 @@ impl Review {
         json!({"name": judge.name, "scores": scores, "total": judge.total})
     }
 
-    fn saved(&self, place: usize, standing: &StandingReview) -> Result<Value> {
+    fn saved(&self, place: usize, standing: &StandingReview) -> Value {
         let others = standing.others.iter().map(|other| {
             json!({"reviewer": other.reviewer, "status": other.status, "scores": other.scores})
         });
@@ -204,11 +210,10 @@ impl Review {
             json!({"others": others, "same_status": same})
         });
         // What was taken back leaves no opinion that a judge's could not get in the way of.
-        let judge = match own {
-            Some(_) => self.items.item(place)?.judge,
-            None => None,
-        };
-        Ok(json!({
+        // The word is saved whatever became of the item: that is told where it is shown.
+        let item = own.and_then(|_| self.items.item(place).ok());
+        let judge = item.and_then(|item| item.judge);
+        json!({
             "version": standing.version,
             "reviewed": self.reviewed(),
             "count": self.count(),
@@ -216,7 +221,7 @@ impl Review {
             "mine": own.map(mine),
             "judge": judge.as_ref().map(|judge| self.judge(judge)),
             "agreement": agreement,
-        }))
+        })
     }
 
     /// What was sent, if all of it is there: nothing is taken for granted.

@@ -54,6 +54,28 @@ fn write_beside(path: &Path, write: impl FnOnce(&Path) -> std::io::Result<()>) -
         })
 }
 
+/// Removes what programs that were killed left of such neighbours. Nobody may be writing to `path`.
+pub(crate) fn remove_unfinished(path: &Path) {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let Ok(entries) = fs::read_dir(folder.unwrap_or(Path::new("."))) else {
+        return;
+    };
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let is_left = |entry: &fs::DirEntry| {
+        let other = entry.file_name();
+        let rest = other.as_encoded_bytes().strip_prefix(name);
+        let rest = rest.and_then(|rest| rest.strip_prefix(b".")?.strip_suffix(b".tmp"));
+        let mut parts = rest.unwrap_or_default().split(|byte| *byte == b'.');
+        let is_ours = parts.next().is_some_and(is_number) && parts.next().is_some_and(is_number);
+        is_ours && parts.next().is_none() && entry.file_type().is_ok_and(|it| it.is_file())
+    };
+    for entry in entries.flatten().filter(is_left) {
+        // What cannot be removed is in nobody's way.
+        let _ = fs::remove_file(entry.path());
+    }
+}
+
 /// `path` made absolute, symbolic links kept.
 pub(crate) fn absolute(path: &Path) -> Result<PathBuf> {
     let path = std::path::absolute(path).map_err(|error| Error::io("resolve", path, &error))?;

@@ -86,6 +86,7 @@ mod report;
 mod rescored;
 mod resume;
 mod review;
+mod review_journals;
 mod review_page;
 mod review_runs;
 mod review_seen;

@@ -112,7 +112,12 @@ fn what_was_submitted_outlives_the_server_and_is_never_written_over() {
     project.write("items_verifications.json", "{}");
     let window = ReviewWindow::open(&project, "items.json --reviewer anna");
     assert_eq!(window.get("/state")["reviewed"], 2);
-    assert_eq!(project.read("items_reviews/anna.jsonl"), journal);
+    // It is cut by whoever writes the next one.
+    assert!(
+        project
+            .read("items_reviews/anna.jsonl")
+            .starts_with(&journal)
+    );
     let again: Value = serde_json::from_str(&project.read("items_verifications.json")).unwrap();
     assert_eq!(again, file);
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Verification;
+use super::{REVIEW_VERSION, Verification};
 use crate::data::labels::LabelChoice;
 
 /// What a reviewer did.
@@ -41,4 +41,27 @@ pub(crate) struct ReviewLine {
     pub(crate) verification: Option<Verification>,
     /// The shape of the line.
     pub(crate) format_version: u32,
+}
+
+impl ReviewLine {
+    /// Reads a line, or says what is wrong with it.
+    pub(crate) fn of(bytes: &[u8]) -> Result<Self, String> {
+        let line: Self = serde_json::from_slice(bytes)
+            .map_err(|error| format!("it is no line of a review: {error}"))?;
+        if line.format_version != REVIEW_VERSION {
+            let other = line.format_version;
+            return Err(format!(
+                "it is of version {other}, and this evaltest knows {REVIEW_VERSION}"
+            ));
+        }
+        let said = line.verification.as_ref();
+        if let Some(why) = said.and_then(Verification::fault) {
+            return Err(why);
+        }
+        let needs = line.event != ReviewEvent::Undone;
+        if said.is_some() != needs || said.is_some_and(|said| said.problem_id != line.id) {
+            return Err("it is no line of a review".to_owned());
+        }
+        Ok(line)
+    }
 }

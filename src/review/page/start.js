@@ -119,7 +119,7 @@ const nextUnreviewed = () => {
   return order.find((place) => !state.items[place].reviewed);
 };
 
-const savedWords = (said) => `Saved to ${visible(said.saved_to)}: ${said.reviewed} of ${said.count}.`;
+const savedWords = (said) => `Saved to ${visible(said.saved_to)}: ${said.reviewed} of ${said.count}.${said.warning ? ` ${visible(said.warning)}` : ""}`;
 
 // What an answer says of this item.
 const taken = (said) => {
