@@ -11,6 +11,7 @@
 //! It has the latest word on each item. All that anybody said stands in a journal of each reviewer, whose lines are
 //! [`ReviewLine`]s; from them the file can be made again.
 
+mod checked;
 mod figures;
 mod file;
 mod journal_text;

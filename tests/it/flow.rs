@@ -411,6 +411,50 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
     assert!(report(&project).contains("People do not approve of enough items"));
     said("no such status");
     project.run_of(&resume).exits(2).says("is no verification");
+    // What the journals have not, or have otherwise, nobody said.
+    said("approved");
+    let beside = |end: &str| folder.join(items.replace(".json", end));
+    let file = beside("_verifications.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("gen_item_", "other_")).unwrap();
+    project
+        .run_of(&resume)
+        .exits(2)
+        .says("there is no item `other_1`");
+    let all: Value = serde_json::from_str(&text).unwrap();
+    let lines = all.as_object().unwrap().values().map(|entry| {
+        let line = json!({
+            "event": "submitted", "id": entry["problem_id"], "reviewer": "anna", "at": entry["verified_at"], "item": "",
+            "chosen": "all", "version": 0, "verification": entry, "format_version": 1,
+        });
+        format!("{line}\n")
+    });
+    let journal = beside("_reviews").join("anna.jsonl");
+    std::fs::create_dir(beside("_reviews")).unwrap();
+    std::fs::write(journal, lines.collect::<String>()).unwrap();
+    std::fs::write(&file, &text).unwrap();
+    project
+        .run_of(&resume)
+        .exits(1)
+        .says("gate passed, review: reviewed.approved is 1");
+    for (edited, says) in [
+        (
+            text.replacen("approved", "rejected", 1),
+            "_verifications.json:1: `gen_item_1` is not the latest word",
+        ),
+        (
+            "{}".to_owned(),
+            "_verifications.json:1: it lacks `gen_item_1`",
+        ),
+        (
+            text.replace("gen_item_", "other_"),
+            "_verifications.json:1: `other_1` is not the latest word",
+        ),
+    ] {
+        std::fs::write(&file, &edited).unwrap();
+        project.run_of(&resume).exits(2).says(says);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), edited);
+    }
     assert_eq!(server.asked().len(), asked);
 }
 

@@ -6,8 +6,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{ReviewStatus, Verifications};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::stats::{as_f64, ratio, wilson95};
+use crate::system::project::shown;
 
 /// What people say of items: of those that were reviewed, the latest word on each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -62,21 +63,33 @@ impl ReviewedFigures {
     /// reviewed. `judged` says whether the judge lets an item pass.
     ///
     /// # Errors
-    /// With the line of the file that is no verification.
+    /// With the line of the file that is no verification, or not as the journals beside it have it, and for a file of other items.
     pub(crate) fn read(
         path: &Path,
         ids: &HashSet<String>,
         judged: &dyn Fn(&str) -> Option<bool>,
     ) -> Result<Option<Self>> {
-        let Some(found) = Verifications::read(path)? else {
+        let Some(found) = Verifications::checked(path)? else {
             return Ok(None);
         };
+        let first = found
+            .0
+            .first()
+            .map(|(line, entry)| (*line, entry.problem_id.clone()));
         let entries = found.0.into_iter().map(|(_, entry)| entry);
         let entries = entries.filter(|entry| ids.contains(&entry.problem_id));
         let entries: Vec<_> = entries.collect();
         let n = entries.len() as u64;
         if n == 0 {
-            return Ok(None);
+            let Some((line, id)) = first else {
+                return Ok(None);
+            };
+            let message = format!(
+                "{}:{line}: there is no item `{id}`, nor any other of this file",
+                shown(path)
+            );
+            let hint = "it is of other items: keep it and its journals under another name";
+            return Err(Error::usage(message).hint(hint));
         }
         let count = |status| {
             let with = entries.iter().filter(|entry| entry.status == status);

@@ -1,0 +1,91 @@
+//! A file of verifications is believed where the journals beside it say the same.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fs::{self, File};
+use std::path::Path;
+
+use super::{JournalPlace, JournalText, ReviewEvent, ReviewLine, Verifications, refuse_foreign};
+use crate::error::{Error, Result};
+use crate::system::project::shown;
+
+impl Verifications {
+    /// Reads a file as [`Verifications::read`], and compares it with the journals beside it: it has the latest word on each item.
+    /// One that came without journals is all that there is.
+    ///
+    /// # Errors
+    /// With the line of what is no verification, or other than the journals say.
+    pub(crate) fn checked(path: &Path) -> Result<Option<Self>> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let stem = name.strip_suffix("verifications.json");
+        let folder = stem.map(|stem| path.with_file_name(format!("{stem}reviews")));
+        let Some(folder) = folder.filter(|folder| folder.is_dir()) else {
+            return Self::read(path);
+        };
+        // Whoever writes to both holds it.
+        let held = folder.join(".lock");
+        refuse_foreign(&held)?;
+        let held = File::open(&held).ok();
+        let _held = held.filter(|held| held.lock_shared().is_ok());
+        let Some(found) = Self::read(path)? else {
+            return Ok(None);
+        };
+        let (has_journals, standing) = standing(&folder)?;
+        if !has_journals {
+            return Ok(Some(found));
+        }
+        let wrong = |line: u64, why: String| {
+            let message = format!("{}:{line}: {why}", shown(path));
+            let hint = "open it with `cargo evaltest review`, which mends what a crash left, or keep the file under another name";
+            Error::usage(message).hint(hint)
+        };
+        let beside = shown(&folder);
+        let mut missing: BTreeSet<&str> = standing.keys().map(String::as_str).collect();
+        for (line, entry) in &found.0 {
+            let said = standing.get(&entry.problem_id);
+            if said.is_none_or(|said| said.verification.as_ref() != Some(entry)) {
+                let why = "is not the latest word on it, by the journals in";
+                let id = &entry.problem_id;
+                return Err(wrong(*line, format!("`{id}` {why} `{beside}`")));
+            }
+            missing.remove(entry.problem_id.as_str());
+        }
+        match missing.first() {
+            Some(id) => {
+                let why =
+                    format!("it lacks `{id}`, of which the journals in `{beside}` have a word");
+                Err(wrong(1, why))
+            }
+            None => Ok(Some(found)),
+        }
+    }
+}
+
+/// Whether there are journals in a folder, and the latest word on each item in them.
+fn standing(folder: &Path) -> Result<(bool, HashMap<String, ReviewLine>)> {
+    let io = |error: std::io::Error| Error::io("read", folder, &error);
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(io)? {
+        paths.push(entry.map_err(io)?.path());
+    }
+    paths.retain(|path| path.extension().is_some_and(|end| end == "jsonl"));
+    paths.sort();
+    let mut latest = HashMap::<String, ReviewLine>::new();
+    for path in &paths {
+        let mut standing = HashMap::<String, Vec<ReviewLine>>::new();
+        for line in JournalText::read(path, JournalPlace::default())?.lines {
+            let words = standing.entry(line.id.clone()).or_default();
+            match line.event {
+                ReviewEvent::Submitted => words.push(line),
+                ReviewEvent::Undone => drop(words.pop()),
+                ReviewEvent::Refused => {}
+            }
+        }
+        for line in standing.into_values().filter_map(|mut words| words.pop()) {
+            let there = latest.get(&line.id);
+            if there.is_none_or(|there| (&line.at, &line.reviewer) > (&there.at, &there.reviewer)) {
+                latest.insert(line.id.clone(), line);
+            }
+        }
+    }
+    Ok((!paths.is_empty(), latest))
+}
