@@ -93,7 +93,7 @@ impl Admitting {
                 _ => None,
             };
             match beside {
-                Some(refused) => reject(&mut outcome, refused),
+                Some(score) => judge_anew(&mut outcome, score),
                 None => self.stays(question, &outcome),
             }
         }
@@ -115,11 +115,11 @@ impl Admitting {
 }
 
 /// Gives the first scorer's verdict way to another.
-fn reject(outcome: &mut Outcome, refused: Score) {
+fn judge_anew(outcome: &mut Outcome, score: Score) {
     if let Some((_, first)) = outcome.scores.iter_mut().next() {
-        *first = serde_json::to_value(&refused).unwrap_or_default();
+        *first = serde_json::to_value(&score).unwrap_or_default();
     }
-    outcome.score = Some(refused);
+    outcome.score = Some(score);
 }
 
 #[cfg(test)]

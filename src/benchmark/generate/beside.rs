@@ -1,12 +1,13 @@
 //! `ItemsBeside`: which items stay beside one another, and what is said of one that does not when it is asked for again.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::benchmark::AnswerAdmission;
 use crate::data::{Output, Sample, Score};
 use crate::scorer::item::ItemScorer;
 use crate::scorer::item::checks::{CheckMode, NO_COPY_OF_ITEM};
 use crate::scorer::item::verdict::WHY;
+use crate::system::lock::lock;
 use crate::text::near_copy::{NearCopies, NearCopy};
 
 /// The items of a run so far.
@@ -26,13 +27,11 @@ impl ItemsBeside {
     }
 
     fn nearest(&self, text: &str) -> Option<NearCopy> {
-        let stayed = self.stayed.lock();
-        stayed.unwrap_or_else(PoisonError::into_inner).nearest(text)
+        lock(&self.stayed).nearest(text)
     }
 
     fn add(&self, id: &str, text: &str) {
-        let stayed = self.stayed.lock();
-        stayed.unwrap_or_else(PoisonError::into_inner).add(id, text);
+        lock(&self.stayed).add(id, text);
     }
 }
 
