@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use crate::project::Project;
 
 /// Writes what stands in `replies`, by how often it was refused before; a folder for each item may have others.
-const WRITER: &str = r#"#!/usr/bin/env bash
+const WRITER: &str = r#"#!/bin/sh
 prompt=$(cat)
-echo "$prompt" > "last.txt"
-number=$(sed -n 's/^Item \([0-9]*\) of.*/\1/p' <<< "$prompt")
-try=$(sed -n 's/.*This is try \([0-9]*\) of.*/\1/p' <<< "$prompt")
+printf '%s\n' "$prompt" > last.txt
+number=$(sed -n 's/^Item \([0-9]*\) of.*/\1/p' last.txt)
+try=$(sed -n 's/.*This is try \([0-9]*\) of.*/\1/p' last.txt)
 echo "$number ${try:-1}" >> asked.txt
 cat "replies/$number.${try:-1}" 2> /dev/null || cat "replies/$number.1"
 "#;
@@ -143,7 +143,7 @@ fn what_is_refused_is_asked_for_again_with_what_was_wrong() {
 
 #[test]
 fn a_solver_is_asked_only_about_what_passes_and_most_votes_decide() {
-    let solver = r#"#!/usr/bin/env bash
+    let solver = r#"#!/bin/sh
 prompt=$(cat)
 echo "$prompt" >> solver.txt
 echo ===== >> solver.txt
