@@ -1,8 +1,8 @@
 //! `Turnstile`: questions go through one after the other, in the order of their tickets, whoever is ready first.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use crate::system::lock::lock;
@@ -16,7 +16,6 @@ pub(super) struct Turnstile {
     /// The ticket of the next who comes without one.
     tickets: AtomicUsize,
     through: Mutex<Through>,
-    moved: Condvar,
 }
 
 #[derive(Default)]
@@ -25,6 +24,8 @@ struct Through {
     next: usize,
     /// and these, who went before their turn.
     early: BTreeSet<usize>,
+    /// Those who wait: each is woken for its own turn alone.
+    waiting: BTreeMap<usize, Arc<Condvar>>,
 }
 
 /// The right to go through, in turn. Whatever becomes of its holder, those behind do not wait for ever.
@@ -48,14 +49,23 @@ impl Ticket<'_> {
     /// Waits until all before are through; `false` if `is_over` first.
     pub(super) fn wait(&self, is_over: impl Fn() -> bool) -> bool {
         let mut through = lock(&self.turnstile.through);
-        while through.next < self.number {
-            if is_over() {
-                return false;
-            }
-            let waited = self.turnstile.moved.wait_timeout(through, GLANCE);
-            through = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
+        if through.next >= self.number {
+            return true;
         }
-        true
+        let turn = Arc::<Condvar>::default();
+        through.waiting.insert(self.number, Arc::clone(&turn));
+        let is_through = loop {
+            if is_over() {
+                break false;
+            }
+            let waited = turn.wait_timeout(through, GLANCE);
+            through = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
+            if through.next >= self.number {
+                break true;
+            }
+        };
+        through.waiting.remove(&self.number);
+        is_through
     }
 }
 
@@ -69,8 +79,13 @@ impl Drop for Ticket<'_> {
             through.early.pop_first();
             through.next = through.next.max(next + 1);
         }
+        let next = through.next;
+        let whose_turn = through.waiting.range(..=next);
+        let whose_turn: Vec<_> = whose_turn.map(|(_, turn)| Arc::clone(turn)).collect();
         drop(through);
-        self.turnstile.moved.notify_all();
+        for turn in whose_turn {
+            turn.notify_one();
+        }
     }
 }
 

@@ -14,6 +14,7 @@
 //! fewer than eight words is one gram, so that it is only a copy of the same words. A text without any word is a copy of
 //! nothing.
 
+mod grams;
 mod stock;
 #[cfg(test)]
 mod tests;
@@ -21,12 +22,9 @@ mod words;
 
 use std::collections::HashMap;
 
-use stock::StockPhrases;
+pub(crate) use grams::TextGrams;
+use grams::{AlreadyHashed, Gram};
 
-/// Words of a gram.
-const GRAM: usize = 8;
-/// A gram is a text's own if so many of its words are of no stock phrase.
-const OWN_WORDS: usize = 4;
 /// As many texts may have a gram before it is common.
 const COMMON: u64 = 10;
 /// Common grams count where fewer than so many others are left.
@@ -36,8 +34,7 @@ const FEW: usize = 4;
 #[derive(Default)]
 pub struct NearCopies {
     ids: Vec<String>,
-    stock: StockPhrases,
-    grams: HashMap<u64, GramTexts>,
+    grams: HashMap<u64, GramTexts, AlreadyHashed>,
     /// The lists of all grams in one piece: most have a single text, and a list each would take three times as much.
     links: Vec<Link>,
 }
@@ -55,20 +52,14 @@ pub struct NearCopy {
 #[derive(Clone, Copy)]
 struct GramTexts {
     count: u64,
-    last: usize,
+    last: Option<usize>,
 }
 
 /// A text of a gram, and where the text before it in that gram's list is.
+#[derive(Clone, Copy)]
 struct Link {
     text: usize,
     before: Option<usize>,
-}
-
-/// One of a text's grams.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Gram {
-    hash: u64,
-    is_own: bool,
 }
 
 impl NearCopies {
@@ -79,20 +70,25 @@ impl NearCopies {
 
     /// Adds a text, which later ones are then compared with.
     pub fn add(&mut self, id: &str, text: &str) {
+        self.add_grams(id, &TextGrams::of(text));
+    }
+
+    /// Adds a text of these grams.
+    pub(crate) fn add_grams(&mut self, id: &str, grams: &TextGrams) {
         let number = self.ids.len();
         self.ids.push(id.to_owned());
-        for gram in self.grams_of(text) {
+        for gram in grams.all() {
             let place = self.links.len();
-            let list = self.grams.get(&gram.hash);
+            let list = self.grams.entry(gram.hash).or_insert(GramTexts {
+                count: 0,
+                last: None,
+            });
             self.links.push(Link {
                 text: number,
-                before: list.map(|list| list.last),
+                before: list.last,
             });
-            let list = GramTexts {
-                count: list.map_or(0, |list| list.count) + 1,
-                last: place,
-            };
-            self.grams.insert(gram.hash, list);
+            list.count += 1;
+            list.last = Some(place);
         }
     }
 
@@ -108,56 +104,40 @@ impl NearCopies {
 
     /// The text that has most of this one's grams, the first of equals; `None` where no text has any.
     pub fn nearest(&self, text: &str) -> Option<NearCopy> {
-        let grams = self.telling(self.grams_of(text));
+        self.nearest_of(&TextGrams::of(text))
+    }
+
+    /// The text that has most of these grams.
+    pub(crate) fn nearest_of(&self, grams: &TextGrams) -> Option<NearCopy> {
+        let grams = self.telling(grams.all());
         let mut shared = vec![0_u32; self.ids.len()];
-        for gram in &grams {
-            let mut next = self.grams.get(&gram.hash).map(|list| list.last);
-            while let Some(place) = next {
-                shared[self.links[place].text] += 1;
-                next = self.links[place].before;
-            }
-        }
         let (mut nearest, mut most) = (None, 0);
-        for (id, count) in self.ids.iter().zip(shared) {
-            if count > most {
-                (nearest, most) = (Some(id), count);
+        for gram in &grams {
+            let mut next = self.grams.get(&gram.hash).and_then(|list| list.last);
+            while let Some(place) = next {
+                let Link { text, before } = self.links[place];
+                let count = shared[text] + 1;
+                shared[text] = count;
+                if count > most || (count == most && nearest.is_none_or(|first| text < first)) {
+                    (nearest, most) = (Some(text), count);
+                }
+                next = before;
             }
         }
         Some(NearCopy {
-            id: nearest?.clone(),
+            id: self.ids[nearest?].clone(),
             share: f64::from(most) / f64::from(u32::try_from(grams.len()).unwrap_or(u32::MAX)),
         })
     }
 
     /// The grams that count.
-    fn telling(&self, grams: Vec<Gram>) -> Vec<Gram> {
+    fn telling(&self, grams: &[Gram]) -> Vec<Gram> {
         let own: Vec<Gram> = grams.iter().copied().filter(|gram| gram.is_own).collect();
-        let own = if own.is_empty() { grams } else { own };
+        let own = if own.is_empty() { grams.to_vec() } else { own };
         let common = COMMON.max(self.ids.len() as u64 / 100);
         let is_rare =
             |gram: &Gram| (self.grams.get(&gram.hash)).is_none_or(|list| list.count <= common);
         let rare: Vec<Gram> = own.iter().copied().filter(is_rare).collect();
         if rare.len() < FEW { own } else { rare }
-    }
-
-    /// The distinct grams of a text.
-    fn grams_of(&self, text: &str) -> Vec<Gram> {
-        let words = words::of(text);
-        if words.is_empty() {
-            return Vec::new();
-        }
-        let is_stock = self.stock.marks(&words);
-        let size = GRAM.min(words.len());
-        let mut grams: Vec<Gram> = words
-            .windows(size)
-            .zip(is_stock.windows(size))
-            .map(|(words, is_stock)| Gram {
-                hash: words::gram(words.iter().map(|word| word.hash)),
-                is_own: is_stock.iter().filter(|is_stock| !**is_stock).count() >= OWN_WORDS,
-            })
-            .collect();
-        grams.sort_unstable();
-        grams.dedup_by_key(|gram| gram.hash);
-        grams
     }
 }

@@ -8,7 +8,7 @@ use crate::scorer::item::ItemScorer;
 use crate::scorer::item::checks::{CheckMode, NO_COPY_OF_ITEM};
 use crate::scorer::item::verdict::WHY;
 use crate::system::lock::lock;
-use crate::text::near_copy::{NearCopies, NearCopy};
+use crate::text::near_copy::{NearCopies, TextGrams};
 
 /// The items of a run so far.
 pub(super) struct ItemsBeside {
@@ -26,12 +26,8 @@ impl ItemsBeside {
         }
     }
 
-    fn nearest(&self, text: &str) -> Option<NearCopy> {
-        lock(&self.stayed).nearest(text)
-    }
-
-    fn add(&self, id: &str, text: &str) {
-        lock(&self.stayed).add(id, text);
+    fn add(&self, id: &str, grams: &TextGrams) {
+        lock(&self.stayed).add_grams(id, grams);
     }
 }
 
@@ -57,7 +53,8 @@ impl AnswerAdmission for ItemsBeside {
         if mode == CheckMode::Off {
             return None;
         }
-        let near = self.nearest(&text);
+        let grams = TextGrams::of(&text);
+        let near = lock(&self.stayed).nearest_of(&grams);
         let share = near.as_ref().map_or(0.0, |near| near.share);
         let is_copy = share >= self.scorer.checks.near_copy;
         let mut told = score.clone();
@@ -67,7 +64,7 @@ impl AnswerAdmission for ItemsBeside {
             let why = "was a near copy of an item that was written before: write another one";
             told.details.insert(WHY, why);
         } else {
-            self.add(&sample.id, &text);
+            self.add(&sample.id, &grams);
         }
         told.details.insert(NO_COPY_OF_ITEM, u8::from(!is_copy));
         if let Some(near) = near {
@@ -79,7 +76,7 @@ impl AnswerAdmission for ItemsBeside {
 
     fn stays(&self, sample: &Sample, output: &Output) {
         if let Some(text) = self.scorer.compared_text(output) {
-            self.add(&sample.id, &text);
+            self.add(&sample.id, &TextGrams::of(&text));
         }
     }
 }

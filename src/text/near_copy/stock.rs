@@ -4,7 +4,9 @@
 //! stand for any other, numbers too. Four words in a row that a phrase has are stock.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
+use super::grams::AlreadyHashed;
 use super::words::{self, CopyWord};
 
 const WORDS: usize = 4;
@@ -39,17 +41,21 @@ const PHRASES: [&str; 22] = [
 ];
 
 /// The stock phrases, four words at a time.
-pub(super) struct StockPhrases(HashSet<u64>);
+pub(super) struct StockPhrases(HashSet<u64, AlreadyHashed>);
 
-impl Default for StockPhrases {
-    fn default() -> Self {
+impl StockPhrases {
+    /// All of them.
+    pub(super) fn known() -> &'static Self {
+        static KNOWN: LazyLock<StockPhrases> = LazyLock::new(StockPhrases::new);
+        &KNOWN
+    }
+
+    fn new() -> Self {
         let phrases = PHRASES.iter().map(|phrase| words::of(phrase));
         let parts = phrases.flat_map(|words| words.windows(WORDS).map(part).collect::<Vec<_>>());
         Self(parts.collect())
     }
-}
 
-impl StockPhrases {
     /// Of each word whether it is part of one.
     pub(super) fn marks(&self, words: &[CopyWord]) -> Vec<bool> {
         let mut marks = vec![false; words.len()];

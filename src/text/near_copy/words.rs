@@ -41,12 +41,12 @@ pub(super) fn of(text: &str) -> Vec<CopyWord> {
             word.push(c);
             words.word(&word);
         } else if c.is_alphabetic() {
-            word.extend(c.to_lowercase());
+            push_lower(&mut word, c);
             while let Some(c) =
                 chars.next_if(|c| is_silent(*c) || (c.is_alphabetic() && !is_one_word(*c)))
             {
                 if !is_silent(c) {
-                    word.extend(c.to_lowercase());
+                    push_lower(&mut word, c);
                 }
             }
             words.letters(&word);
@@ -55,6 +55,14 @@ pub(super) fn of(text: &str) -> Vec<CopyWord> {
         word.clear();
     }
     words.found
+}
+
+fn push_lower(word: &mut String, c: char) {
+    if c.is_ascii() {
+        word.push(c.to_ascii_lowercase());
+    } else {
+        word.extend(c.to_lowercase());
+    }
 }
 
 /// The hash of some words in a row.
