@@ -20,10 +20,20 @@ mod halves;
 mod holm;
 mod kappa;
 mod law;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "alerts of an eval are to ask for it")
+)]
+mod mann_kendall;
 mod mean;
 mod multinomial;
 mod normal;
 mod pass;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "the page of trends is to ask for it")
+)]
+mod pettitt;
 mod plan;
 mod powered;
 mod random;
