@@ -2,6 +2,7 @@
 //! from: [`dataset`], `hub`.
 
 pub(crate) mod calibration;
+pub(crate) mod history;
 pub(crate) mod item_part;
 mod judge_rule;
 pub(crate) mod judged;

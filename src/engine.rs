@@ -92,6 +92,14 @@ pub mod data {
     pub use crate::data::{Variant, shown_prediction};
 }
 
+/// What became of an eval over time.
+pub mod history {
+    pub use crate::data::history::{
+        AnswerBits, AnswerRow, HISTORY_FILE, HISTORY_VERSION, History, HistoryAnswers, HistoryGate,
+        HistoryKind, HistoryLatency, HistoryLine, HistorySlice, SkippedLine,
+    };
+}
+
 /// Run directories and the cache of answers.
 pub mod store {
     pub use crate::store::{
