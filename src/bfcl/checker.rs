@@ -70,6 +70,8 @@ pub use verdict::{BfclVerdict, CRASH, TriedCall, VerdictMessage};
 #[cfg(test)]
 mod check_tests;
 #[cfg(test)]
+mod differ_tests;
+#[cfg(test)]
 pub(crate) mod fuzz_tests;
 #[cfg(test)]
 mod parity_tests;

@@ -16,16 +16,16 @@ fn lines(name: &str) -> Vec<Value> {
     parity::text(name).lines().map(read).collect()
 }
 
-fn get<'a>(line: &'a Value, key: &str) -> &'a Value {
+pub(super) fn get<'a>(line: &'a Value, key: &str) -> &'a Value {
     let entry = line.as_dict().and_then(|dict| dict.get_str(key));
     entry.unwrap_or(&Value::None)
 }
 
-fn text<'a>(line: &'a Value, key: &str) -> &'a str {
+pub(super) fn text<'a>(line: &'a Value, key: &str) -> &'a str {
     get(line, key).as_str().unwrap_or_default()
 }
 
-fn note(message: &str) {
+pub(super) fn note(message: &str) {
     let _ = writeln!(std::io::stderr(), "{message}");
 }
 
@@ -46,7 +46,7 @@ const CATEGORIES: [&str; 13] = [
 ];
 
 /// All entries of the single-turn categories by id.
-fn entries() -> HashMap<String, AnswerKey> {
+pub(super) fn entries() -> HashMap<String, AnswerKey> {
     let mut entries = HashMap::new();
     for category in CATEGORIES {
         let answers = if category.contains("relevance") {
