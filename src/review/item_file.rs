@@ -7,12 +7,12 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::items::{ListedItem, ShownItem};
 use crate::error::{Error, Result};
+use crate::system::beside::beside;
 use crate::system::file::read_given;
 use crate::system::project::shown;
 use crate::text::hash::Hasher;
@@ -23,12 +23,15 @@ const FIRST: &[&str] = &["problem", "question", "answer", "solution", "reasoning
 const FACTS: &[&str] = &["topic", "category", "year", "reference_id", "generated_at"];
 /// What is told only once it was reviewed.
 const LATER: &[&str] = &["model"];
-/// What the list has of an item. Its texts are passed over: there may be a lot of them.
-#[derive(Deserialize)]
+/// Files of fewer bytes are read by one thread.
+const LARGE: usize = 1 << 20;
+/// So many threads read the others.
+const READERS: usize = 4;
+
+/// What the list has of an item.
 struct ItemHead {
     id: Option<Value>,
-    topic: Option<Value>,
-    category: Option<Value>,
+    slice: Option<String>,
 }
 
 /// A file of items.
@@ -56,25 +59,26 @@ impl ItemFile {
         let mut listed = Vec::with_capacity(places.len());
         let mut lines = HashMap::new();
         let (mut line, mut counted) = (1, 0);
-        for (number, place) in (1..).zip(&places) {
+        for ((number, place), head) in (1..).zip(&places).zip(heads(&text, &places)) {
             line += text[counted..place.start].matches('\n').count();
             counted = place.start;
             let at = |error: Error| error.at(format_args!("{name}:{line}"));
-            let raw = &text[place.clone()];
-            let head = ItemHead::of(raw).map_err(at)?;
-            // What cannot be shown later, such as too deep a nesting, is told now.
-            if let Err(error) = serde_json::from_str::<Value>(raw) {
-                let within = line + error.line().saturating_sub(1);
-                let error = Error::usage(format!("broken JSON: {error}")).hint(WANTED);
-                return Err(error.at(format_args!("{name}:{within}")));
-            }
+            let head = match head {
+                Ok(head) => head.ok_or_else(no_object).map_err(at)?,
+                // What cannot be shown later, such as too deep a nesting, is told now.
+                Err(error) => {
+                    let within = line + error.line().saturating_sub(1);
+                    let error = Error::usage(format!("broken JSON: {error}")).hint(WANTED);
+                    return Err(error.at(format_args!("{name}:{within}")));
+                }
+            };
             let id = id_of(head.id.as_ref(), number).map_err(at)?;
             if let Some(other) = lines.insert(id.clone(), line) {
                 let error = Error::usage(format!("the id `{id}` is that of line {other}, too"));
                 return Err(at(error.hint("give each item an `id` of its own")));
             }
             listed.push(ListedItem {
-                slice: head.slice(),
+                slice: head.slice,
                 is_answered: true,
                 id,
                 ..ListedItem::default()
@@ -115,20 +119,42 @@ impl ItemFile {
 }
 
 impl ItemHead {
-    fn of(raw: &str) -> Result<Self> {
-        if !raw.starts_with('{') {
-            return Err(Error::usage("an item is an object").hint(WANTED));
-        }
-        serde_json::from_str(raw)
-            .map_err(|error| Error::usage(format!("broken JSON: {error}")).hint(WANTED))
+    /// That of the text of an item; `None` of what is no object.
+    fn of(raw: &str) -> serde_json::Result<Option<Self>> {
+        let Value::Object(mut item) = serde_json::from_str(raw)? else {
+            return Ok(None);
+        };
+        let text = |name: &str| item.get(name)?.as_str().map(str::to_owned);
+        // What it is sliced by.
+        let slice = text("topic").or_else(|| text("category"));
+        let id = item.shift_remove("id").filter(|id| !id.is_null());
+        Ok(Some(Self { id, slice }))
     }
+}
 
-    /// What it is sliced by.
-    fn slice(&self) -> Option<String> {
-        let values = [&self.topic, &self.category].into_iter().flatten();
-        let mut texts = values.filter_map(Value::as_str);
-        texts.next().map(str::to_owned)
+/// The heads of all items. A large file is read by several threads: people wait for their page.
+fn heads(text: &str, places: &[Range<usize>]) -> Vec<serde_json::Result<Option<ItemHead>>> {
+    let read = |places: &[Range<usize>]| -> Vec<_> {
+        let heads = places
+            .iter()
+            .map(|place| ItemHead::of(&text[place.clone()]));
+        heads.collect()
+    };
+    if text.len() < LARGE {
+        return read(places);
     }
+    let part = places.len().div_ceil(READERS).max(1);
+    std::thread::scope(|scope| {
+        let parts: Vec<_> = places
+            .chunks(part)
+            .map(|places| beside(scope, move || read(places)))
+            .collect();
+        parts.into_iter().flat_map(|heads| heads()).collect()
+    })
+}
+
+fn no_object() -> Error {
+    Error::usage("an item is an object").hint(WANTED)
 }
 
 /// What a file should be.
@@ -164,7 +190,7 @@ fn members(raw: &str) -> Result<Map<String, Value>> {
         .map_err(|error| Error::usage(format!("broken JSON: {error}")).hint(WANTED))?;
     match value {
         Value::Object(members) => Ok(members),
-        _ => Err(Error::usage("an item is an object").hint(WANTED)),
+        _ => Err(no_object()),
     }
 }
 

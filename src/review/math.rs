@@ -9,7 +9,7 @@ mod formula;
 #[cfg(feature = "math")]
 mod plain;
 mod spans;
-#[cfg(test)]
+#[cfg(all(test, feature = "math"))]
 mod tests;
 #[cfg(feature = "math")]
 mod usual;
