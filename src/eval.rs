@@ -6,7 +6,9 @@ mod keep_scratch;
 pub(crate) mod limits;
 pub(crate) mod plan;
 pub(crate) mod registry;
+mod size;
 pub(crate) mod spec;
+pub(crate) mod tiers;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,6 +26,7 @@ pub(crate) use crate::eval::keep_scratch::KeepScratch;
 pub use crate::eval::limits::Budget;
 pub(crate) use crate::eval::limits::Limits;
 use crate::eval::limits::purse::Purse;
+use crate::eval::tiers::Tiers;
 use crate::scorer::Scorer;
 use crate::scorer::extract::{Extract, Extraction};
 use crate::store::cache::{CacheUse, Settings};
@@ -65,6 +68,10 @@ pub struct Eval {
     pub(crate) cluster: Option<String>,
     /// How often each sample is asked.
     pub(crate) epochs: u32,
+    /// The sizes in which it can be run.
+    pub(crate) tiers: Tiers,
+    /// The one that runs, if it is one.
+    pub(crate) asked_tier: Option<String>,
     pub(crate) snapshot: SnapshotConfig,
     /// Whether the snapshots' folder follows the eval's name.
     default_snapshots: bool,
@@ -199,6 +206,8 @@ impl Eval {
             shuffle: None,
             cluster: None,
             epochs: 1,
+            tiers: Tiers::default(),
+            asked_tier: None,
             gates: Vec::new(),
             output_root: None,
             redact: Vec::new(),
@@ -317,13 +326,6 @@ impl Eval {
     #[must_use]
     pub fn errors(mut self, errors: Errors) -> Self {
         self.errors = errors;
-        self
-    }
-
-    /// Asks only the first samples, after shuffling.
-    #[must_use]
-    pub fn limit(mut self, samples: usize) -> Self {
-        self.limits.limit = Some(samples);
         self
     }
 
@@ -464,6 +466,7 @@ impl Eval {
             "limits": self.limits.describe(),
             "errors": self.errors.as_str(),
             "gates": gates,
+            "tiers": self.tiers.describe(),
         })
     }
 

@@ -168,14 +168,13 @@ fn ask(test: &TestTarget, drive: &Drive) -> Result<Vec<String>> {
 }
 
 /// What the evals in a test target consist of, apart from those to `skip`.
-pub(crate) fn listings(test: &TestTarget, skip: &[String], rows: usize) -> Result<Vec<Listing>> {
+pub(crate) fn listings(test: &TestTarget, skip: &[String], drive: &Drive) -> Result<Vec<Listing>> {
     let drive = Drive {
-        errand: Errand::List { rows },
         evals: EvalChoice {
             skip: skip.to_vec(),
             ..EvalChoice::default()
         },
-        ..Drive::default()
+        ..drive.clone()
     };
     let parse = |line: &String| {
         serde_json::from_str(line).map_err(|error| {

@@ -24,6 +24,7 @@ pub(crate) mod scan;
 #[cfg(feature = "parquet")]
 mod spill;
 mod table;
+mod tiers;
 
 use std::collections::HashMap;
 use std::fs;
@@ -53,6 +54,7 @@ pub(crate) use table::LARGE_HERE;
 pub(crate) use table::Table;
 #[cfg(feature = "bfcl")]
 pub(crate) use table::is_large;
+pub(crate) use tiers::tier_order;
 
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

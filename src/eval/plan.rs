@@ -14,6 +14,7 @@ mod rejudged;
 mod rust;
 mod scorers;
 pub(crate) mod secret;
+mod tier;
 mod truths;
 pub(crate) mod unset;
 
@@ -43,6 +44,8 @@ pub(crate) use item::{Item, Packed};
 use load::Loaded;
 use notices::{drawn_seed, missing_attachments, repeated_answers, unused_scorers};
 pub(crate) use scorers::{check_scorer_names, judges_answers, scorers};
+pub(crate) use tier::PlanTier;
+use tier::RunSize;
 use truths::Truths;
 
 /// An eval that is ready to run.
@@ -52,6 +55,8 @@ pub(crate) struct Plan {
     pub(crate) items: Vec<Packed>,
     /// Places in `items` in the order in which they are asked.
     pub(crate) order: Vec<usize>,
+    /// The tier that its samples are, if they are one.
+    pub(crate) tier: Option<PlanTier>,
     pub(crate) extraction: Extraction,
     pub(crate) scorers: Vec<Arc<dyn Scorer>>,
     /// Those of the eval, and the one that every eval has.
@@ -103,7 +108,8 @@ impl Plan {
     /// The same; hints are those for specs.
     fn load_any(eval: &Eval, baseline: BaselineUse) -> Result<Self> {
         check_name(eval.family())?;
-        check_epochs(eval.epochs).map_err(|error| error.at(format!("eval `{}`", eval.name)))?;
+        let checked = check_epochs(eval.epochs).and_then(|()| eval.tiers.check());
+        checked.map_err(|error| error.at(format!("eval `{}`", eval.name)))?;
         eval.prompt.check(&*eval.benchmark)?;
         gate::check_unique(&eval.gates)?;
         let scorers = scorers(eval);
@@ -119,6 +125,7 @@ impl Plan {
         let Loaded {
             items,
             order,
+            tier,
             slices,
             left_out,
             rules,
@@ -128,9 +135,14 @@ impl Plan {
         begin(eval, &scorers, &extraction, &items)?;
         let redactor = secret::redactor(eval, &scorers)?;
         secret::check_names(&redactor, &items)?;
-        check_gates(eval, slices, &scorers, &|slice| {
-            size(eval, &items, &left_out, slice)
-        })?;
+        let size = RunSize {
+            items: &items,
+            left_out: &left_out,
+            is_cut: eval.is_limited(),
+            tiers: &eval.tiers,
+            tier: eval.asked_tier.as_deref(),
+        };
+        check_gates(eval, slices, &scorers, &|gate, slice| size.of(gate, slice))?;
         let scorer_hash = eval.errors.mark(hash::scorer_hash(&extraction, &scorers));
         let scorers_hash = hash::scorers_hash(&extraction, &scorers);
         let committed = committed?;
@@ -141,13 +153,7 @@ impl Plan {
         let mask = (eval.masks_answers() || committed.as_ref().is_some_and(is_masked))
             .then(|| mask::key(eval))
             .transpose()?;
-        let dataset_hash = items
-            .iter()
-            .fold(Hasher::default(), |hash, item| {
-                let [input, target] = item.hashes();
-                hash.part(&*item.id).part(input).part(target)
-            })
-            .hex();
+        let dataset_hash = dataset_hash(&items);
         let dataset_hash = match &mask {
             // A run of one sample must not tell whether a guess at its answer is right.
             Some(key) if eval.masks_answers() => key.hex(["dataset", &dataset_hash]),
@@ -156,6 +162,7 @@ impl Plan {
         let dataset = place::dataset(eval);
         let truths = Truths::of(eval);
         let mut notices = eval.benchmark.notices();
+        notices.extend(tier.as_ref().and_then(PlanTier::notice));
         notices.extend(eval.notices.iter().cloned());
         if !scorers.iter().any(Scorer::needs_target) {
             // Nobody misses them.
@@ -186,7 +193,8 @@ impl Plan {
             order,
             extraction,
             scorers,
-            gates: gate::with_default(&eval.gates),
+            gates: gate::with_default(&eval.gates, eval.asked_tier.as_deref()),
+            tier,
             redactor,
             baseline: None,
             ignores_baseline: baseline == BaselineUse::Ignore,
@@ -214,10 +222,19 @@ impl Plan {
             .into()
     }
 
+    /// The tiers of its eval, the smallest first, each with its number of samples.
+    pub(crate) fn tiers(&self) -> Vec<(String, usize)> {
+        let of_tier = self.tier.as_ref().map(|tier| tier.samples);
+        let samples = of_tier.unwrap_or(self.items.len());
+        let tiers = self.eval.tiers.iter();
+        tiers
+            .map(|tier| (tier.name.clone(), tier.of(samples)))
+            .collect()
+    }
+
     /// Whether the command line asks for fewer samples than the eval is to have.
     pub(crate) fn is_limited(&self) -> bool {
-        let mut overrides = self.eval.overrides.iter();
-        overrides.any(|change| change.key == "limits.limit")
+        self.eval.is_limited()
     }
 
     /// Names the dataset that masked snapshots are keyed by.
@@ -313,25 +330,12 @@ pub(crate) fn check_epochs(epochs: u32) -> Result<()> {
     )
 }
 
-/// How many samples a run of the eval asks, of all or of a slice. A limit of the command line, under which gates are
-/// ignored, does not count.
-fn size(
-    eval: &Eval,
-    items: &[Packed],
-    left_out: &HashSet<String>,
-    slice: Option<&gate::Slice>,
-) -> Option<u64> {
-    let mut overrides = eval.overrides.iter();
-    let is_cut = overrides.any(|change| change.key == "limits.limit");
-    let Some(gate::Slice { dimension, value }) = slice else {
-        let cut = if is_cut { left_out.len() } else { 0 };
-        return Some((items.len() + cut) as u64);
-    };
-    let is_in = |item: &&Packed| {
-        let mut slices = item.slices.iter();
-        slices.any(|(of, is)| of == dimension && is == value)
-    };
-    (!is_cut).then(|| items.iter().filter(is_in).count() as u64)
+fn dataset_hash(items: &[Packed]) -> String {
+    let parts = items.iter().fold(Hasher::default(), |hash, item| {
+        let [input, target] = item.hashes();
+        hash.part(&*item.id).part(input).part(target)
+    });
+    parts.hex()
 }
 
 /// Tells the scorers all samples, before anybody is asked.
@@ -353,7 +357,7 @@ fn check_gates(
     eval: &Eval,
     slices: Slices,
     scorers: &[Arc<dyn Scorer>],
-    size: &dyn Fn(Option<&gate::Slice>) -> Option<u64>,
+    size: &dyn Fn(&Gate, Option<&gate::Slice>) -> Option<u64>,
 ) -> Result<()> {
     let details: Vec<_> = scorers
         .iter()
@@ -361,6 +365,7 @@ fn check_gates(
         .collect();
     let known = check::Known {
         slices,
+        tiers: eval.tiers.names(),
         scorers: details.iter().map(|(name, _)| name.clone()).collect(),
         means: check::KnownMeans::of_details(&details),
         details: details.into_iter().collect(),
@@ -380,7 +385,7 @@ fn check_gates(
     eval.gates.iter().zip(places).try_for_each(|(gate, place)| {
         let checked = gate
             .validate(&known)
-            .and_then(|()| gate.validate_size(size));
+            .and_then(|()| gate.validate_size(&|slice| size(gate, slice)));
         checked.map_err(|error| match place {
             Some(place) => error.at(place),
             None => error.at(format!("eval `{}`", eval.name)),

@@ -39,6 +39,7 @@ mod problem;
 #[cfg(feature = "schema")]
 pub(crate) mod schema;
 mod tagged;
+mod tiers;
 
 pub(crate) use crate::text::setting::Override;
 pub(crate) use builder::override_built;

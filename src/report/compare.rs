@@ -424,6 +424,9 @@ fn notices(manifests: &[Manifest], letters: &[String]) -> Vec<String> {
         } else if !manifest.whole {
             notices.push(format!("{letter} is a partial run"));
         }
+        if let Some(tier) = &manifest.tier {
+            notices.push(format!("{letter} is of tier `{}`", clean(tier)));
+        }
     }
     notices
 }

@@ -167,12 +167,14 @@ fn figures(run: &ReportedRun) -> String {
     });
     let stopped =
         ci::cut_short(run).map(|reason| format!(", stopped early: {}", cell(&reason, 200)));
+    let tier = summary.tier.as_ref();
+    let tier = tier.map_or_else(String::new, |tier| format!(", tier {}", text(tier)));
     let partial = if summary.partial { ", partial run" } else { "" };
     let cost = summary.usage.cost_usd;
     let seconds = run.manifest.duration_s;
     let usual = || "·".to_owned();
     format!(
-        "| {} | {}{partial}{} | {shown} | {} | {} | {} | {} |",
+        "| {} | {}{tier}{partial}{} | {shown} | {} | {} | {} | {} |",
         text(&run.manifest.eval),
         summary.samples,
         stopped.unwrap_or_default(),

@@ -35,6 +35,8 @@ pub struct RunGlance {
     pub model: Option<String>,
     /// How it stands: `finished`, `interrupted`, `stopped`, `running` (somebody is at it) or `killed`.
     pub status: GlanceStatus,
+    /// The tier that ran, if it was one.
+    pub tier: Option<String>,
     /// Whether less was asked than the eval as it is defined.
     pub partial: bool,
     /// Start, RFC 3339.
@@ -152,6 +154,7 @@ impl RunGlance {
             exit_code: summary.map(|summary| summary.exit_code),
             run_dir: dir.path().to_owned(),
             run_id: manifest.run_id,
+            tier: manifest.tier,
             eval: manifest.eval,
             benchmark: manifest.benchmark,
             status,

@@ -46,6 +46,9 @@ pub(crate) fn summary(summary: &Summary, out: &mut dyn Write) -> io::Result<()> 
 }
 
 fn headline(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(tier) = &summary.tier {
+        writeln!(out, "Tier {}.\n", text(tier))?;
+    }
     if summary.partial {
         writeln!(out, "**Partial run**: gates are ignored.")?;
         writeln!(out)?;

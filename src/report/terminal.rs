@@ -187,8 +187,10 @@ pub fn brief(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
 fn headline(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     let summary = &run.summary;
     let asked = summary.samples - summary.skipped + summary.not_judged;
+    let tier = summary.tier.as_ref();
+    let tier = tier.map_or_else(String::new, |tier| format!("tier `{}`, ", clean(tier)));
     let part = if summary.partial { "partial run, " } else { "" };
-    let eval = format!("{}: {part}", run.eval);
+    let eval = format!("{}: {tier}{part}", run.eval);
     match &summary.epochs {
         None => write!(out, "{eval}{asked} samples, {} correct", summary.correct)?,
         Some(figures) => write!(

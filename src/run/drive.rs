@@ -98,6 +98,8 @@ pub struct EvalChoice {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SampleChoice {
+    /// Only those of this tier.
+    pub tier: Option<String>,
     /// Only those whose test name holds this text.
     pub filter: Option<String>,
     /// Only those that failed or flipped in this run.
@@ -226,6 +228,7 @@ impl Drive {
             let told = self.overrides.iter().filter(told);
             eval.overrides.extend(told.cloned());
         }
+        eval.asked_tier.clone_from(&self.samples.tier);
         if let Some(root) = &self.destination.output_root {
             eval.output_root = Some(root.clone());
         }
@@ -421,12 +424,13 @@ pub(crate) fn serve(
                 .hint("correct `evals` in `[package.metadata.evaltest]`, or leave it out"),
         );
     }
-    for eval in evals.into_iter().filter(|eval| drive.wants(&eval.name)) {
+    for mut eval in evals.into_iter().filter(|eval| drive.wants(&eval.name)) {
         if drive.errand == Errand::Name {
             writeln!(out, "{MARK}{}", eval.name).map_err(io)?;
             continue;
         }
         if let Errand::List { rows } = drive.errand {
+            eval.asked_tier.clone_from(&drive.samples.tier);
             let listing = json_line(&Listing::of(&eval, rows)?)
                 .map_err(|error| Error::infrastructure(format!("cannot list: {error}")))?;
             let listing = String::from_utf8_lossy(&listing);

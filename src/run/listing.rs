@@ -19,6 +19,12 @@ pub struct Listing {
     pub eval: String,
     /// The benchmark's name.
     pub benchmark: String,
+    /// The tier that is listed, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<String>,
+    /// All tiers, the smallest first, each with its number of samples.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<(String, usize)>,
     /// Every sample, in the order in which they run.
     pub samples: Vec<ListedSample>,
     /// The names of the gates' tests.
@@ -147,6 +153,8 @@ impl Listing {
         Ok(Self {
             gates: plan.gate_names(),
             eval: plan.eval.name.clone(),
+            tier: plan.eval.asked_tier.clone(),
+            tiers: plan.tiers(),
             benchmark: plan.eval.benchmark.name().to_owned(),
             categories: plan.eval.benchmark.categories()?,
             samples,

@@ -256,6 +256,7 @@ fn plan_of(manifest: &Manifest) -> Result<Plan> {
         None => "agent".to_owned(),
     };
     overrides.push(Override::new(key, serde_json::Value::from("echo")));
-    let eval = spec::load_of(&spec, &Registry::new(), &overrides, &manifest.eval)?;
+    let mut eval = spec::load_of(&spec, &Registry::new(), &overrides, &manifest.eval)?;
+    eval.asked_tier.clone_from(&manifest.tier);
     Plan::load(&eval, BaselineUse::Compare)
 }

@@ -170,6 +170,16 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
         ))
         .hint("run `cargo evaltest run` without `--limit`, `--filter` or `--failed`, or accept with `--partial`"));
     }
+    if let (Some(tier), Some(largest)) = (&manifest.tier, &manifest.below_tier) {
+        return Err(Error::usage(format!(
+            "run `{shown}` is of tier `{tier}`, and a baseline is made of the largest, `{largest}`: it would lack the \
+             other samples"
+        ))
+        .hint(format!(
+            "{} --tier {largest}, then cargo evaltest accept; or accept the tier with `--partial`",
+            manifest.run_again()
+        )));
+    }
     let summary = Summary::read(&dir.file(SUMMARY))?;
     let gates = summary.gates.iter();
     let mut own = gates.filter(|gate| *gate.gate.metric() == Metric::ErrorRate);

@@ -65,8 +65,14 @@ pub struct Manifest {
     /// Wall time in seconds; of the last part, for a resumed run.
     #[serde(default)]
     pub duration_s: Option<f64>,
-    /// Samples of the eval.
+    /// Samples of the eval, or of the tier that ran.
     pub samples: usize,
+    /// The tier that ran, if it was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<String>,
+    /// The largest tier of the eval, where that has more samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below_tier: Option<String>,
     /// How often each sample is asked.
     #[serde(default = "once")]
     pub epochs: u32,

@@ -7,6 +7,7 @@ mod mean;
 mod measured;
 mod no_regression;
 mod own;
+mod tier;
 mod validate;
 
 use crate::verdict::facts::Facts;
@@ -72,7 +73,11 @@ impl Facts<'_> {
     }
 
     fn look<'a>(&'a self, gates: &'a [Gate]) -> Vec<CheckedGate<'a>> {
-        let mut looks: Vec<_> = gates.iter().map(|gate| gate.look(self)).collect();
+        let look = |gate: &'a Gate| match self.of_other_tier(gate, gates) {
+            Some(result) => CheckedGate::Over(Box::new(result)),
+            None => gate.look(self),
+        };
+        let mut looks: Vec<_> = gates.iter().map(look).collect();
         let compared = looks.iter_mut().filter_map(|look| match look {
             CheckedGate::Over(_) => None,
             CheckedGate::Compared(comparison) => Some(&mut **comparison),
@@ -116,7 +121,8 @@ impl CheckedGate<'_> {
 impl Gate {
     /// What becomes of the gate in a finished run, were it the only one.
     pub fn check(&self, facts: &Facts<'_>) -> GateResult {
-        self.look(facts).result()
+        let other = facts.of_other_tier(self, std::slice::from_ref(self));
+        other.unwrap_or_else(|| self.look(facts).result())
     }
 
     fn look<'a>(&'a self, facts: &'a Facts<'_>) -> CheckedGate<'a> {

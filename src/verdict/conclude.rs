@@ -26,6 +26,7 @@ impl Facts<'_> {
         let mut summary = Summary {
             change: BaselineChange::of(&self),
             partial: self.is_partial(),
+            tier: self.tier.clone(),
             early_stop: self.look.filter(|_| is_sure),
             ignored_matter: ignored_matter(&gates, &self),
             exit_code: exit(&gates, &self),
@@ -118,8 +119,10 @@ fn exit(results: &[GateResult], facts: &Facts<'_>) -> Exit {
 
 /// Whether nobody may look at what a gate that was not asked would have said.
 fn ignored_matter(results: &[GateResult], facts: &Facts<'_>) -> bool {
-    let mut verdicts = results.iter().map(|result| result.verdict);
-    facts.ci && !facts.allow_ignored && verdicts.any(|verdict| verdict == Verdict::Ignored)
+    let mut ignored = results
+        .iter()
+        .filter(|result| result.verdict == Verdict::Ignored);
+    facts.ci && !facts.allow_ignored && ignored.any(|result| !result.other_tier)
 }
 
 #[cfg(test)]

@@ -29,6 +29,10 @@ pub struct Facts<'a> {
     /// Whether somebody asked for fewer samples than the eval is to have, by `--limit`: gates are ignored then, too.
     /// The limit of the eval itself is its size.
     pub partial: bool,
+    /// The tier that ran, if it was one.
+    pub tier: Option<String>,
+    /// The largest tier, where that one is smaller: gates that name none are asked there.
+    pub below_tier: Option<String>,
     /// Whether ignored gates are fine in continuous integration.
     pub allow_ignored: bool,
     /// How low and how high the details of scores can be, where their scorers tell: what could not be judged counts as
@@ -93,6 +97,8 @@ impl Facts<'_> {
             selected: 0,
             total: 0,
             partial: false,
+            tier: None,
+            below_tier: None,
             allow_ignored: false,
             detail_bounds: DetailBounds::new(),
             calibrated: BTreeMap::new(),

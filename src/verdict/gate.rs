@@ -6,6 +6,7 @@ mod level_step;
 mod metric;
 mod parse;
 mod slice;
+mod tier;
 mod variant;
 
 use std::fmt;
@@ -18,6 +19,7 @@ pub(crate) use level_step::LevelStep;
 pub use metric::{GATE_OPTIONS, METRICS, MetricEntry};
 pub(crate) use metric::{LatencyStatistic, Metric, Op};
 pub use slice::Slice;
+pub(crate) use tier::of_tiers;
 pub(crate) use variant::without_variants;
 
 /// The level of `no_regression` unless the gate says otherwise: how often an unchanged agent fails it at
@@ -69,6 +71,7 @@ const DEFAULT_MIN_PAIRS: f64 = 0.9;
 /// | `steps <= 8`, `steps_ratio <= 2` | [`steps`](Gate::steps), [`steps_ratio`](Gate::steps_ratio) |
 /// | `difficulty_drop <= 0.3`, `difficulty_drop(1->2) <= 0.3` | [`difficulty_drop`](Gate::difficulty_drop), [`difficulty_drop_between`](Gate::difficulty_drop_between) |
 /// | `recovered_by_retry <= 10%` | [`recovered_by_retry`](Gate::recovered_by_retry) |
+/// | `error_rate[tier=quick] <= 2%` | any of them with [`tier`](Gate::tier) |
 /// | `cost_usd <= 2`, `tokens <= 9000` | [`cost_usd`](Gate::cost_usd), [`tokens`](Gate::tokens), [`input_tokens`](Gate::input_tokens), [`output_tokens`](Gate::output_tokens) |
 ///
 /// ```
@@ -84,6 +87,8 @@ pub struct Gate {
     pub(super) metric: Metric,
     /// `None` is the whole run.
     pub(super) slice: Option<Slice>,
+    /// The tier in which alone it is asked.
+    pub(super) tier: Option<String>,
     /// `None` for `no_regression`, which has options instead.
     pub(super) bound: Option<(Op, f64)>,
     /// How the threshold is written.
@@ -265,6 +270,7 @@ impl Gate {
         Self {
             metric: Metric::NoRegression,
             slice: None,
+            tier: None,
             bound: None,
             unit: WrittenIn::Number,
             alpha: None,
@@ -389,10 +395,7 @@ impl Gate {
 
     /// The name without the threshold, unique within an eval: `accuracy[level=1]`, `no_regression`.
     pub fn name(&self) -> String {
-        match &self.slice {
-            Some(slice) => format!("{}[{slice}]", self.metric),
-            None => self.metric.to_string(),
-        }
+        format!("{}{}", self.metric, self.brackets())
     }
 }
 
@@ -414,9 +417,7 @@ impl fmt::Display for Gate {
         if !options.is_empty() {
             write!(f, "({})", options.join(", "))?;
         }
-        if let Some(slice) = &self.slice {
-            write!(f, "[{slice}]")?;
-        }
+        write!(f, "{}", self.brackets())?;
         if let Some((op, threshold)) = self.bound {
             write!(f, " {op} {threshold}")?;
         }

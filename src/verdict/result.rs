@@ -23,6 +23,9 @@ pub struct GateResult {
     /// Whether every eval has this gate unless it has another of that name.
     #[serde(default, skip_serializing_if = "is_false")]
     pub default: bool,
+    /// Whether it was ignored because it is for another tier than that of the run, which leaves nothing open.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub other_tier: bool,
     /// The comparison behind `no_regression`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regression: Option<Regression>,
@@ -40,6 +43,7 @@ impl GateResult {
             },
             message,
             default: gate.is_default(),
+            other_tier: false,
             regression: None,
         }
     }
@@ -75,7 +79,7 @@ pub enum Verdict {
     Failed,
     /// Errored samples leave it open, or there was nothing to measure.
     Inconclusive,
-    /// It was not asked: only some of the samples were selected.
+    /// It was not asked: only some of the samples were selected, or the run is of another tier.
     Ignored,
 }
 

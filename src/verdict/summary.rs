@@ -62,7 +62,7 @@ use crate::verdict::result::GateResult;
 ///   `failed_as_wrong`, also of slices, where there are such; `partial`; `early_stop`; `unjudged` of slices and
 ///   scorers, where there are such; `judge`, where one was asked; `not_judged`, where there are such; `change`, with a baseline;
 ///   `failure_rate` with its bounds and interval, also of slices; `steps`, also of slices, where agents tell; `refused`, where
-///   there are such; `reviewed`, where people reviewed.
+///   there are such; `reviewed`, where people reviewed; `tier`, where one ran.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
@@ -80,6 +80,9 @@ pub struct Summary {
     /// ignored then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
+    /// The tier that ran, if it was one: the figures are those of its samples alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<String>,
     /// The look at which every gate was sure, so that the samples that were skipped were not needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early_stop: Option<EarlyLook>,

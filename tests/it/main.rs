@@ -109,6 +109,7 @@ mod stopped;
 mod story;
 mod terminal;
 mod tidy;
+mod tiers;
 mod trials;
 mod unknown_members;
 mod verdicts;

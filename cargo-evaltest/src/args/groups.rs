@@ -109,6 +109,7 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
         &[
             "benchmark",
             "split",
+            "tier",
             "limit",
             "filter",
             "failed",

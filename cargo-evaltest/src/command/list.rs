@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::eval::spec;
+use evaltest::engine::run::drive::{Drive, Errand, SampleChoice};
 use evaltest::engine::run::listing::Listing;
 use evaltest::engine::text::clean;
 use evaltest::{Error, Exit, Registry, Result};
@@ -17,6 +18,10 @@ pub(crate) struct ListArgs {
     /// Specs, folders of specs or names of evals to list; every eval of the project when none is named
     #[arg(value_name = "SPEC|FOLDER|NAME")]
     specs: Vec<PathBuf>,
+
+    /// List this tier of the spec's `tiers` alone
+    #[arg(long, value_name = "NAME")]
+    tier: Option<String>,
 
     /// Show columns, counts by slice and attachments instead of names
     #[arg(long)]
@@ -51,14 +56,26 @@ pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
     if found.is_empty() {
         return Err(discover::nothing_found());
     }
+    let drive = Drive {
+        errand: Errand::List { rows: args.rows },
+        samples: SampleChoice {
+            tier: args.tier.clone(),
+            ..SampleChoice::default()
+        },
+        ..Drive::default()
+    };
     let mut listings: Vec<Listing> = Vec::new();
     let mut paths = Vec::new();
     let mut unregistered = Vec::new();
     for path in found.specs.clone() {
         match spec::load_all(&path, &Registry::new(), &[]) {
             Ok(evals) => {
-                for eval in evals.iter().filter(|eval| found.wants(&path, eval.name())) {
-                    listings.push(Listing::of(eval, args.rows)?);
+                for eval in evals {
+                    if !found.wants(&path, eval.name()) {
+                        continue;
+                    }
+                    let eval = drive.adapt(eval)?;
+                    listings.push(Listing::of(&eval, args.rows)?);
                     paths.push(path.clone());
                 }
             }
@@ -95,7 +112,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
             !left.any(is_wanted)
         });
         if !covered {
-            let listed = target::listings(test, &known, args.rows)?.into_iter();
+            let listed = target::listings(test, &known, &drive)?.into_iter();
             listings.extend(listed.filter(|listing| is_wanted(&listing.eval)));
         }
     }
@@ -169,6 +186,11 @@ fn stats(listing: &Listing, out: &mut dyn std::io::Write) -> std::io::Result<()>
         "  samples: {}, with ground truth: {}",
         stats.samples, stats.with_ground_truth
     )?;
+    if !listing.tiers.is_empty() {
+        let tiers = listing.tiers.iter();
+        let tiers = tiers.map(|(name, samples)| format!("{}: {samples}", clean(name)));
+        writeln!(out, "  tiers: {}", tiers.collect::<Vec<_>>().join(", "))?;
+    }
     let columns: Vec<_> = stats.columns.iter().map(|name| clean(name)).collect();
     let columns = match columns.as_slice() {
         [] => "none".to_owned(),

@@ -53,6 +53,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME")]
     benchmark: Option<String>,
 
+    /// Ask this tier of the spec's `tiers`: a whole run of so many samples, whose gates count
+    #[arg(long, value_name = "NAME")]
+    tier: Option<String>,
+
     /// Ask only the first N samples (after shuffling); gates are then ignored, unlike with `limits.limit` in the spec
     #[arg(long, value_name = "N")]
     limit: Option<usize>,

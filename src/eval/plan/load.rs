@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::cluster;
 use super::hashes::hashes;
 use super::item::{Hashes, Packed, Packer, Slices};
+use super::tier::{self, PlanTier};
 use crate::data::Sample;
 use crate::data::dataset::Filter;
 use crate::error::{Error, Result};
@@ -18,6 +19,8 @@ use crate::scorer::{QaScorer, Scorer};
 pub(super) struct Loaded {
     pub(super) items: Vec<Packed>,
     pub(super) order: Vec<usize>,
+    /// The tier that they are, if they are one.
+    pub(super) tier: Option<PlanTier>,
     pub(super) slices: Slices,
     /// Samples that the limit left out.
     pub(super) left_out: HashSet<String>,
@@ -29,7 +32,8 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     let mut packer = Packer::default();
     let mut items = Vec::new();
     let mut cluster = cluster::ColumnCheck::default();
-    let hash_now = |files: bool| eval.limits.limit.is_none() && !files;
+    let is_all = eval.limits.limit.is_none() && eval.asked_tier.is_none();
+    let hash_now = |files: bool| is_all && !files;
     let mut rules = judges_by_number(scorers).then(QaRules::default);
     let is_placed = Cell::new(false);
     let of_eval = |error: Error| {
@@ -70,13 +74,26 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     cluster.finish(eval)?;
     // A limit must not make a gate on a slice look like a typing error.
     let slices = packer.slices();
+    // What the command line leaves of a tier is less than that tier.
+    let limit = eval.limits.limit;
+    let (of_eval_itself, of_command) = match eval.asked_tier {
+        Some(_) if eval.is_limited() => (None, limit),
+        _ => (limit, None),
+    };
     let filter = Filter {
         ids: None,
         seed: eval.shuffle,
-        limit: eval.limits.limit,
+        limit: of_eval_itself,
     };
     // Asked in the order of the shuffle, recorded in that of the dataset.
     let turns = filter.order(items.len());
+    let (tier, mut turns) = tier::cut(
+        (&eval.tiers, eval.asked_tier.as_deref()),
+        &eval.name,
+        &items,
+        turns,
+    )?;
+    turns.truncate(of_command.unwrap_or(usize::MAX));
     if turns.is_empty() {
         return Err(
             Error::usage(format!("eval `{}`: the limit leaves no sample", eval.name))
@@ -99,6 +116,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     Ok(Loaded {
         items,
         order,
+        tier,
         slices,
         left_out,
         rules,

@@ -110,12 +110,7 @@ pub(super) fn build(
     eval.variant = variant.clone();
     eval.cluster = spec.benchmark.rest.cluster;
     eval.prompt = spec.prompt.unwrap_or_default();
-    let prompt = eval.prompt.check(&*eval.benchmark);
-    match eval.prompt {
-        Prompt::Template(_) => prompt.under("template"),
-        _ => prompt,
-    }
-    .under("prompt")?;
+    check_prompt(&eval).under("prompt")?;
     eval.extract = match spec.extract {
         None => None,
         Some(value) => Some(Extract::from_value(&value).under("extract")?),
@@ -128,8 +123,11 @@ pub(super) fn build(
     };
     eval.scorers = scorers_of(spec.scorer, spec.scorers, &context)?;
     check_scorer_names(&eval.scorers).under("scorers")?;
-    gate::check_unique(&gates).under("gates")?;
-    eval.gates = gates;
+    if let Some(tiers) = spec.tiers {
+        eval.tiers = super::tiers::tiers(tiers).under("tiers")?;
+    }
+    eval.gates = gate::of_tiers(gates, !eval.tiers.is_empty());
+    gate::check_unique(&eval.gates).under("gates")?;
     eval.limits = limits;
     eval.errors = spec.errors.map(Into::into).unwrap_or_default();
     eval.shuffle = spec.shuffle.map(|shuffle| shuffle.seed);
@@ -159,6 +157,14 @@ pub(super) fn build(
         compiled.under(item).under("redact")?;
     }
     Ok(eval)
+}
+
+fn check_prompt(eval: &Eval) -> Result<()> {
+    let checked = eval.prompt.check(&*eval.benchmark);
+    match eval.prompt {
+        Prompt::Template(_) => checked.under("template"),
+        _ => checked,
+    }
 }
 
 /// The scorers that a spec names, the first of which decides.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::cache::CacheKey;
 use super::tagged::{Rest, Tagged, TaggedKind};
+use super::tiers::TierKeys;
 use crate::agent::Agent;
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
@@ -96,6 +97,14 @@ pub(super) struct SpecFile {
     /// `pass^3` and `majority` tell what several say together.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 1000, "default" = 1)))]
     pub(super) epochs: Option<u32>,
+    /// Sizes in which the eval can be run, `run --tier NAME`, by names of your own: each lies within the larger, and has
+    /// of every value of the first slice its share. A gate may name one: `error_rate[tier=quick] <= 0.02`.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(schema_with = "super::schema::fields::tiers")
+    )]
+    #[serde(default, deserialize_with = "given")]
+    pub(super) tiers: Option<ByName<TierKeys>>,
     /// The committed baseline: what makes a sample's test fail, and what snapshots show.
     #[serde(default)]
     pub(super) snapshot: SnapshotKeys,
@@ -369,6 +378,10 @@ impl<T> ByName<T> {
 
     pub(super) fn names(&self) -> Vec<String> {
         self.0.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    pub(super) fn into_entries(self) -> Vec<(String, T)> {
+        self.0
     }
 
     pub(super) fn take(self, name: &str) -> Option<T> {

@@ -91,8 +91,8 @@ pub fn annotations(
             let (kind, what) = match gate.verdict {
                 Verdict::Failed => (AnnotationKind::Error, "failed"),
                 Verdict::Inconclusive => (AnnotationKind::Warning, "is inconclusive"),
-                Verdict::Ignored => (AnnotationKind::Notice, "was ignored"),
-                Verdict::Passed => continue,
+                Verdict::Ignored if !gate.other_tier => (AnnotationKind::Notice, "was ignored"),
+                Verdict::Ignored | Verdict::Passed => continue,
             };
             let place = places.gate(Some(&gate.gate));
             let title = format!("{eval}: gate {} {what}", gate.gate);

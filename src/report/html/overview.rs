@@ -119,6 +119,11 @@ fn changed(change: &BaselineChange) -> String {
 fn notices(run: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
     let summary = &run.summary;
     let mut told = Vec::new();
+    if let Some(tier) = &summary.tier {
+        told.push(format!(
+            "A run of tier {tier}: figures and gates are those of its samples."
+        ));
+    }
     if summary.partial {
         told.push(
             "A partial run: less was asked than the eval has, and gates are ignored.".to_owned(),

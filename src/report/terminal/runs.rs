@@ -44,6 +44,10 @@ fn row(run: &RunGlance) -> Vec<TableCell> {
         GlanceStatus::Killed => "killed".to_owned(),
     };
     let partial = if run.partial { " (partial)" } else { "" };
+    let tier = run.tier.as_ref();
+    let tier = tier.map_or_else(String::new, |tier| {
+        format!(" ({})", cut(&clean(tier), MOST))
+    });
     let agent = [run.agent.as_deref(), run.model.as_deref()];
     let agent: Vec<_> = agent.into_iter().flatten().collect();
     let agent = match &*agent {
@@ -55,7 +59,7 @@ fn row(run: &RunGlance) -> Vec<TableCell> {
         minute(&run.started_at),
         cut(&clean(&run.eval), MOST),
         cut(&clean(&agent), MOST),
-        samples + partial,
+        samples + &tier + partial,
         accuracy::shown(run.accuracy, run.accuracy_bounds).unwrap_or_else(none),
         count(run.errors),
         run.gates.map_or_else(none, gates),

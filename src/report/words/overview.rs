@@ -76,6 +76,13 @@ pub(super) fn notices(run: &ReportedRun, text: &mut ReportText) {
             reason.unwrap_or_default()
         ));
     }
+    if let Some(tier) = &summary.tier {
+        text.notice(
+            ReportLine::from("A run of tier ")
+                .typed(tier)
+                .plain(": figures and gates are those of its samples."),
+        );
+    }
     if summary.partial {
         text.notice("A partial run: less was asked than the eval has, and its gates are ignored.");
     }

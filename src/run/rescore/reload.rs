@@ -13,7 +13,7 @@ use crate::store::{Manifest, RunDir, RunStatus, read_records};
 use crate::verdict::baseline::Baseline;
 use crate::verdict::check;
 use crate::verdict::facts::{Facts, Stop};
-use crate::verdict::gate::{Gate, with_default};
+use crate::verdict::gate::{Gate, of_tiers, with_default};
 use crate::verdict::gather::Gathered;
 use crate::verdict::look::EarlyLook;
 use crate::verdict::run::{Notable, Run};
@@ -33,9 +33,9 @@ pub fn reload(
     // Other gates are asked for alone, without what else decided the run.
     let others = gates.is_some();
     let (gates, failed_assertions) = if let Some(gates) = gates {
-        (gates, Vec::new())
+        (meant(gates, &manifest), Vec::new())
     } else {
-        let gates = with_default(&gates_of(&manifest)?);
+        let gates = with_default(&gates_of(&manifest)?, manifest.tier.as_deref());
         (gates, manifest.failed_assertions.clone())
     };
     let needs_baseline = gates.iter().any(Gate::needs_baseline);
@@ -52,10 +52,8 @@ pub fn reload(
     let look = look_of(&manifest);
     let stop = stop_of(&manifest, look);
     let cut_short = stop.filter(|stop| *stop != Stop::Sure);
-    let stop_reason = cut_short.map(|_| {
-        let reason = manifest.stop_reason.clone();
-        reason.unwrap_or_else(|| "it was killed".to_owned())
-    });
+    let killed = || "it was killed".to_owned();
+    let stop_reason = cut_short.map(|_| manifest.stop_reason.clone().unwrap_or_else(killed));
     let summary = SummaryBuilder::new(&*manifest.eval)
         .scorer(manifest.scorers.first().map(String::as_str))
         .epochs(manifest.epochs);
@@ -96,6 +94,9 @@ pub fn reload(
         total: manifest.samples as u64,
         detail_bounds: manifest.detail_bounds.clone(),
         partial: manifest.is_limited(),
+        tier: manifest.tier.clone(),
+        // Who asks for a gate now means this run.
+        below_tier: manifest.below_tier.clone().filter(|_| !others),
         stop,
         look,
         green: green_of(&manifest),
@@ -125,6 +126,7 @@ pub fn reload(
         let known = check::Known {
             means: Some(check::KnownMeans::of(&run.summary, &manifest.detail_bounds)),
             bounds: manifest.detail_bounds.clone(),
+            tiers: tiers_of(&manifest),
             ..check::Known::of_run(&run.summary, &manifest.scorers, manifest.epochs)
         };
         gates.iter().try_for_each(|gate| gate.validate(&known))?;
@@ -142,17 +144,14 @@ pub fn as_judged(dir: &RunDir) -> Result<Run> {
     Ok(run)
 }
 
-/// The baseline without what the eval's own limit leaves out: what was not to be asked is not gone.
+/// The baseline without what the eval's own limit or its tier leaves out: what was not to be asked is not gone.
 pub(super) fn within<'a>(
     baseline: &'a Baseline,
     manifest: &Manifest,
     facts: &Facts<'_>,
 ) -> Cow<'a, Baseline> {
-    if manifest
-        .config
-        .pointer("/limits/limit")
-        .is_none_or(Value::is_null)
-    {
+    let limit = manifest.config.pointer("/limits/limit");
+    if limit.is_none_or(Value::is_null) && manifest.tier.is_none() {
         return Cow::Borrowed(baseline);
     }
     let mut baseline = baseline.clone();
@@ -192,7 +191,21 @@ pub(super) fn gates_of(manifest: &Manifest) -> Result<Vec<Gate>> {
         .and_then(Value::as_array)
         .into_iter()
         .flatten();
-    gates.filter_map(Value::as_str).map(str::parse).collect()
+    let gates = gates.filter_map(Value::as_str).map(str::parse);
+    Ok(meant(gates.collect::<Result<_>>()?, manifest))
+}
+
+/// Gates as they are meant of the eval of a run.
+fn meant(gates: Vec<Gate>, manifest: &Manifest) -> Vec<Gate> {
+    of_tiers(gates, !tiers_of(manifest).is_empty())
+}
+
+/// The names of the tiers of a run's eval.
+fn tiers_of(manifest: &Manifest) -> Vec<String> {
+    let tiers = manifest.config.get("tiers").and_then(Value::as_object);
+    tiers
+        .map(|tiers| tiers.keys().cloned().collect())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

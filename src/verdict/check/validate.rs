@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::mean::{KnownMeans, LISTED};
-use super::own;
+use super::{own, tier};
 use crate::data::DetailBounds;
 use crate::error::{Error, Result, nearest};
 use crate::stats::as_f64;
@@ -21,6 +21,8 @@ const LABEL: &str = "label";
 pub(crate) struct Known {
     /// The values of each slice dimension.
     pub slices: BTreeMap<String, BTreeSet<String>>,
+    /// The names of its tiers.
+    pub(crate) tiers: Vec<String>,
     /// The names of the eval's scorers, the deciding one first.
     pub scorers: Vec<String>,
     /// What there are means of, once the run is over.
@@ -57,6 +59,7 @@ impl Known {
         }
         Self {
             slices,
+            tiers: Vec::new(),
             scorers: scorers.into_iter().map(Into::into).collect(),
             means: None,
             details: BTreeMap::new(),
@@ -76,6 +79,7 @@ impl Known {
         });
         Self {
             slices: slices.collect(),
+            tiers: Vec::new(),
             scorers: scorers.to_vec(),
             means: Some(KnownMeans::of(summary, &DetailBounds::new())),
             details: BTreeMap::new(),
@@ -95,7 +99,8 @@ impl Gate {
         if !self
             .to_string()
             .parse()
-            .is_ok_and(|gate: Self| gate == *self)
+            // In an eval without tiers a slice may have that name.
+            .is_ok_and(|gate: Self| gate == *self || gate.without_tiers() == *self)
         {
             let message = format!("gate `{self}` cannot be written as a text");
             return Err(Error::usage(message));
@@ -132,11 +137,15 @@ impl Gate {
             let hint = format!("ask each sample so often: `epochs: {needed}`");
             return Err(Error::usage(message).hint(hint));
         }
+        self.validate_tier(&known.tiers)?;
         let Some(Slice { dimension, value }) = &self.slice else {
             return Ok(());
         };
         let Some(values) = known.slices.get(dimension) else {
             let message = format!("gate `{self}`: no sample has a `{dimension}`");
+            if let Some(hint) = tier::missing(dimension, value) {
+                return Err(Error::usage(message).hint(hint));
+            }
             let dimensions = known.slices.keys().map(String::as_str);
             return Err(Error::usage(message).hint(choices("slices", dimension, dimensions)));
         };

@@ -1,7 +1,8 @@
 //! The grammar of gates:
 //!
 //! ```text
-//! METRIC[(ARG)][[DIMENSION=VALUE]] OP NUMBER[%|s]      OP is one of >= > <= <
+//! METRIC[(ARG)][[DIMENSION=VALUE]] OP NUMBER[%|s]      OP is one of >= > <= <; [tier=NAME] and
+//!                                                       [DIMENSION=VALUE, tier=NAME] wherever a slice may stand
 //! accuracy[(ARG)][[DIMENSION=VALUE]] >= NUMBER[%] (confidence=NUMBER)
 //! corrected(ARG)[[DIMENSION=VALUE]] >= NUMBER[%] (confidence=NUMBER)
 //! min_samples(NUMBER)
@@ -12,6 +13,7 @@
 use std::str::FromStr;
 
 use super::metric::METRICS;
+use super::tier::split_tier;
 use super::{Gate, LatencyStatistic, LevelStep, Metric, Op, Slice, WrittenIn};
 use crate::error::{Error, Result, nearest};
 
@@ -38,6 +40,7 @@ struct Parts<'a> {
     metric: &'a str,
     argument: Option<&'a str>,
     slice: Option<Slice>,
+    tier: Option<&'a str>,
     bound: Option<(Op, &'a str)>,
     /// What stands in parentheses behind the number.
     options: Option<&'a str>,
@@ -56,17 +59,21 @@ impl<'a> Parts<'a> {
             argument = Some(inside.trim());
             rest = after.trim_start();
         }
-        let mut slice = None;
+        let (mut slice, mut tier) = (None, None);
         if let Some(inner) = rest.strip_prefix('[') {
             // The last one: a value may hold brackets, what follows cannot.
             let (inside, after) = inner
                 .rsplit_once(']')
                 .ok_or_else(|| Error::usage("`[` without `]`"))?;
-            let (dimension, value) = pair(inside).ok_or_else(|| {
-                Error::usage(format!("`[{inside}]` is no slice"))
-                    .hint("write the dimension and the value: `[level=1]`")
-            })?;
-            slice = Some(Slice::new(dimension, value));
+            let (of_slice, of_tier) = split_tier(inside);
+            if let Some(inside) = of_slice {
+                let (dimension, value) = pair(inside).ok_or_else(|| {
+                    Error::usage(format!("`[{inside}]` is no slice"))
+                        .hint("write the dimension and the value: `[level=1]`")
+                })?;
+                slice = Some(Slice::new(dimension, value));
+            }
+            tier = of_tier;
             rest = after.trim_start();
         }
         let mut options = None;
@@ -80,6 +87,7 @@ impl<'a> Parts<'a> {
             metric,
             argument,
             slice,
+            tier,
             bound: bound(rest)?,
             options,
         })
@@ -90,6 +98,7 @@ impl<'a> Parts<'a> {
         let mut gate = Gate {
             metric,
             slice: self.slice,
+            tier: self.tier.map(str::to_owned),
             ..Gate::no_regression()
         };
         if gate.metric != Metric::NoRegression

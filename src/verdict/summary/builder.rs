@@ -204,6 +204,7 @@ impl SummaryBuilder {
             format_version: FORMAT_VERSION,
             eval: self.eval,
             partial: false,
+            tier: None,
             early_stop: None,
             samples: total.samples,
             scored: total.scored,

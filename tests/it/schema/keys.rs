@@ -12,7 +12,7 @@ type Steps = Vec<String>;
 /// All maps of a spec whose keys the program knows.
 fn maps(value: &Value, steps: &Steps, found: &mut Vec<Steps>) {
     // What these hold is a user's own.
-    const FREE: [&str; 12] = [
+    const FREE: [&str; 13] = [
         "agents",
         "prompts",
         "options",
@@ -25,6 +25,7 @@ fn maps(value: &Value, steps: &Steps, found: &mut Vec<Steps>) {
         "after",
         "choices",
         "topics",
+        "tiers",
     ];
     match value {
         Value::Object(map) => {

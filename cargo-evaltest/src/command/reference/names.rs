@@ -58,7 +58,9 @@ no_regression[(OPTION=VALUE, …)][[DIMENSION=VALUE]]
 
 The operator is `>=`, `>`, `<=` or `<`. A share may be written as `0.6` or `60%`, seconds as `20` or `20s`. `[level=1]` asks of the
 samples with this value alone. Where a spec has `agents` or `prompts`, `[agent=small]` and `[prompt=short]` make it a gate of
-these evals alone, `accuracy[agent=small][level=1] >= 0.6`; a gate without them is one of each. Samples that ended in an error have no verdict: a gate is asked with them as right and as wrong, and is
+these evals alone, `accuracy[agent=small][level=1] >= 0.6`; a gate without them is one of each. Where it has `tiers`,
+`[tier=quick]` and `[level=1, tier=quick]` are asked in a run of that tier alone; a gate without a tier in the largest and in runs without a tier, an
+`error_rate` of all samples in every one that has none of its own. Samples that ended in an error have no verdict: a gate is asked with them as right and as wrong, and is
 inconclusive where that makes a difference (exit code 3). `error_rate <= 0.05` is asked of an eval that has none of its own.
 
 ## Metrics

@@ -52,6 +52,7 @@ impl RunArgs {
                 Errand::Run
             },
             samples: SampleChoice {
+                tier: self.tier.clone(),
                 filter: self.filter.clone(),
                 failed: match &self.failed {
                     Some(path) => Some(absolute(&run_ids::found(path)?)?),

@@ -53,6 +53,7 @@ impl RunArgs {
                     .overrides
                     .splice(0..0, manifest.overrides.iter().cloned());
                 drive.redact.extend(manifest.redact.iter().cloned());
+                keep_tier(manifest, drive)?;
             }
             if named.is_empty() {
                 match spec::spec_of_run(manifest) {
@@ -129,6 +130,24 @@ impl RunArgs {
         }
         Ok(Work { evals, tests: left })
     }
+}
+
+/// A run goes on with the samples that it began with.
+fn keep_tier(manifest: &Manifest, drive: &mut Drive) -> Result<()> {
+    let asked = drive.samples.tier.take();
+    drive.samples.tier.clone_from(&manifest.tier);
+    if asked.is_none() || asked == manifest.tier {
+        return Ok(());
+    }
+    let of = match &manifest.tier {
+        Some(tier) => format!("of tier `{}`", clean(tier)),
+        None => "of all samples".to_owned(),
+    };
+    let id = clean(&manifest.run_id);
+    Err(
+        Error::usage(format!("run `{id}` is {of}, and goes on as it began"))
+            .hint("leave `--tier` out, or start a new run without `--resume`"),
+    )
 }
 
 /// The evals of specs, and the specs that name what only a test binary may know.

@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
 
 use crate::eval::registry::LongSandbox;
+use crate::eval::spec::tiers::TierKeys;
 
 pub(in crate::eval) fn benchmark(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "$ref": "#/$defs/benchmark" })
@@ -19,6 +20,10 @@ pub(in crate::eval) fn agents(generator: &mut SchemaGenerator) -> Schema {
 
 pub(in crate::eval) fn prompts(generator: &mut SchemaGenerator) -> Schema {
     by_name(&prompt(generator))
+}
+
+pub(in crate::eval) fn tiers(generator: &mut SchemaGenerator) -> Schema {
+    by_name(&TierKeys::json_schema(generator))
 }
 
 /// One or more by names of the user's.

@@ -1,0 +1,34 @@
+//! How much an eval asks.
+
+use super::Eval;
+
+impl Eval {
+    /// Asks only the first samples, after shuffling.
+    #[must_use]
+    pub fn limit(mut self, samples: usize) -> Self {
+        self.limits.limit = Some(samples);
+        self
+    }
+
+    /// Adds a size in which the eval can be run, `cargo evaltest run --tier NAME`: so many samples, or all of them
+    /// (`None`). A smaller tier lies within the larger, and each has of every slice its share.
+    ///
+    /// ```
+    /// # use evaltest::{Eval, Gate, Output, Task, Qa};
+    /// # fn tiers(eval: Eval) -> Eval {
+    /// eval.tier("quick", 5).tier("full", None)
+    ///     .gate(Gate::error_rate(0.02).tier("quick"))
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn tier(mut self, name: impl Into<String>, samples: impl Into<Option<usize>>) -> Self {
+        self.tiers.add(name.into(), samples.into());
+        self
+    }
+
+    /// Whether the command line asks for fewer samples than the eval is to have.
+    pub(crate) fn is_limited(&self) -> bool {
+        let mut overrides = self.overrides.iter();
+        overrides.any(|change| change.key == "limits.limit")
+    }
+}
