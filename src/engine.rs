@@ -169,6 +169,7 @@ pub mod verdict {
     };
     pub use crate::verdict::look::EarlyLook;
     pub use crate::verdict::marks::Marks;
+    pub use crate::verdict::trend::{Trend, TrendChange, TrendEntry, TrendLine, TrendMark};
 }
 
 /// Accepting a run as the baseline.

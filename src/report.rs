@@ -37,6 +37,7 @@ pub mod recommend;
 pub mod reported;
 mod reviewed;
 pub mod terminal;
+pub mod trend;
 pub mod words;
 
 pub use judge::corrected as corrected_lines;

@@ -29,10 +29,6 @@ mod mean;
 mod multinomial;
 mod normal;
 mod pass;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "the page of trends is to ask for it")
-)]
 mod pettitt;
 mod plan;
 mod powered;
@@ -69,6 +65,7 @@ pub(crate) use kappa::Kappas;
 pub(crate) use mean::{MeanEstimate, RunningMean, grouped_mean95};
 pub use multinomial::{SharesTest, SharesTestKind, shares_test};
 pub(crate) use pass::{pass_at, pass_hat};
+pub(crate) use pettitt::change_points;
 pub use plan::WantedDrop;
 pub(crate) use powered::{
     LabelSpread, PoweredMean, powered_mean, powered_mean_of_groups, shifted_mean,

@@ -27,3 +27,5 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod conclude;
 pub(crate) mod run;
+
+pub(crate) mod trend;

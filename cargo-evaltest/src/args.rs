@@ -38,6 +38,7 @@ use crate::command::{
     scorers::ScorersArgs,
     show::ShowArgs,
     summarize::SummarizeArgs,
+    trend::TrendArgs,
     view::ViewArgs,
     winrate::RunsWinrateArgs,
 };
@@ -78,6 +79,7 @@ pub(crate) enum CliCommand {
     Runs(RunsArgs),
     Show(ShowArgs),
     Compare(CompareArgs),
+    Trend(TrendArgs),
     Score(ScoreArgs),
     Scorers(ScorersArgs),
     Judge(JudgeArgs),

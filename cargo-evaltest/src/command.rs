@@ -29,5 +29,6 @@ pub(crate) mod score;
 pub(crate) mod scorers;
 pub(crate) mod show;
 pub(crate) mod summarize;
+pub(crate) mod trend;
 pub(crate) mod view;
 pub(crate) mod winrate;

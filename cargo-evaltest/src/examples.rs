@@ -6,6 +6,8 @@ use clap::Command;
 
 use crate::prose::flowing;
 
+mod history;
+
 /// A command line behind `cargo evaltest`, and what it does.
 pub(crate) type CliExample = (&'static str, &'static str);
 
@@ -185,6 +187,7 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
             ("runs gaia --json", "all figures of those of one eval"),
         ],
     ),
+    ("trend", history::TREND),
     (
         "summarize",
         &[

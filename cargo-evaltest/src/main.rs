@@ -11,6 +11,7 @@ mod command;
 mod console;
 mod discover;
 mod examples;
+mod histories;
 mod progress;
 mod prose;
 mod run_ids;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Some(CliCommand::Runs(args)) => command::runs::run(&args),
         Some(CliCommand::Show(args)) => command::show::run(&args),
         Some(CliCommand::Compare(args)) => command::compare::run(&args),
+        Some(CliCommand::Trend(args)) => command::trend::run(&args),
         Some(CliCommand::Score(args)) => command::score::run(&args),
         Some(CliCommand::Scorers(args)) => command::scorers::run(&args),
         Some(CliCommand::Judge(args)) => command::judge::run(&args),

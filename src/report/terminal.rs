@@ -14,6 +14,7 @@ pub mod paint;
 pub mod runs;
 mod scorers;
 pub mod table;
+pub mod trend;
 pub mod troubles;
 
 use std::io::{self, Write};

@@ -110,6 +110,7 @@ mod story;
 mod terminal;
 mod tidy;
 mod tiers;
+mod trend;
 mod trials;
 mod unknown_members;
 mod verdicts;

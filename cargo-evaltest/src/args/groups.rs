@@ -16,6 +16,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
             "runs",
             "show",
             "compare",
+            "trend",
             "summarize",
             "report",
             "view",

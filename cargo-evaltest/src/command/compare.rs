@@ -107,7 +107,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit> {
 }
 
 /// Writes the file, all of it or none; into what is no file, such as a pipe, as it comes.
-fn to_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+pub(super) fn to_file(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         let io = |error: io::Error| Error::io("write", path, &error);
         let mut out = BufWriter::new(File::create(path).map_err(io)?);

@@ -7,11 +7,13 @@ mod histogram;
 mod intervals;
 mod matrix;
 mod scatter;
+mod series;
 
 pub(crate) use histogram::{HistogramMark, histogram};
 pub(crate) use intervals::{IntervalRow, IntervalScale, intervals};
 pub(crate) use matrix::matrix;
 pub(crate) use scatter::{ScatterPoint, scatter};
+pub(crate) use series::{SeriesChart, SeriesLine, SeriesMark, SeriesPoint};
 
 /// A share of the width or the height, as SVG has it.
 fn place(share: f64) -> String {
@@ -20,7 +22,7 @@ fn place(share: f64) -> String {
 }
 
 /// Ends of steps that people count in, a few of them from nothing to `most`: 1, 2 or 5 times a power of ten.
-fn steps(most: f64) -> Vec<f64> {
+pub(crate) fn steps(most: f64) -> Vec<f64> {
     if !most.is_finite() || most <= 0.0 {
         return vec![0.0];
     }
@@ -38,7 +40,7 @@ fn steps(most: f64) -> Vec<f64> {
 }
 
 /// A figure without decimals that say nothing.
-fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }

@@ -62,6 +62,7 @@ const VERDICT: &[&str] = &[
     "compare",
     "conclude",
     "run",
+    "trend",
 ];
 
 /// Where a room uses one below it. It was 32 arrows once, and stays empty.

@@ -1,0 +1,103 @@
+//! `cargo evaltest trend`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use evaltest::engine::history::History;
+use evaltest::engine::report::terminal::trend::write;
+use evaltest::engine::report::trend::{EvalTrend, TrendsJson, page};
+use evaltest::engine::system::project::shown;
+use evaltest::engine::text::clean;
+use evaltest::{Error, Exit, Result};
+
+use super::compare::to_file;
+use crate::histories::{self, histories};
+use crate::{colour, console};
+
+/// Show where evals go: accuracy, cost, latency and errors over the runs of their histories
+///
+/// A history is the file `history.jsonl` beside the snapshots of an eval, to which `run --history` and `accept` add a
+/// line each; no run directory is needed. Runs over the same samples, judged alike, are a line; another dataset or
+/// scorer begins a new one, and a changed agent, prompt or served model is marked on it, as is where the accuracy
+/// changed its level.
+#[derive(Debug, Args)]
+#[command(after_long_help = NOTES)]
+pub(crate) struct TrendArgs {
+    /// Evals or specs; every eval of the project that has a history when none is named
+    #[arg(value_name = "EVAL|SPEC")]
+    evals: Vec<PathBuf>,
+
+    /// So many of the newest runs of each eval: 20, or 500 on a page; 0 for all
+    #[arg(long, value_name = "N")]
+    last: Option<usize>,
+
+    /// Print JSON
+    #[arg(long, conflicts_with = "html")]
+    json: bool,
+
+    /// Write a page to this file, to open in a browser or to send, with pictures of all figures over the runs
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// Joined and wrapped by `--help`.
+const NOTES: &str = "\
+`--json` prints {\"format_version\", \"evals\": [{\"eval\", \"history\", \"runs\", \"older\", \"lines\", \"entries\",
+\"notices\"}]}: \"lines\" are the runs that can be compared, each with \"tier\", \"dataset_hash\", \"scorer_hash\", \"runs\" and the
+\"changes\" of its level; \"entries\" are runs and accepted baselines as they stand in the history, each with the place of its
+\"line\", the \"delta\" of its accuracy to the run before, \"accuracy_bounds\" and \"marks\".";
+
+pub(crate) fn run(args: &TrendArgs) -> Result<Exit> {
+    let found = histories(&args.evals)?;
+    let last = args.last.unwrap_or(match args.html {
+        Some(_) => 500,
+        None => 20,
+    });
+    let mut read = Vec::new();
+    for place in &found {
+        let history = History::read(&place.path, &place.eval)?;
+        for notice in history.notices() {
+            console::note(&clean(&notice));
+        }
+        read.push(history);
+    }
+    let all = found.iter().zip(&read);
+    let (known, empty): (Vec<_>, Vec<_>) = all.partition(|(_, history)| !history.lines.is_empty());
+    if let Some((place, history)) = empty.first()
+        && (known.is_empty() || !args.evals.is_empty())
+    {
+        return Err(match history.skipped.len() {
+            0 => histories::none_of(&place.eval),
+            _ => Error::usage(format!(
+                "`{}` has no line that can be read",
+                histories::told(place)
+            ))
+            .hint("restore it from version control, or delete it: git checkout HEAD -- FILE"),
+        });
+    }
+    let trends = known.into_iter();
+    let trends: Vec<_> = trends
+        .map(|(place, history)| EvalTrend::of(&place.eval, history, last))
+        .collect();
+    if args.json {
+        console::print_long_json(&TrendsJson(&trends))?;
+    } else if let Some(file) = &args.html {
+        to_file(file, |out| page::write(&trends, out))?;
+        console::print(|out| writeln!(out, "{}", clean(&shown(file))))?;
+    } else {
+        console::print(|out| {
+            for (place, trend) in trends.iter().enumerate() {
+                if place > 0 {
+                    writeln!(out)?;
+                }
+                write(trend, colour::paint(), out)?;
+            }
+            Ok(())
+        })?;
+    }
+    let older: usize = trends.iter().map(EvalTrend::older).sum();
+    if older > 0 {
+        console::note(&format!("{older} older: `cargo evaltest trend --last 0`"));
+    }
+    Ok(Exit::Passed)
+}

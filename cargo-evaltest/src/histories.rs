@@ -1,0 +1,112 @@
+//! Where the evals of the project keep their histories: `history.jsonl` beside the snapshots of each.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use evaltest::engine::eval::spec;
+use evaltest::engine::history::HISTORY_FILE;
+use evaltest::engine::system::project::shown;
+use evaltest::engine::text::{clean, shell_word};
+use evaltest::{Error, Result};
+
+use crate::console;
+use crate::discover::{self, Discovered};
+
+/// The history of an eval.
+#[derive(Debug)]
+pub(crate) struct EvalHistory {
+    /// The eval's name.
+    pub(crate) eval: String,
+    /// The file.
+    pub(crate) path: PathBuf,
+}
+
+/// The histories of these evals, or of all that have one.
+///
+/// # Errors
+/// When there is none of an eval that was named, or none at all.
+pub(crate) fn histories(typed: &[PathBuf]) -> Result<Vec<EvalHistory>> {
+    let found = if typed.is_empty() {
+        discover::find()?
+    } else {
+        discover::named(typed)?
+    };
+    let mut places: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for path in &found.specs {
+        let names = match spec::names(path) {
+            Ok(names) => names,
+            Err(error) if !typed.is_empty() => return Err(error),
+            // The others have their histories all the same.
+            Err(error) => {
+                console::note(&error.to_string());
+                continue;
+            }
+        };
+        let wanted = names.evals.into_iter();
+        for names in wanted.filter(|names| found.wants(path, &names.eval)) {
+            let places = places.entry(names.eval).or_default();
+            places.push(names.snapshots.join(HISTORY_FILE));
+        }
+    }
+    of_tests(&found, &mut places);
+    let mut there = Vec::new();
+    let mut without = Vec::new();
+    for (eval, mut paths) in places {
+        paths.sort();
+        paths.dedup();
+        let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
+        let paths: Vec<_> = paths.into_iter().filter(is_there).collect();
+        if paths.is_empty() {
+            without.push(eval.clone());
+        }
+        let paths = paths.into_iter();
+        there.extend(paths.map(|path| EvalHistory {
+            eval: eval.clone(),
+            path,
+        }));
+    }
+    match without.first() {
+        Some(eval) if !typed.is_empty() => Err(none_of(eval)),
+        _ if there.is_empty() && found.is_empty() => Err(discover::nothing_found()),
+        _ if there.is_empty() => Err(Error::usage(
+            "no eval of this project has a history yet: there is no `history.jsonl` beside snapshots",
+        )
+        .hint("cargo evaltest run --history")),
+        _ => Ok(there),
+    }
+}
+
+/// The error for an eval that has no history.
+pub(crate) fn none_of(eval: &str) -> Error {
+    let name = clean(eval);
+    Error::usage(format!("eval `{name}` has no history yet")).hint(format!(
+        "cargo evaltest run {} --history",
+        shell_word(&name)
+    ))
+}
+
+/// Adds those of evals that are made in test targets: what lies where such evals have their snapshots.
+fn of_tests(found: &Discovered, places: &mut BTreeMap<String, Vec<PathBuf>>) {
+    for test in &found.tests {
+        let package = test.manifest.parent().unwrap_or_else(|| Path::new(""));
+        let folder = package.join("tests/snapshots");
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let there = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let is_wanted = |eval: &String| found.names.is_empty() || found.names.contains(eval);
+        let named = found.names.iter().cloned();
+        for eval in there.chain(named).filter(is_wanted) {
+            let path = folder.join(&eval).join(HISTORY_FILE);
+            let is_there = path.symlink_metadata().is_ok();
+            let is_known = places.contains_key(&eval);
+            if is_there || found.names.contains(&eval) && !is_known {
+                places.entry(eval).or_default().push(path);
+            }
+        }
+    }
+}
+
+/// The file as people are told.
+pub(crate) fn told(history: &EvalHistory) -> String {
+    clean(&shown(&history.path))
+}
