@@ -38,8 +38,6 @@
 //! * Arithmetic of constants is limited in size, and knows a few builtins only; Python's `eval` knows all.
 //! * Depth limits that come from Python's recursion limit are near the official ones, not equal: they depend
 //!   on how many calls are open there.
-//! * The grammar of JavaScript is one release newer, because the official one cannot be built together with
-//!   other C libraries. It reads `import.meta`, and no name that ends in a back quote.
 //! * A Java or JavaScript text is given up when the parser has skipped 64 tokens of it and might still forgive all
 //!   its faults: it takes quadratic time to go on.
 //! * Messages of parsers are not those of `CPython`.

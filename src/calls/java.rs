@@ -206,6 +206,10 @@ mod tests {
         check("f(a=g(x = 1));", Some("[{'f': {'a': 'g(x = 1)'}}]"));
         check("f(a=x  +  1);", Some("[{'f': {'a': 'x+1'}}]"));
         check("f(a=x, b=true;", Some("[{'f': {'a': 'x', 'b': 'true'}}]"));
+        check("f(a=1)\u{3000};", None);
+        check("f(a=1);\u{3000}", None);
+        check("f(a=1)\u{2003};", None);
+        check("\u{feff}f(a=1);", Some("[{'a': {'1': ';'}}]"));
         check("x;", Some("{}"));
         check("", Some("{}"));
         check(

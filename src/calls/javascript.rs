@@ -108,5 +108,17 @@ mod tests {
         check("f(a=)", None);
         check("f(a=(x) => x * 2)", Some("[{'f': {'a': '(x) => x * 2'}}]"));
         check("f?.(a=1)", Some("[{'f': {}}]"));
+        // A statement ends before a text in back quotes, so that another fence says nothing.
+        check("f(a=1)\n```\n\nThis calls `f", Some("[{'f': {'a': '1'}}]"));
+        check(
+            "f(a=1)\n```\n\nor\n\n```javascript\nf(a=1)",
+            Some("[{'f': {'a': '1'}}]"),
+        );
+        check("f(a={}; g()", None);
+        // White space and letters are those of a UTF-8 locale: `iné` is a name, so a statement ends before it.
+        check("f(a=1)\u{2003}\n\u{3000}b", Some("[{'f': {'a': '1'}}]"));
+        check("f(a=1)\u{a0}\nb", None);
+        check("f(a=1)\niné", Some("[{'f': {'a': '1'}}]"));
+        check("f(a=1)\nin", None);
     }
 }

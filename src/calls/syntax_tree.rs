@@ -17,7 +17,7 @@ thread_local! {
     static JAVA: RefCell<Option<TreeReader>> =
         RefCell::new(TreeReader::new(&tree_sitter_java::language()));
     static JAVASCRIPT: RefCell<Option<TreeReader>> =
-        RefCell::new(TreeReader::new(&tree_sitter_javascript::LANGUAGE.into()));
+        RefCell::new(TreeReader::new(&evaltest_javascript_grammar::LANGUAGE.into()));
 }
 
 /// The tree of a Java text.

@@ -78,7 +78,11 @@ fn binstall_asks_for_the_archives_that_a_release_has() {
 
 #[test]
 fn the_repository_stands_in_one_place() {
-    for manifest in ["Cargo.toml", "cargo-evaltest/Cargo.toml"] {
+    for manifest in [
+        "Cargo.toml",
+        "cargo-evaltest/Cargo.toml",
+        "cargo-evaltest/javascript-grammar/Cargo.toml",
+    ] {
         let manifest = read(manifest);
         assert!(manifest.contains("\nrepository.workspace = true\n"));
         for key in ["homepage", "repository"] {

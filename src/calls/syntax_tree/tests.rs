@@ -3,7 +3,7 @@ use std::io::Write as _;
 use super::*;
 
 pub(in crate::calls) const LANGUAGES: [fn() -> Language; 2] = [tree_sitter_java::language, || {
-    tree_sitter_javascript::LANGUAGE.into()
+    evaltest_javascript_grammar::LANGUAGE.into()
 }];
 
 /// Whether a text has no error node, by a parser that is not watched.

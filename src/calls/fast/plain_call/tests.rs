@@ -112,7 +112,7 @@ fn the_syntax_tree_holds_the_same() {
             crate::calls::java::calls_in as fn(&Tree, &str) -> DecodeResult<Value>,
         ),
         sides(
-            tree_sitter_javascript::LANGUAGE.into(),
+            evaltest_javascript_grammar::LANGUAGE.into(),
             javascript,
             crate::calls::javascript::calls_in,
         ),
