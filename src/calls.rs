@@ -8,6 +8,7 @@
 
 pub(crate) mod crash;
 pub(crate) mod fault;
+pub(crate) mod half;
 pub(crate) mod integer;
 pub(crate) mod printable;
 pub(crate) mod repr;

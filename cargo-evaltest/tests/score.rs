@@ -131,6 +131,26 @@ fn a_missing_prediction_is_null() {
     }
 }
 
+/// What stands for half of a surrogate pair is no character of the ground truth.
+#[test]
+fn half_of_a_pair_equals_no_text() {
+    for (prediction, target, expect) in [
+        (r"\ud800", r"\ufffd", false),
+        (r"\ufffd", r"\ufffd", true),
+        (r"\ud800", "\u{f0000}\u{fffd}", false),
+        (r"\ud83d\ude00", "😀", true),
+    ] {
+        let line = format!(r#"{{"prediction":"{prediction}","ground_truth":"{target}"}}"#);
+        let output = score(&["--scorer", "gaia"], line.as_bytes());
+        // What reads it here knows no lone surrogates.
+        let row = String::from_utf8(output.stdout)
+            .unwrap()
+            .replace(r"\ud800", "?");
+        let row: Value = serde_json::from_str(&row).expect("JSON");
+        assert_eq!(row["score"]["correct"], expect, "{line}");
+    }
+}
+
 #[test]
 fn malformed_lines() {
     let check = |line: &str, message: &str| check_malformed(line.as_bytes(), message, GO_ON);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::fault::{DecodeResult, encoded};
+use super::half;
 use super::json::JsonFault;
 use super::value::{Dict, Value};
 use super::{java, javascript, json_calls, python, xml};
@@ -68,9 +69,10 @@ pub(crate) fn prompt(
         &bracketed
     };
     match format {
-        CallFormat::Python => python::calls(text),
-        CallFormat::Java => encoded(inside(text)).and_then(java::calls),
-        CallFormat::JavaScript => encoded(inside(text)).and_then(javascript::calls),
+        CallFormat::Python => python::calls(&encoded(text)?),
+        // They are parsed without the brackets.
+        CallFormat::Java => java::calls(&encoded(half::without_ends(text))?),
+        CallFormat::JavaScript => javascript::calls(&encoded(half::without_ends(text))?),
         CallFormat::Json => json_calls::calls(text),
         CallFormat::VerboseXml | CallFormat::ConciseXml => {
             let functions = between(text, "<functions>", "</functions>").ok_or_else(|| {
@@ -82,8 +84,8 @@ pub(crate) fn prompt(
             let end = functions.end + "</functions>".len();
             let text = encoded(&text[start..end])?;
             match format {
-                CallFormat::VerboseXml => xml::verbose_calls(text),
-                _ => xml::concise_calls(text),
+                CallFormat::VerboseXml => xml::verbose_calls(&text),
+                _ => xml::concise_calls(&text),
             }
         }
     }
@@ -94,14 +96,6 @@ fn between(text: &str, open: &str, close: &str) -> Option<std::ops::Range<usize>
     let start = text.find(open)? + open.len();
     let end = start + text[start..].find(close)?;
     Some(start..end)
-}
-
-/// Without the first and the last character: Java and JavaScript are parsed without the brackets.
-fn inside(text: &str) -> &str {
-    let mut chars = text.chars();
-    chars.next();
-    chars.next_back();
-    chars.as_str()
 }
 
 /// Decodes the calls of a model with native tool calling: a list of `{name: arguments as JSON text}`.
@@ -145,7 +139,7 @@ fn native_call(item: &Value) -> DecodeResult<Value> {
             "the JSON object must be str, bytes or bytearray, not {class}"
         )));
     };
-    let arguments = Value::from_json(arguments).map_err(|fault| {
+    let arguments = Value::from_kept_json(arguments).map_err(|fault| {
         DecodeFault::new(match fault {
             JsonFault::Syntax => "the arguments are no JSON",
             JsonFault::TooManyDigits => {
@@ -200,13 +194,21 @@ mod tests {
         check("[f(a=1)]", CallFormat::Python, true, None);
         check("<TOOLCALL>[f(a=1)]", CallFormat::Python, true, None);
         // Half of a surrogate pair has no bytes that a parser could be given.
-        let half = crate::calls::value::surrogate(0xd800);
+        let half = half::stand_in(0xd800);
         let call = format!("f(a='{half}')");
         check(&call, CallFormat::Python, false, None);
         check(&format!("A.{call}"), CallFormat::Java, false, None);
         check(&call, CallFormat::JavaScript, false, None);
         let xml = |text| format!("<functions><function name=\"f\">{text}</function></functions>");
         check(&xml(half.to_string()), CallFormat::ConciseXml, false, None);
+        // The characters that stand for halves inside mean themselves in an answer.
+        let real = half::keep("f(a='\u{10f800}\u{10f7ff}')");
+        let expect = Some("[{'f': {'a': '\\U0010f800\\U0010f7ff'}}]");
+        check(&real, CallFormat::Python, false, expect);
+        // What has four bytes shifts the end of a Java value.
+        let shifted = Some("[{'f': {'a': \"\\U0010f800\\U0010f7ff')\"}}]");
+        check(&format!("{real};"), CallFormat::Java, false, shifted);
+        check(&real, CallFormat::JavaScript, false, expect);
         let before = format!("{half}{}", xml(String::new()));
         check(&before, CallFormat::ConciseXml, false, Some("[{'f': {}}]"));
     }

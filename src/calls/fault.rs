@@ -1,8 +1,8 @@
 //! Why an answer holds no calls.
 
-use memchr::memchr;
+use std::borrow::Cow;
 
-use super::value::lone_surrogate;
+use super::half;
 
 /// Why an answer holds no calls: the text of the exception in the official program, or close to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,20 +21,13 @@ impl DecodeFault {
 
 pub(super) type DecodeResult<T> = std::result::Result<T, DecodeFault>;
 
-/// The text, if Python can hand it to a parser: lone surrogates have no bytes.
-pub(super) fn encoded(text: &str) -> DecodeResult<&str> {
-    // All of them start with the byte of the last plane.
-    let code = if memchr(0xf4, text.as_bytes()).is_some() {
-        text.chars().find_map(lone_surrogate)
-    } else {
-        None
-    };
-    match code {
-        None => Ok(text),
-        Some(code) => Err(DecodeFault(format!(
-            "'utf-8' codec can't encode character '\\u{code:04x}': surrogates not allowed"
-        ))),
-    }
+/// The text that is kept, if Python can hand it to a parser: lone surrogates have no bytes.
+pub(super) fn encoded(kept: &str) -> DecodeResult<Cow<'_, str>> {
+    half::whole(kept).map_err(|half| {
+        DecodeFault(format!(
+            "'utf-8' codec can't encode character '\\u{half:04x}': surrogates not allowed"
+        ))
+    })
 }
 
 /// What is no call stands among the calls: an `assert` without a message.

@@ -87,7 +87,7 @@ impl<'a> JavaReader<'a> {
             return Ok(None);
         };
         let arguments = Value::Dict(self.arguments(arguments)?);
-        let call = Value::Dict(Dict::of(Value::Str(name), arguments));
+        let call = Value::Dict(Dict::of(Value::text(name), arguments));
         Ok(Some(Value::List(vec![call])))
     }
 
@@ -100,7 +100,7 @@ impl<'a> JavaReader<'a> {
                     let [name, _, value, ..] = &*parts else {
                         return Err(DecodeFault::new("list index out of range"));
                     };
-                    (Value::from(self.slice(*name)), *value)
+                    (Value::text(self.slice(*name)), *value)
                 }
                 "identifier" | "class_literal" => (Value::None, argument),
                 _ => continue,
@@ -113,7 +113,7 @@ impl<'a> JavaReader<'a> {
                 }
                 _ => self.write(value, MAX_CALLS, &mut text)?,
             }
-            insert_once(&mut dict, name, Value::Str(text))?;
+            insert_once(&mut dict, name, Value::text(text))?;
         }
         Ok(dict)
     }

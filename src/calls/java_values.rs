@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::half;
 use super::integer::Int;
 use super::python_regex::{decimal, integer, pattern};
 use super::value::{Dict, Value};
@@ -80,12 +81,7 @@ fn array_list(text: &str, item: Option<&str>) -> Result<Value, Crash> {
         let text = text.trim_matches(is_py_space);
         match item {
             // Without the first and the last character, whatever they are.
-            Some("char" | "String") => {
-                let mut chars = text.chars();
-                chars.next();
-                chars.next_back();
-                Ok(Value::from(chars.as_str()))
-            }
+            Some("char" | "String") => Ok(Value::from(half::without_ends(text))),
             item => element(text, item),
         }
     };

@@ -41,14 +41,14 @@ fn read_call(call: Node<'_>, text: &str) -> DecodeResult<Value> {
                     return Err(DecodeFault::new("list index out of range"));
                 };
                 let value = unquoted(&text[value.byte_range()]);
-                (Value::from(&text[name.byte_range()]), value)
+                (Value::text(&text[name.byte_range()]), value)
             }
             "identifier" | "true" => (Value::None, &text[argument.byte_range()]),
             _ => continue,
         };
-        insert_once(&mut dict, name, Value::from(value))?;
+        insert_once(&mut dict, name, Value::text(value))?;
     }
-    let name = Value::from(&text[function.byte_range()]);
+    let name = Value::text(&text[function.byte_range()]);
     let call = Dict::of(name, Value::Dict(dict));
     Ok(Value::List(vec![Value::Dict(call)]))
 }

@@ -9,8 +9,9 @@ use std::borrow::Cow;
 
 use serde_json::Number;
 
+use super::half;
 use super::integer::{Int, MAX_DIGITS};
-use super::value::{Dict, Value, lone_surrogate, surrogate};
+use super::value::{Dict, Value};
 use crate::text::json_cursor::{Cursor, JsonWord, Unexpected};
 use crate::text::py_repr_float;
 pub(crate) use text::write_text;
@@ -32,7 +33,12 @@ const MAX_DEPTH: usize = 985;
 impl Value {
     /// Python's `json.loads`.
     pub fn from_json(text: &str) -> Result<Self, JsonFault> {
-        let (value, end) = Self::from_json_start(text);
+        Self::from_kept_json(&half::keep(text))
+    }
+
+    /// The same of a text of a value.
+    pub(crate) fn from_kept_json(text: &str) -> Result<Self, JsonFault> {
+        let (value, end) = Self::from_kept_json_start(text);
         let value = value?;
         if text[end..]
             .trim_start_matches([' ', '\t', '\n', '\r'])
@@ -46,8 +52,9 @@ impl Value {
     /// The text of a JSON string, from what stands between its quotes.
     pub fn from_json_string(escaped: &str) -> Result<Self, JsonFault> {
         let mut text = String::with_capacity(escaped.len());
-        let mut cursor = Cursor::new(escaped, Vec::new());
-        if cursor.unescape(&mut text, surrogate)? {
+        let escaped = half::keep(escaped);
+        let mut cursor = Cursor::new(&escaped, Vec::new());
+        if cursor.unescape(&mut text, half::push)? {
             return Err(JsonFault::Syntax);
         }
         Ok(Self::Str(text))
@@ -55,6 +62,12 @@ impl Value {
 
     /// The JSON that a text starts with, and where it, or what can be read of it, ends.
     pub(crate) fn from_json_start(text: &str) -> (Result<Self, JsonFault>, usize) {
+        let kept = half::keep(text);
+        let (value, end) = Self::from_kept_json_start(&kept);
+        (value, half::readable(&kept[..end]).len().min(text.len()))
+    }
+
+    fn from_kept_json_start(text: &str) -> (Result<Self, JsonFault>, usize) {
         let mut reader = JsonReader(Cursor::new(text, Vec::new()));
         reader.0.skip_space();
         let value = reader.value(0);
@@ -73,17 +86,15 @@ impl Value {
             },
             Self::Float(value) => Number::from_f64(*value)
                 .map_or_else(|| Json::String(py_repr_float(*value)), Json::Number),
-            Self::Str(text) => Json::String(
-                text.chars()
-                    .map(|c| lone_surrogate(c).map_or(c, |_| char::REPLACEMENT_CHARACTER))
-                    .collect(),
-            ),
+            Self::Str(text) => Json::String(half::readable(text).into_owned()),
             Self::List(items) | Self::Tuple(items) => {
                 Json::Array(items.iter().map(Self::to_json).collect())
             }
             Self::Dict(dict) => Json::Object(
                 dict.iter()
-                    .map(|(key, value)| (key_text(key).into_owned(), value.to_json()))
+                    .map(|(key, value)| {
+                        (half::readable(&key_text(key)).into_owned(), value.to_json())
+                    })
                     .collect(),
             ),
             Self::Complex(..) | Self::Bytes(_) | Self::Set(_) | Self::Ellipsis => {
@@ -170,12 +181,12 @@ impl From<&serde_json::Value> for Value {
             Json::Null => Self::None,
             Json::Bool(value) => Self::Bool(*value),
             Json::Number(number) => number_from(number),
-            Json::String(text) => Self::Str(text.clone()),
+            Json::String(text) => Self::text(text),
             Json::Array(items) => Self::List(items.iter().map(Self::from).collect()),
             Json::Object(entries) => Self::Dict(
                 entries
                     .iter()
-                    .map(|(key, value)| (Self::from(key.as_str()), Self::from(value)))
+                    .map(|(key, value)| (Self::text(key), Self::from(value)))
                     .collect(),
             ),
         }
@@ -281,7 +292,7 @@ impl JsonReader<'_> {
         self.0.eat(b'"');
         plain?;
         let mut out = String::with_capacity(128);
-        if self.0.unescape(&mut out, surrogate)? {
+        if self.0.unescape(&mut out, half::push)? {
             return Ok(out);
         }
         Err(JsonFault::Syntax)
@@ -324,6 +335,10 @@ mod tests {
         );
         check(r#""\u00e9\/\b\f""#, Ok(r"'é/\x08\x0c'"));
         check("1E5", Ok("100000.0"));
+        check(
+            "\"\u{10ffff}\\udbff\\udfff\\udfff\"",
+            Ok(r"'\U0010ffff\U0010ffff\udfff'"),
+        );
         check("\"\u{7f}é\"", Ok("'\\x7fé'"));
     }
 

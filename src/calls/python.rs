@@ -18,12 +18,12 @@ mod unparse;
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr2};
+use memchr::memchr;
 use ruff_python_ast::{Expr, ExprCall, ExprUnaryOp, Mod, PythonVersion};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 
 use super::fast;
-use super::fault::{DecodeFault, DecodeResult, encoded, no_call};
+use super::fault::{DecodeFault, DecodeResult, no_call};
 use super::value::{Dict, Value};
 use crate::text::is_py_space;
 use evaluate::Evaluator;
@@ -85,12 +85,8 @@ fn parse<T>(
         return Err(syntax());
     }
     let text = newlines(text);
-    // Nearly no text has a zero, or the byte with which surrogates start.
-    if memchr2(0, 0xf4, text.as_bytes()).is_some() {
-        if text.contains('\0') {
-            return Err(syntax());
-        }
-        encoded(&text)?;
+    if memchr(0, text.as_bytes()).is_some() {
+        return Err(syntax());
     }
     let depth = nesting::depth(&text).ok_or_else(syntax)?;
     parse_to(depth, &text, use_it)

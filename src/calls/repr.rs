@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use super::half;
 use super::integer::Int;
 use super::printable::is_printable;
-use super::value::{Dict, Value, lone_surrogate};
+use super::value::{Dict, Value};
 use crate::text::py_repr_float;
 
 /// Python refuses to write an integer of more than 4300 digits; the official checker crashes on it.
@@ -115,7 +116,14 @@ fn write_str(text: &str, out: &mut String) {
         '\''
     };
     out.push(quote);
-    for c in text.chars() {
+    for c in half::characters(text) {
+        let c = match c {
+            Ok(c) => c,
+            Err(half) => {
+                let _ = write!(out, "\\u{half:04x}");
+                continue;
+            }
+        };
         if c == quote || c == '\\' {
             out.push('\\');
             out.push(c);
@@ -135,10 +143,7 @@ fn write_escaped(c: char, out: &mut String) {
         ('\t', _) => out.write_str("\\t"),
         (_, code @ ..0x100) => write!(out, "\\x{code:02x}"),
         (_, code @ ..0x1_0000) => write!(out, "\\u{code:04x}"),
-        (c, code) => match lone_surrogate(c) {
-            Some(code) => write!(out, "\\u{code:04x}"),
-            None => write!(out, "\\U{code:08x}"),
-        },
+        (_, code) => write!(out, "\\U{code:08x}"),
     };
 }
 
@@ -165,7 +170,7 @@ fn write_bytes(bytes: &[u8], out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::value::surrogate;
+    use super::super::half::stand_in;
     use super::*;
 
     fn check(value: impl Into<Value>, expect: &str) {
@@ -181,7 +186,8 @@ mod tests {
         check("a\\b\n\r\t\0\x7f", "'a\\\\b\\n\\r\\t\\x00\\x7f'");
         check("é\u{a0}\u{200b}😀\u{10ffff}", "'é\\xa0\\u200b😀\\udfff'");
         check("\u{e0001}", "'\\U000e0001'");
-        check(Value::Str(surrogate(0xd800).to_string()), "'\\ud800'");
+        check(Value::Str(stand_in(0xd800).to_string()), "'\\ud800'");
+        check(Value::text("\u{10f800}"), "'\\U0010f800'");
         check(Value::Bytes(b"a'\n\xff\\".to_vec()), "b\"a'\\n\\xff\\\\\"");
         check(Value::Bytes(b"'\"".to_vec()), "b'\\'\"'");
     }

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use super::half;
 use super::integer::Int;
 
 /// A Python value.
 ///
-/// A text may hold lone surrogates in Python, not in Rust: they are kept as the last 2,048 characters of the
-/// private use planes, and written as surrogates.
+/// A text may hold lone surrogates in Python, not in Rust: [`Value::Str`] has private characters in their place, and
+/// marks those that mean themselves. [`Value::text`] makes it of a text of Rust.
 #[derive(Clone, Debug)]
 pub enum Value {
     /// `None`.
@@ -39,8 +40,8 @@ pub enum Value {
 
 impl Value {
     /// A text.
-    pub fn text(text: impl Into<String>) -> Self {
-        Self::Str(text.into())
+    pub fn text(text: impl AsRef<str>) -> Self {
+        Self::Str(half::keep(text.as_ref()).into_owned())
     }
 
     /// The name of its type, as Python's `type(value).__name__`.
@@ -304,22 +305,6 @@ impl FromIterator<(Value, Value)> for Dict {
     }
 }
 
-/// The character that stands for a lone surrogate (U+D800 to U+DFFF): the same place in the last block of
-/// the private use planes, which no answer uses for anything else.
-pub(super) fn surrogate(code: u32) -> char {
-    char::from_u32(code - 0xd800 + SURROGATES).unwrap_or(char::REPLACEMENT_CHARACTER)
-}
-
-/// The lone surrogate for which a character stands.
-pub(super) fn lone_surrogate(c: char) -> Option<u32> {
-    u32::from(c)
-        .checked_sub(SURROGATES)
-        .map(|place| place + 0xd800)
-}
-
-/// U+10F800 to U+10FFFF has as many places as there are surrogates.
-const SURROGATES: u32 = 0x10_f800;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -399,13 +384,5 @@ mod tests {
             .into_iter()
             .collect();
         assert_eq!(a, b, "order does not matter");
-    }
-
-    #[test]
-    fn surrogates_come_back() {
-        for code in [0xd800, 0xdbff, 0xdc00, 0xdfff] {
-            assert_eq!(lone_surrogate(surrogate(code)), Some(code));
-        }
-        assert_eq!(lone_surrogate('a'), None);
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn verbose_calls(text: &str) -> DecodeResult<Value> {
     calls(text, |function, arguments| {
         let container = children(function, "params").next().unwrap_or(function);
         for param in children(container, "param") {
-            let name = param.attribute("name").map_or(Value::None, Value::from);
+            let name = param.attribute("name").map_or(Value::None, Value::text);
             let value = param.attribute("value").unwrap_or_default();
             arguments.insert(name, convert(value, param)?);
         }
@@ -66,7 +66,7 @@ fn children<'a, 'i>(node: Node<'a, 'i>, name: &'static str) -> impl Iterator<Ite
 
 fn attribute(node: Node<'_, '_>, name: &str) -> DecodeResult<Value> {
     node.attribute(name)
-        .map(Value::from)
+        .map(Value::text)
         .ok_or_else(|| DecodeFault::new(format!("'{name}'")))
 }
 
@@ -82,7 +82,7 @@ fn convert(text: &str, param: Node<'_, '_>) -> DecodeResult<Value> {
         "boolean" => Ok(Value::Bool(py_lower(text) == "true")),
         "null" => Ok(Value::None),
         "array" | "tuple" | "object" | "dict" => python::literal_eval(text),
-        _ => Ok(Value::from(text)),
+        _ => Ok(Value::text(text)),
     }
 }
 

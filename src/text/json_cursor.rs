@@ -215,11 +215,11 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads the rest of a string without its escapes, and tells whether it ends with a quote, which then is read
-    /// too, or with the text. `lone` is the character for a surrogate that is not one of a pair.
+    /// too, or with the text. `push` appends what was escaped: a character, or a surrogate that is not one of a pair.
     pub fn unescape(
         &mut self,
         out: &mut String,
-        mut lone: impl FnMut(u32) -> char,
+        mut push: impl FnMut(Result<char, u32>, &mut String),
     ) -> Result<bool, Unexpected> {
         loop {
             let rest = &self.text.as_bytes()[self.place..];
@@ -238,10 +238,10 @@ impl<'a> Cursor<'a> {
                 b'\\' => {
                     let code = self.escape()?;
                     let c = match char::from_u32(code) {
-                        Some(c) => c,
-                        None => self.joined(code)?.unwrap_or_else(|| lone(code)),
+                        Some(c) => Some(c),
+                        None => self.joined(code)?,
                     };
-                    out.push(c);
+                    push(c.ok_or(code), out);
                 }
                 _ => return Err(Unexpected::Control),
             }

@@ -105,11 +105,14 @@ impl AnsweredSample {
             line.field(field).or_else(other)
         };
         let prediction = or(fields::PREDICTION, fields::MODEL_RESULT);
-        self.fill_prediction(prediction, wanted).map_err(|kind| {
+        let has_half = self.fill_prediction(prediction, wanted).map_err(|kind| {
             let name = fields.name(fields::PREDICTION).0;
             Error::usage(format!("`{name}` must be a string or null, not {kind}"))
         })?;
         self.fill_target(line.field(fields::GROUND_TRUTH), fields, wanted)?;
+        if has_half && let Some(raw) = prediction {
+            self.keep_halves_apart(raw);
+        }
         if wanted.ids {
             self.id = line.id().map(|id| id.content().into_owned());
         }
@@ -164,22 +167,34 @@ impl AnsweredSample {
             || values.any(|value| holds(&value.to_string()))
     }
 
+    /// Tells whether it has half of a surrogate pair.
     fn fill_prediction(
         &mut self,
         raw: Option<Raw<'_>>,
         wanted: Wanted,
-    ) -> Result<(), &'static str> {
+    ) -> Result<bool, &'static str> {
         let Some(raw) = raw.filter(|raw| !raw.is_null()) else {
             self.output.text = None;
-            return Ok(());
+            return Ok(false);
         };
-        let text = match raw.text() {
-            Some((text, _)) => text,
-            None if wanted.calls() => raw.content(),
+        let (text, has_half) = match raw.text() {
+            Some(read) => read,
+            None if wanted.calls() => (raw.content(), false),
             None => return Err(raw.kind()),
         };
         put(self.output.text.get_or_insert_default(), text);
-        Ok(())
+        Ok(has_half)
+    }
+
+    /// Half of a surrogate pair equals no character, so what stands for it is none of the ground truth.
+    fn keep_halves_apart(&mut self, prediction: Raw<'_>) {
+        let target = self.target.0.to_string();
+        let mut free = ['\u{fffd}'].into_iter().chain('\u{f0000}'..='\u{10fffd}');
+        if let Some(half) = free.find(|half| !target.contains(*half))
+            && let Some(text) = prediction.text_with(half)
+        {
+            put(self.output.text.get_or_insert_default(), text);
+        }
     }
 
     fn fill_target(&mut self, raw: Option<Raw<'_>>, fields: &Fields, wanted: Wanted) -> Result<()> {
@@ -197,8 +212,7 @@ impl AnsweredSample {
                 });
             }
             None => self.target.0 = Value::Null,
-            // In a prediction U+FFFD differs from any ground truth, as the half itself does. Here it would
-            // make different texts equal.
+            // In a prediction it is kept apart from any ground truth. Here it would make different texts equal.
             Some((_, Some((_, true)))) => return fault("has half of a surrogate pair"),
             Some((_, Some((text, false)))) => match &mut self.target.0 {
                 Value::String(buffer) => put(buffer, text),

@@ -5,7 +5,7 @@ use super::kind::PythonType;
 use super::standard::standardize;
 use crate::calls::crash::Crash;
 use crate::calls::repr::{repr_list, repr_str};
-use crate::calls::{Dict, Value};
+use crate::calls::{Dict, Value, half};
 
 /// Why a value was refused: the official error type and messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -263,8 +263,8 @@ fn standard_options(options: &Value) -> Result<Vec<Value>, NoMatch> {
     match options {
         Value::List(options) => Ok(options.iter().map(standard_value).collect()),
         Value::Str(text) => {
-            let letter = |c: char| Value::Str(standardize(c.encode_utf8(&mut [0; 4])));
-            Ok(text.chars().map(letter).collect())
+            let letter = |letter| Value::Str(standardize(letter));
+            Ok(half::letters(text).map(letter).collect())
         }
         Value::Dict(dict) if dict.is_empty() => Ok(Vec::new()),
         Value::Dict(_) => Err(crash("KeyError: 0")),
@@ -301,7 +301,7 @@ fn check_dicts(items: &[Value], options: &[Value]) -> ValueCheck {
     'options: for option in options {
         let count = match option {
             Value::List(option) => option.len(),
-            Value::Str(text) => text.chars().count(),
+            Value::Str(text) => half::count(text),
             Value::Dict(dict) => dict.len(),
             other => {
                 let class = other.type_name();
@@ -320,7 +320,7 @@ fn check_dicts(items: &[Value], options: &[Value]) -> ValueCheck {
         for (place, item) in items.iter().enumerate() {
             let single = match option {
                 Value::List(option) => option[place].clone(),
-                Value::Str(text) => Value::Str(text.chars().skip(place).take(1).collect()),
+                Value::Str(text) => half::letters(text).nth(place).unwrap_or_default().into(),
                 _ => return Err(crash(format!("KeyError: {place}"))),
             };
             match check_dict(item, std::slice::from_ref(&single)) {

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use super::kind::{Check, PythonType};
 use super::standard::standardize;
 use crate::calls::crash::Crash;
-use crate::calls::{Dict, Value};
+use crate::calls::{Dict, Value, half};
 
 /// What answers to one question are checked against.
 #[derive(Clone, Debug)]
@@ -296,8 +296,8 @@ fn as_list(option: &Value) -> Result<Vec<Value>, Crash> {
     match option {
         Value::List(items) => Ok(items.iter().map(standard_value).collect()),
         Value::Str(text) => {
-            let letter = |c: char| Value::Str(standardize(c.encode_utf8(&mut [0; 4])));
-            Ok(text.chars().map(letter).collect())
+            let letter = |letter| Value::Str(standardize(letter));
+            Ok(half::letters(text).map(letter).collect())
         }
         Value::Dict(dict) if dict.is_empty() => Ok(Vec::new()),
         Value::Dict(_) => Err(Crash::new("KeyError: 0")),

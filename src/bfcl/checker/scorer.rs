@@ -202,8 +202,8 @@ pub(crate) fn native_calls(output: &Output) -> Value {
             Some(other) => other.to_string(),
         };
         Value::Dict(Dict::of(
-            name.unwrap_or_default().into(),
-            Value::Str(arguments),
+            Value::text(name.unwrap_or_default()),
+            Value::text(arguments),
         ))
     };
     Value::List(output.tool_calls.iter().map(call).collect())

@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
             }
             self.at.space();
             let value = self.argument()?;
-            arguments.insert(Value::from(argument), Value::from(value));
+            arguments.insert(Value::from(argument), Value::text(value));
             self.at.space();
             if self.at.eat(b')') {
                 break;

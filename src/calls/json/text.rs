@@ -4,20 +4,20 @@ use std::fmt::Write as _;
 
 use memchr::memchr;
 
-use super::super::value::lone_surrogate;
+use super::super::half;
 use crate::text::json_special;
 
-/// A text in quotes.
+/// A kept text in quotes.
 pub(crate) fn write_text(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
     while let Some(place) = special(rest.as_bytes()) {
         out.push_str(&rest[..place]);
-        let mut chars = rest[place..].chars();
-        if let Some(c) = chars.next() {
+        let letter = half::letters(&rest[place..]).next().unwrap_or_default();
+        for c in half::characters(letter) {
             write_escaped(c, out);
         }
-        rest = chars.as_str();
+        rest = &rest[place + letter.len()..];
     }
     out.push_str(rest);
     out.push('"');
@@ -34,7 +34,14 @@ fn special(bytes: &[u8]) -> Option<usize> {
     memchr(0xf4, before).or(special)
 }
 
-fn write_escaped(c: char, out: &mut String) {
+fn write_escaped(c: Result<char, u32>, out: &mut String) {
+    let c = match c {
+        Ok(c) => c,
+        Err(half) => {
+            let _ = write!(out, "\\u{half:04x}");
+            return;
+        }
+    };
     let _ = match c {
         '"' => out.write_str("\\\""),
         '\\' => out.write_str("\\\\"),
@@ -44,29 +51,27 @@ fn write_escaped(c: char, out: &mut String) {
         '\x08' => out.write_str("\\b"),
         '\x0c' => out.write_str("\\f"),
         '\0'..' ' => write!(out, "\\u{:04x}", u32::from(c)),
-        c => match lone_surrogate(c) {
-            Some(code) => write!(out, "\\u{code:04x}"),
-            None => out.write_char(c),
-        },
+        c => out.write_char(c),
     };
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::value::surrogate;
     use super::write_text;
+    use crate::calls::half::{keep, stand_in};
 
     #[test]
     fn escapes_wherever_they_stand() {
-        let half = surrogate(0xd800);
+        let half = stand_in(0xd800).to_string();
+        let keep = |c: char| keep(&c.to_string()).into_owned();
         for (c, expect) in [
-            ('"', "\\\""),
-            ('\\', "\\\\"),
-            ('\0', "\\u0000"),
-            ('\x1f', "\\u001f"),
-            ('é', "é"),
-            ('\u{10ffff}', "\\udfff"),
-            ('\u{10f7ff}', "\u{10f7ff}"),
+            (keep('"'), "\\\""),
+            (keep('\\'), "\\\\"),
+            (keep('\0'), "\\u0000"),
+            (keep('\x1f'), "\\u001f"),
+            (keep('é'), "é"),
+            (keep('\u{10ffff}'), "\u{10ffff}"),
+            (keep('\u{10f7ff}'), "\u{10f7ff}"),
             (half, "\\ud800"),
         ] {
             for place in 0..20 {

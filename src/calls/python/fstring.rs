@@ -8,9 +8,9 @@ use ruff_python_ast::{
 };
 
 use super::super::fault::{DecodeFault, DecodeResult};
+use super::super::half;
 use super::super::printable::is_printable;
 use super::super::repr::repr_str;
-use super::super::value::lone_surrogate;
 use super::literal::{self, SourceText};
 use super::unparse::unparse_inner;
 
@@ -98,7 +98,7 @@ fn push_element(
     depth: usize,
 ) -> DecodeResult<()> {
     match element {
-        InterpolatedStringElement::Literal(text) => push_constant(parts, &text.value),
+        InterpolatedStringElement::Literal(text) => push_constant(parts, &half::keep(&text.value)),
         InterpolatedStringElement::Interpolation(field) => {
             if let Some(debug) = &field.debug_text {
                 let text = format!(
@@ -107,7 +107,7 @@ fn push_element(
                     debug.expression(),
                     debug.trailing()
                 );
-                push_constant(parts, &text);
+                push_constant(parts, &half::keep(&text));
             }
             parts.push(FstringPart {
                 text: braces(field, source, depth)?,
@@ -156,11 +156,12 @@ fn braces(
 /// Python's `_str_literal_helper`: the text between quotes, and the quotes that may stand around it.
 fn literal<'q>(text: &str, quotes: &[&'q str], escape_space: bool) -> (String, Vec<&'q str>) {
     let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in half::characters(text) {
         match c {
-            '\n' | '\t' if !escape_space => escaped.push(c),
-            c if c != '\\' && is_printable(c) => escaped.push(c),
-            c => escape(c, &mut escaped),
+            Ok(c @ ('\n' | '\t')) if !escape_space => escaped.push(c),
+            Ok(c) if c != '\\' && is_printable(c) => escaped.push(c),
+            Ok(c) => escape(c, u32::from(c), &mut escaped),
+            Err(half) => escape(char::REPLACEMENT_CHARACTER, half, &mut escaped),
         }
     }
     let many_lines = escaped.contains('\n');
@@ -183,8 +184,8 @@ fn literal<'q>(text: &str, quotes: &[&'q str], escape_space: bool) -> (String, V
 }
 
 /// Python's `unicode_escape` encoding of a character.
-fn escape(c: char, out: &mut String) {
-    let _ = match (c, lone_surrogate(c).unwrap_or(u32::from(c))) {
+fn escape(c: char, code: u32, out: &mut String) {
+    let _ = match (c, code) {
         ('\\', _) => out.write_str("\\\\"),
         ('\n', _) => out.write_str("\\n"),
         ('\r', _) => out.write_str("\\r"),

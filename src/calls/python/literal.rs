@@ -4,8 +4,9 @@ use ruff_python_ast::{Expr, Number, Operator, StringLiteral, UnaryOp};
 use ruff_text_size::Ranged;
 
 use super::super::fault::{DecodeFault, DecodeResult};
+use super::super::half::{self, stand_in};
 use super::super::integer::{Int, MAX_DIGITS};
-use super::super::value::{Dict, Value, surrogate};
+use super::super::value::{Dict, Value};
 use super::arithmetic;
 use super::fault::unhashable;
 
@@ -67,13 +68,13 @@ fn big(token: &str) -> Option<Int> {
     }
 }
 
-/// The text of a string literal. The parser turns an escaped lone surrogate into U+FFFD; here it comes
+/// The text of a string literal, as it is kept. The parser turns an escaped lone surrogate into U+FFFD; here it comes
 /// back, by reading the escapes along with the characters they became.
 pub(super) fn text(literal: &StringLiteral, source: SourceText<'_>) -> String {
     let value = &*literal.value;
     let raw = source.of(literal);
     if !value.contains(char::REPLACEMENT_CHARACTER) || !raw.contains('\\') {
-        return value.to_owned();
+        return half::keep(value).into_owned();
     }
     let mut out = String::with_capacity(value.len());
     let mut chars = value.chars();
@@ -86,7 +87,7 @@ pub(super) fn text(literal: &StringLiteral, source: SourceText<'_>) -> String {
     raw.nth(if triple { 2 } else { 0 });
     while let Some(c) = raw.next() {
         if c != '\\' {
-            out.extend(chars.next());
+            push(chars.next(), &mut out);
             continue;
         }
         let rest = raw.as_str();
@@ -106,21 +107,27 @@ pub(super) fn text(literal: &StringLiteral, source: SourceText<'_>) -> String {
         match (code, rest.chars().next()) {
             (Some(code), _) => {
                 chars.next();
-                out.push(surrogate(code));
+                out.push(stand_in(code));
             }
             // A continued line leaves nothing.
             (None, Some('\n') | None) => {}
             (None, Some(c)) => {
-                out.extend(chars.next());
+                push(chars.next(), &mut out);
                 let known = "\\'\"abfnrtv01234567xuUN".contains(c);
                 if !known {
-                    out.extend(chars.next());
+                    push(chars.next(), &mut out);
                 }
             }
         }
         raw.nth(width);
     }
     out
+}
+
+fn push(c: Option<char>, kept: &mut String) {
+    if let Some(c) = c {
+        half::push(Ok(c), kept);
+    }
 }
 
 fn octal_digits(text: &str) -> usize {

@@ -100,7 +100,7 @@ fn constant(text: &str) -> Value {
     let value = Value::from_json(text)
         .ok()
         .or_else(|| literal_eval(text).ok());
-    value.unwrap_or_else(|| Value::from(text))
+    value.unwrap_or_else(|| Value::text(text))
 }
 
 #[cfg(test)]

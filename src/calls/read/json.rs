@@ -2,7 +2,7 @@
 
 use super::{Call, arguments, is_name};
 use crate::calls::python::plain_calls;
-use crate::calls::{Dict, Value};
+use crate::calls::{Dict, Value, half};
 
 /// Keys under which the name of a tool stands.
 const NAMES: [&str; 5] = ["name", "function", "tool", "tool_name", "function_name"];
@@ -53,9 +53,9 @@ pub(crate) fn calls(value: &Value) -> Option<Vec<Call>> {
 pub(crate) fn calls_or_reason(value: &Value) -> Result<Vec<Call>, String> {
     match value {
         Value::None => Ok(Vec::new()),
-        Value::Str(text) => match Value::from_json(text) {
+        Value::Str(text) => match Value::from_kept_json(text) {
             Ok(value @ (Value::List(_) | Value::Dict(_))) => calls_or_reason(&value),
-            _ => plain_calls(text)
+            _ => plain_calls(&half::readable(text))
                 .map(|calls| calls.into_iter().map(Call::from).collect())
                 .map_err(|fault| format!("is no call text: {}", fault.message())),
         },
@@ -91,7 +91,12 @@ fn collect(value: &Value, depth: usize, found: &mut Vec<Call>) -> Option<()> {
             .iter()
             .try_for_each(|item| collect(item, depth + 1, found)),
         Value::Str(text) if depth > 0 => {
-            found.extend(plain_calls(text).ok()?.into_iter().map(Call::from));
+            found.extend(
+                plain_calls(&half::readable(text))
+                    .ok()?
+                    .into_iter()
+                    .map(Call::from),
+            );
             Some(())
         }
         Value::Dict(dict) => {
@@ -123,7 +128,7 @@ fn keyed(dict: &Dict, depth: usize, found: &mut Vec<Call>) -> Option<()> {
         let inner = match inner {
             Value::Dict(_) => inner.clone(),
             // Result files of the leaderboard have native calls like this, in a list.
-            Value::Str(text) if depth > 0 => Value::from_json(text).ok()?,
+            Value::Str(text) if depth > 0 => Value::from_kept_json(text).ok()?,
             _ => return None,
         };
         inner.as_dict()?;
@@ -152,7 +157,7 @@ pub(super) fn one(dict: &Dict) -> Option<Call> {
         ..Call::default()
     };
     match ARGUMENTS.iter().find_map(|key| dict.get_str(key)) {
-        Some(Value::Str(text)) => Some(arguments::call(&call.name, text)),
+        Some(Value::Str(text)) => Some(arguments::call(&call.name, &half::readable(text))),
         Some(value) => {
             arguments::put(&mut call, value.clone());
             Some(call)

@@ -22,7 +22,7 @@ impl<'a> Raw<'a> {
     pub fn is(&self, other: &str) -> bool {
         match self {
             Self::Plain(raw) => *raw == other,
-            Self::Escaped(raw) => unescaped(raw).0 == other,
+            Self::Escaped(raw) => unescaped(raw, char::REPLACEMENT_CHARACTER).0 == other,
             Self::Other(_) => false,
         }
     }
@@ -33,9 +33,18 @@ impl<'a> Raw<'a> {
         match self {
             Self::Plain(raw) => Some((Cow::Borrowed(raw), false)),
             Self::Escaped(raw) => {
-                let (text, replaced) = unescaped(raw);
+                let (text, replaced) = unescaped(raw, char::REPLACEMENT_CHARACTER);
                 Some((Cow::Owned(text), replaced))
             }
+            Self::Other(_) => None,
+        }
+    }
+
+    /// The text of a string with another character than U+FFFD for lone surrogates.
+    pub fn text_with(&self, half: char) -> Option<Cow<'a, str>> {
+        match self {
+            Self::Plain(raw) => Some(Cow::Borrowed(raw)),
+            Self::Escaped(raw) => Some(Cow::Owned(unescaped(raw, half).0)),
             Self::Other(_) => None,
         }
     }
@@ -45,7 +54,7 @@ impl<'a> Raw<'a> {
     pub fn content(&self) -> Cow<'a, str> {
         match self {
             Self::Plain(raw) | Self::Other(raw) => Cow::Borrowed(raw),
-            Self::Escaped(raw) => Cow::Owned(unescaped(raw).0),
+            Self::Escaped(raw) => Cow::Owned(unescaped(raw, char::REPLACEMENT_CHARACTER).0),
         }
     }
 
@@ -70,15 +79,16 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// A string without its escapes, whose grammar was checked, and whether a lone surrogate was replaced by U+FFFD.
-fn unescaped(raw: &str) -> (String, bool) {
+/// A string without its escapes, whose grammar was checked, and whether a lone surrogate was replaced
+/// by `half`.
+fn unescaped(raw: &str, half: char) -> (String, bool) {
     let mut text = String::with_capacity(raw.len());
     let mut replaced = false;
-    let replace = |_| {
-        replaced = true;
-        char::REPLACEMENT_CHARACTER
+    let push = |c: Result<char, u32>, text: &mut String| {
+        replaced |= c.is_err();
+        text.push(c.unwrap_or(half));
     };
     // Neither a quote nor a fault can come: the cursor that found the string has read it to its end.
-    let _ = Cursor::new(raw, Vec::new()).unescape(&mut text, replace);
+    let _ = Cursor::new(raw, Vec::new()).unescape(&mut text, push);
     (text, replaced)
 }

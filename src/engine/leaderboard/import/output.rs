@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use crate::bfcl::data::Category;
 use crate::bfcl::export::{RESULT, has_steps};
-use crate::calls::Value;
+use crate::calls::{Value, half};
 use crate::data::Output;
 
 /// How the official program begins a result where it got no answer.
@@ -48,7 +48,7 @@ pub(super) fn answer(result: Value, is_native: bool) -> Output {
         };
     }
     Output::text(match result {
-        Value::Str(text) => text,
+        Value::Str(text) => half::readable(&text).into_owned(),
         other => other.to_json_text(),
     })
 }
@@ -57,7 +57,9 @@ pub(super) fn answer(result: Value, is_native: bool) -> Output {
 pub(super) fn conversation(result: &Value) -> Output {
     let mut messages = Vec::new();
     let Some(turns) = result.as_list() else {
-        let text = result.as_str().map(str::to_owned);
+        let text = result
+            .as_str()
+            .map(|text| half::readable(text).into_owned());
         return Output {
             text: Some(text.unwrap_or_else(|| result.to_json_text())),
             messages: vec![json!({ "role": RESULT, "content": result.to_json() })],
