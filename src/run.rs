@@ -39,6 +39,7 @@ mod emitter;
 mod files;
 mod finish;
 mod flights;
+mod history;
 pub(crate) mod judge;
 mod judging;
 mod ledger;

@@ -16,16 +16,19 @@ use crate::text::name::file_name;
 
 mod accept;
 pub(crate) mod assertion;
+mod attributes;
 mod baseline;
 mod content;
 mod digests;
 mod epoch;
 mod header;
+mod history;
 mod pool;
 mod read;
 pub(crate) mod update;
 
-pub use accept::{ATTRIBUTES, ATTRIBUTES_FILE, Acceptance, Accepted, accept};
+pub use accept::{Acceptance, Accepted, accept};
+pub use attributes::{ATTRIBUTES, ATTRIBUTES_FILE};
 pub(crate) use baseline::{
     FILE as BASELINE_FILE, check_scorer, is_there as has_baseline, read as read_baseline,
     shares_answers,
@@ -33,6 +36,7 @@ pub(crate) use baseline::{
 pub(crate) use content::Content;
 pub(crate) use epoch::{EpochContent, SampleContent};
 pub(crate) use header::SnapshotHeader;
+pub(crate) use history::{AnswerSheet, HistoryFile, run_line};
 pub(crate) use pool::Roll;
 
 /// Version of the snapshots' content and of `_baseline.json`.

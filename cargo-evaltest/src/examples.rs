@@ -33,6 +33,7 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
                 "every eval, one key changed; JSON",
             ),
             ("run --resume RUN_DIR", "go on where a run was interrupted"),
+            ("run --history", "a line more in the history of every eval"),
         ],
     ),
     (

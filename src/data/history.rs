@@ -16,11 +16,13 @@ use std::path::{Path, PathBuf};
 
 pub use answers::{AnswerRow, HistoryAnswers};
 pub use bits::AnswerBits;
+use jiff::Timestamp;
 pub use line::{HistoryGate, HistoryKind, HistoryLatency, HistoryLine, HistorySlice};
 
 use crate::error::{Error, Result};
 use crate::system::file::read_plain;
 use crate::system::project::shown;
+use crate::text::clean;
 
 /// The name of the file beside snapshots.
 pub const HISTORY_FILE: &str = "history.jsonl";
@@ -118,6 +120,18 @@ impl History {
     pub fn runs(&self) -> impl DoubleEndedIterator<Item = &HistoryLine> {
         let lines = self.lines.iter();
         lines.filter(|line| line.kind == HistoryKind::Run)
+    }
+
+    /// What to tell people at a time that comes before that of a line, if it does: one of the clocks is wrong.
+    pub fn ahead_of(&self, now: Timestamp) -> Option<String> {
+        let newest = self.lines.last().filter(|line| line.time > now)?;
+        Some(format!(
+            "{}: its newest line, `{}`, is of {:.0}, and now is {now:.0}: a clock is or was wrong; lines count in the order \
+             of their time",
+            shown(&self.path),
+            clean(&newest.id),
+            newest.time,
+        ))
     }
 
     /// What to tell people of the lines that were left out: the first of them, and how many others there are.

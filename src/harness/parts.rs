@@ -81,7 +81,7 @@ impl TrialRun {
                 home: Home::Part(part),
                 scope: Scope {
                     only: Some(HashSet::from([id])),
-                    partial: false,
+                    ..Scope::default()
                 },
                 invocation: Some(self.invocation()),
                 cancel: self.cancel.clone(),

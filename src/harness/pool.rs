@@ -70,7 +70,7 @@ impl EvalPool {
         let options = RunOptions {
             scope: Scope {
                 only,
-                partial: false,
+                ..Scope::default()
             },
             concurrency: self.threads,
             cancel: self.cancel,

@@ -22,6 +22,7 @@ use crate::report::terminal::paint::Paint;
 pub use crate::run::CiPolicy;
 pub use crate::run::dry_run::DryRun;
 use crate::run::dry_run::answered;
+use crate::run::history::RunHistory;
 use crate::run::listing::Listing;
 use crate::run::readable::{Readable, readable};
 pub use crate::run::telling::Telling;
@@ -135,6 +136,8 @@ pub struct Destination {
     pub output_root: Option<PathBuf>,
     /// The folder of run directories for evals that say nothing.
     pub default_output_root: Option<PathBuf>,
+    /// Whether the runs are added to the histories of their evals, too.
+    pub history: bool,
 }
 
 /// A run that is continued.
@@ -250,6 +253,12 @@ impl Drive {
     pub fn prepare(&self, eval: &Eval) -> Result<Prepared> {
         let mut plan = self.plan(eval)?;
         let only = self.selection(&mut plan)?;
+        if self.destination.history {
+            let earlier = self.resume.as_ref();
+            let earlier = earlier.map(|earlier| RunDir::open(&earlier.path)?.manifest());
+            let is_part = self.samples.partial || only.is_some();
+            RunHistory::of(&plan).check(is_part, earlier.transpose()?.as_ref())?;
+        }
         let answered = match (&self.resume, self.errand) {
             (Some(earlier), Errand::Count) => {
                 answered(&plan, only.as_ref(), &RunDir::open(&earlier.path)?)?
@@ -278,6 +287,7 @@ impl Drive {
             scope: Scope {
                 only: prepared.only,
                 partial: self.samples.partial,
+                history: self.destination.history,
             },
             redact: self.redact.clone(),
             stream: self.audience.stream,

@@ -11,16 +11,20 @@ use serde_json::Value;
 use super::asker::Asker;
 use super::asserted::Asserted;
 use super::calibrations;
+use super::emitter::Emitter;
+use super::history::RunHistory;
 use super::ledger::Ledger;
 use super::looks::{self, Looks};
 use super::options::{CiPolicy, FrontDoor, Home, RunOptions};
 use super::seen::SeenRecords;
 use super::select::Selected;
 use super::stop::Stopped;
+use crate::data::history::HistoryAnswers;
 use crate::error::Result;
 use crate::eval::plan::Plan;
 use crate::eval::{Assert, Eval};
 use crate::scorer::detail_bounds;
+use crate::snapshot::AnswerSheet;
 use crate::store::files::JOURNAL;
 use crate::store::manifest::{EarlyStop, environment, git_state};
 use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
@@ -46,7 +50,12 @@ pub(super) struct Finish {
     is_part: bool,
     /// Where the run pauses, if its gates may end it early.
     looks: Option<Looks>,
+    /// Where it is added to, if it is to be.
+    history: Option<RunHistory>,
 }
+
+/// What came of a run, the names and hashes of the files of its records, and which samples were right.
+type Concluded = (Run, BTreeMap<String, String>, Option<HistoryAnswers>);
 
 /// The commit that was run, and whether files differ from it.
 type Git = (Option<String>, Option<bool>);
@@ -96,6 +105,7 @@ impl Finish {
                 ..new_manifest(&plan, &dir, options, asker, selected)?
             },
         };
+        let history = options.scope.history.then(|| RunHistory::of(&plan));
         let begun = Self {
             plan,
             dir,
@@ -105,6 +115,7 @@ impl Finish {
             door: options.door,
             is_part: matches!(options.home, Home::Part(_)),
             looks,
+            history,
         };
         begun.manifest.write(&begun.dir)?;
         Ok(begun)
@@ -127,19 +138,18 @@ impl Finish {
         ledger: &Ledger,
         selected: &Selected,
         stopped: Option<Stopped>,
-        notices: Vec<String>,
+        emitter: &Emitter,
     ) -> Result<Run> {
         let ended = self.ended(stopped.as_ref());
         // What waits for the disk and for git does so beside the rest.
         std::thread::scope(|scope| {
             let journal = beside(scope, || ledger.close());
             let git = beside(scope, || self.git_state());
-            let (run, mut artifacts) = self.conclude(ledger, selected, stopped, notices)?;
+            let (mut run, mut artifacts, answers) =
+                self.conclude(ledger, selected, stopped, emitter.notices())?;
             artifacts.insert(JOURNAL.to_owned(), journal()?);
-            artifacts.extend(run.write_summary(&self.dir)?);
             let (git_sha, git_dirty) = git();
             let manifest = Manifest {
-                artifacts,
                 models: ledger.models(),
                 judge_models: run.summary.judge_models(),
                 ended_at: Some(format!("{:.3}", crate::system::clock::timestamp())),
@@ -149,19 +159,28 @@ impl Finish {
                 git_dirty,
                 ..ended
             };
+            if let Some(history) = &self.history {
+                history.add(&manifest, &mut run, answers, emitter);
+                run.notices = emitter.notices();
+            }
+            artifacts.extend(run.write_summary(&self.dir)?);
+            let manifest = Manifest {
+                artifacts,
+                ..manifest
+            };
             manifest.write(&self.dir)?;
             Ok(run)
         })
     }
 
-    /// The run, with the names and hashes of the files of its records.
+    /// What came of the run, and its records in their files.
     fn conclude(
         &self,
         ledger: &Ledger,
         selected: &Selected,
         stopped: Option<Stopped>,
         notices: Vec<String>,
-    ) -> Result<(Run, BTreeMap<String, String>)> {
+    ) -> Result<Concluded> {
         let kept = self.dir.file("scratch");
         // Empty unless folders were kept; only then it may stay.
         let _ = std::fs::remove_dir(kept);
@@ -170,8 +189,12 @@ impl Finish {
         let (plan, eval) = (&self.plan, &self.plan.eval);
         let mut gathered = self.gather();
         let mut seen = SeenRecords::new(plan, self.door, ledger);
+        let mut answers = self.history.as_ref().map(|_| AnswerSheet::default());
         let files = ledger.sort(&self.dir, &mut |slot, record| {
             gathered.add(&record);
+            if let Some(answers) = &mut answers {
+                answers.add(&record);
+            }
             seen.add(slot, record);
         })?;
         let (records, failed, metrics) = seen.finish();
@@ -208,7 +231,7 @@ impl Finish {
             notices,
             duration_s,
         };
-        Ok((run, files.into()))
+        Ok((run, files.into(), answers.and_then(AnswerSheet::finish)))
     }
 
     /// The commit that was run; that of a part is found when all are put together.

@@ -59,13 +59,15 @@ impl CiPolicy {
     }
 }
 
-/// How much of its eval a run covers.
+/// How much of its eval a run covers, and whether that is a point of the eval's history, as only a whole run can be.
 #[derive(Default)]
 pub(crate) struct Scope {
     /// Ask only the samples with these ids. Gates are then ignored.
     pub(crate) only: Option<HashSet<String>>,
     /// The run does not cover the eval as its spec defines it, so that it cannot become a baseline.
     pub(crate) partial: bool,
+    /// Add the run to the history when it is over.
+    pub(crate) history: bool,
 }
 
 /// Whom a run is for.

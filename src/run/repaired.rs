@@ -133,7 +133,7 @@ fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
         door: FrontDoor::Files,
         scope: super::Scope {
             only: only.map(|ids| ids.into_iter().collect()),
-            partial: false,
+            ..super::Scope::default()
         },
         ..RunOptions::default()
     };

@@ -347,10 +347,9 @@ impl Session {
         for notice in self.plan.often_blanked() {
             self.emitter.notice(&notice);
         }
-        let notices = self.emitter.notices();
         let ended = self
             .finish
-            .end(&self.ledger, &self.selected, stopped, notices);
+            .end(&self.ledger, &self.selected, stopped, &self.emitter);
         let mut run = ended.map_err(|error| self.dir().unless_gone(error))?;
         if !self.is_part() {
             for notice in judge_notices(&run.summary) {

@@ -11,19 +11,15 @@ use drafts::Drafts;
 use new_baseline::{NewBaseline, key_of};
 
 use crate::error::{Error, Result};
+use crate::snapshot::history::{AcceptedAnswers, HistoryFile, accept_line};
 use crate::store::files::SUMMARY;
 use crate::store::{Manifest, RunDir, RunStatus, going_on};
+use crate::system::clock;
 use crate::verdict::baseline::BaselineRun;
 use crate::verdict::gate::{DEFAULT_ERROR_RATE, Metric};
 use crate::verdict::result::Verdict;
 use crate::verdict::run::MEND;
 use crate::verdict::summary::Summary;
-
-/// The name of [`ATTRIBUTES`] beside snapshots.
-pub const ATTRIBUTES_FILE: &str = ".gitattributes";
-
-/// Has git leave the line ends of snapshots as they are, on every machine.
-pub const ATTRIBUTES: &str = "*.snap text eol=lf\n_baseline.json text eol=lf\n";
 
 /// How runs become the baseline.
 #[derive(Clone, Debug, Default)]
@@ -108,11 +104,44 @@ pub fn accept(dirs: &[RunDir], folder: &Path, how: &Acceptance) -> Result<Accept
                 .hint(format!("cargo evaltest show {shown}")),
         );
     }
-    let accepted = baseline.write(eval, folder.to_owned())?;
+    let (accepted, answers) = baseline.write(eval, folder.to_owned())?;
+    notices.extend(remember(dirs, &manifests, &accepted, &answers));
     Ok(Accepted {
         notices,
         ..accepted
     })
+}
+
+/// Adds the acceptance to the history of the eval; says what people should know of it. The baseline stands whatever becomes
+/// of that.
+fn remember(
+    dirs: &[RunDir],
+    manifests: &[Manifest],
+    accepted: &Accepted,
+    answers: &AcceptedAnswers,
+) -> Vec<String> {
+    let Some((dir, manifest)) = dirs.last().zip(manifests.last()) else {
+        return Vec::new();
+    };
+    let history = HistoryFile::of(&accepted.folder, &accepted.eval);
+    let now = clock::timestamp();
+    let line = accept_line(dir, manifest, &accepted.runs, answers, now);
+    let added = line.and_then(|line| {
+        let before = history.read()?;
+        history.append(&line)?;
+        Ok(before)
+    });
+    match added {
+        Ok(before) => before
+            .notices()
+            .into_iter()
+            .chain(before.ahead_of(now))
+            .collect(),
+        Err(error) => vec![format!(
+            "the baseline is accepted, and its history does not have it: {}",
+            error.message()
+        )],
+    }
 }
 
 /// Refuses a run of which no baseline can be made.

@@ -361,6 +361,9 @@ pub(crate) fn environment() -> BTreeMap<String, String> {
     environment
 }
 
+/// What a run adds to a history changes nothing of what is run.
+const NO_HISTORY: &str = ":(top,exclude,glob)**/history.jsonl";
+
 /// The commit that is checked out in `folder`, and whether files differ from it.
 pub(crate) fn git_state(folder: &Path) -> (Option<String>, Option<bool>) {
     let git = |arguments: &[&str]| {
@@ -380,7 +383,7 @@ pub(crate) fn git_state(folder: &Path) -> (Option<String>, Option<bool>) {
     let sha = git(&["rev-parse", "HEAD"]);
     let dirty = sha
         .is_some()
-        .then(|| git(&["status", "--porcelain"]))
+        .then(|| git(&["status", "--porcelain", "--", ":(top)", NO_HISTORY]))
         .flatten();
     (sha, dirty.map(|changes| !changes.is_empty()))
 }

@@ -38,11 +38,12 @@ fn accept(project: &Project, flags: &str, dirs: &[&Path]) -> Ran {
     project.run(&format!("accept {flags} {}", dirs.join(" ")))
 }
 
-/// All that is committed.
+/// All that is committed of the baseline.
 fn committed(project: &Project) -> Vec<(PathBuf, String)> {
     let read = |path: PathBuf| (path.clone(), std::fs::read_to_string(path).unwrap());
     let mut files: Vec<_> = all_files(&project.file(FOLDER))
         .into_iter()
+        .filter(|path| !path.ends_with("history.jsonl"))
         .map(read)
         .collect();
     files.sort();

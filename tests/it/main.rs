@@ -45,6 +45,7 @@ mod generate;
 mod github;
 mod gitlab;
 mod harness;
+mod history;
 mod hostile;
 mod html;
 mod hub;

@@ -159,6 +159,7 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
             "stream",
             "export",
             "report",
+            "history",
             "output_root",
             "run_id",
             "redact_pattern",

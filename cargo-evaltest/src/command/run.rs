@@ -24,6 +24,7 @@ use crate::progress::{Ahead, Progress};
 
 mod after;
 mod flags;
+mod history;
 pub(super) mod matrix;
 pub(super) mod options;
 mod sources;
@@ -34,6 +35,7 @@ pub(super) mod work;
 
 use crate::target::run_test;
 use after::{After, AfterArgs};
+use history::HistoryArgs;
 use told::ToldRuns;
 use work::Work;
 
@@ -189,6 +191,9 @@ pub(crate) struct RunArgs {
     /// Leave the committed baseline alone
     #[arg(long)]
     ignore_baseline: bool,
+
+    #[command(flatten)]
+    history: HistoryArgs,
 
     /// Write the answers in the format of a leaderboard into the current folder when the run is over, as
     /// `export` does; also when gates fail, but not when the run was interrupted or stopped early

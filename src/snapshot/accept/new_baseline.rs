@@ -2,18 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use super::Accepted;
 use super::drafts::{Draft, Drafts};
 use super::old::{KeptFiles, is_own};
-use super::{ATTRIBUTES, ATTRIBUTES_FILE, Accepted};
 use crate::data::Record;
 use crate::error::Result;
+use crate::snapshot::attributes::write_attributes;
 use crate::snapshot::baseline::{BaselineFile, FILE, Judges, read_to_add, scorer_hash_of, write};
 use crate::snapshot::digests::Digests;
+use crate::snapshot::history::AcceptedAnswers;
 use crate::snapshot::pool::{PooledRun, Roll};
 use crate::snapshot::{Content, EpochContent, SampleContent, SnapshotHeader, epoch, path, update};
 use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, read_records};
-use crate::system::file::write_atomically;
 use crate::verdict::poll;
 
 /// A baseline while runs are added to it. Of its samples their ids are in memory, and nothing of what they say.
@@ -218,8 +219,12 @@ impl NewBaseline {
         Ok(is_of_another)
     }
 
-    /// Writes the snapshots and `_baseline.json`.
-    pub(super) fn write(mut self, eval: String, folder: PathBuf) -> Result<Accepted> {
+    /// Writes the snapshots and `_baseline.json`. Gives the verdict on each answer, too.
+    pub(super) fn write(
+        mut self,
+        eval: String,
+        folder: PathBuf,
+    ) -> Result<(Accepted, AcceptedAnswers)> {
         // A later run may have asked them.
         let mut missing = self.missing;
         missing.retain(|id| !self.drafts.has(id));
@@ -227,6 +232,7 @@ impl NewBaseline {
         let (mut changed, mut correct) = (0, 0);
         let mut known = KeptFiles::default();
         let mut digests = Digests::default();
+        let mut answers = AcceptedAnswers::default();
         for (id, place) in self.drafts.take_places() {
             let Draft {
                 mut content,
@@ -248,13 +254,12 @@ impl NewBaseline {
                 let _ = std::fs::remove_file(pending);
             }
             known.add(&path);
+            let sample = content.clone().into_sample();
+            answers.add(&id, &sample.answers);
+            correct += usize::from(sample.verdict() == Some(true));
             digests.add(id, &content);
-            correct += usize::from(content.into_sample().verdict() == Some(true));
         }
-        let attributes = folder.join(ATTRIBUTES_FILE);
-        if !attributes.exists() {
-            write_atomically(&attributes, ATTRIBUTES.as_bytes())?;
-        }
+        write_attributes(&folder)?;
         let removed = known.remove_others(&folder)?;
         let file = BaselineFile::new(
             self.runs,
@@ -265,7 +270,7 @@ impl NewBaseline {
             correct,
         );
         write(&folder.join(FILE), &file)?;
-        Ok(Accepted {
+        let accepted = Accepted {
             eval,
             runs: file.runs.iter().map(PooledRun::known).collect(),
             samples: file.samples,
@@ -277,6 +282,7 @@ impl NewBaseline {
             incomplete: self.incomplete,
             folder,
             notices: Vec::new(),
-        })
+        };
+        Ok((accepted, answers))
     }
 }

@@ -26,6 +26,7 @@ impl RunArgs {
         if self.timeout_s.is_some_and(|seconds| !seconds.is_finite()) {
             return Err(Error::usage("`--timeout-s` must be a number of seconds"));
         }
+        let history = self.history()?;
         let overrides = self.overrides()?;
         // A run of fewer samples than the spec names cannot become a baseline by mistake.
         let fewer = ["limits.limit", "benchmark.levels", "benchmark.ids"];
@@ -66,6 +67,7 @@ impl RunArgs {
                 invocation: format!("{stamp:x}-{}", std::process::id()),
                 run_id: self.run_id.clone(),
                 output_root: root,
+                history,
                 ..Destination::default()
             },
             resume,

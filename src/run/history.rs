@@ -1,0 +1,130 @@
+//! `RunHistory`: the end of a run as a line in the history of its eval, where that is asked for.
+//!
+//! The line is made when all else of the run is known, and added before the run says how it ended: an addition that fails is
+//! a part of that. Whoever goes on with a run that is there already adds nothing, unless there is something new.
+
+use jiff::Timestamp;
+
+use super::emitter::Emitter;
+use crate::data::history::{History, HistoryAnswers, HistoryKind, HistoryLine};
+use crate::error::{Error, Result};
+use crate::eval::plan::Plan;
+use crate::exit::Exit;
+use crate::snapshot::{HistoryFile, run_line};
+use crate::store::{Manifest, RunStatus};
+use crate::system::clock;
+use crate::system::project::shown;
+use crate::text::shell_word;
+use crate::verdict::run::Run;
+
+/// Adds a run to the history of its eval.
+pub(super) struct RunHistory {
+    file: HistoryFile,
+}
+
+impl RunHistory {
+    pub(super) fn of(plan: &Plan) -> Self {
+        let eval = &plan.eval;
+        Self {
+            file: HistoryFile::of(&eval.snapshot.folder, &eval.name),
+        }
+    }
+
+    /// Refuses what could not be added, before anybody is asked. `earlier` is the run that goes on.
+    ///
+    /// # Errors
+    /// For a run of a part of the eval, and for a file that is none.
+    pub(super) fn check(&self, is_part: bool, earlier: Option<&Manifest>) -> Result<()> {
+        if is_part || earlier.is_some_and(|manifest| !manifest.whole) {
+            return Err(Error::usage(
+                "`--history` is for whole runs: the figures of a part of the samples are no point of their line",
+            )
+            .hint("leave out what selects samples (`--limit`, `--filter`, `--failed`), or `--history`"));
+        }
+        self.file.check()
+    }
+
+    /// Adds a run, all of which is known but what comes of this: a file that cannot be written is an outage.
+    pub(super) fn add(
+        &self,
+        manifest: &Manifest,
+        run: &mut Run,
+        answers: Option<HistoryAnswers>,
+        emitter: &Emitter,
+    ) {
+        if let Some(why) = missing(manifest, run) {
+            emitter.notice(&format!("this run is not added to the history: {why}"));
+            return;
+        }
+        let added = self.file.read().and_then(|before| {
+            let now = clock::timestamp();
+            let told = before.notices().into_iter().chain(before.ahead_of(now));
+            told.for_each(|notice| emitter.notice(&notice));
+            self.add_to(&before, manifest, run, answers, now)
+        });
+        match added {
+            Ok(()) => emitter.notice(&format!(
+                "the history has this run: git add {}",
+                shell_word(&shown(self.file.path()))
+            )),
+            Err(error) => {
+                emitter.notice(&format!(
+                    "this run is not added to the history: {}; {}",
+                    error.message(),
+                    again(run)
+                ));
+                run.summary.exit_code = run.summary.exit_code.max(Exit::Infrastructure);
+            }
+        }
+    }
+
+    fn add_to(
+        &self,
+        before: &History,
+        manifest: &Manifest,
+        run: &mut Run,
+        answers: Option<HistoryAnswers>,
+        now: Timestamp,
+    ) -> Result<()> {
+        // As it is written: with three digits of a second.
+        let time = Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now);
+        let mut line = run_line(manifest, &run.summary, answers, time);
+        line.exit_code = Some(run.summary.exit_code.code());
+        if before.runs().any(|there| is_same(there, &line)) {
+            return Ok(());
+        }
+        self.file.append(&line)
+    }
+}
+
+/// Why a run is no point of a history, if it is none.
+fn missing(manifest: &Manifest, run: &Run) -> Option<String> {
+    if let Some(reason) = &run.stop_reason {
+        let reason = reason.lines().next().unwrap_or_default();
+        return Some(format!("it stopped early ({reason}); {}", again(run)));
+    }
+    if manifest.status == RunStatus::Interrupted {
+        return Some(format!("it was interrupted; {}", again(run)));
+    }
+    let mixed = "its agent was changed between its parts; run the eval anew";
+    manifest.mixed.then(|| mixed.to_owned())
+}
+
+/// What to type when nothing stands in the way any more.
+fn again(run: &Run) -> String {
+    let dir = shell_word(&shown(&run.dir));
+    format!("once that is over: cargo evaltest run --resume {dir} --history")
+}
+
+/// Whether two lines say the same of one run: the time that they were written counts for nothing.
+fn is_same(there: &HistoryLine, line: &HistoryLine) -> bool {
+    debug_assert_eq!(line.kind, HistoryKind::Run);
+    let untimed = |line: &HistoryLine| HistoryLine {
+        time: Timestamp::default(),
+        duration_s: None,
+        commit: None,
+        dirty: None,
+        ..line.clone()
+    };
+    there.id == line.id && untimed(there) == untimed(line)
+}
