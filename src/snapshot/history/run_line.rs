@@ -35,7 +35,7 @@ pub(crate) fn run_line(
         time,
         commit: manifest.git_sha.clone(),
         dirty: manifest.git_dirty,
-        tier: None,
+        tier: manifest.tier.clone(),
         dataset_hash: manifest.dataset_hash.clone(),
         scorer_hash: manifest.scorer_hash.clone(),
         agent_hash: manifest.agent_hash.clone(),
