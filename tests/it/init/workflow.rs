@@ -118,6 +118,72 @@ fn on_the_main_branch_a_patch_has_what_the_baseline_would_be() {
         .says("no_regression: passed");
 }
 
+#[needs(git)]
+#[test]
+fn on_the_main_branch_a_run_is_a_line_that_another_job_commits() {
+    let project = Project::new();
+    project.run("init --ci github --from path").exits(0);
+    let [evaluate, history, baseline] =
+        ["Evaluate", "History", "Baseline"].map(|step| script_of(&project, "evaltest", step));
+    let commit = script_of(&project, "history", "Commit");
+    let identity = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b\n";
+    let shell = |script: &str| runner(&project, &format!("{identity}{script}")).exits(0);
+    project.write(".gitignore", "bin\n*.git\nother\nmain\n");
+    shell(
+        "git init -q -b main && git add . && git commit -qm a && git clone -q --bare . origin.git",
+    );
+    let patch = |run: &str| {
+        shell(run);
+        shell(&history);
+        project.read("evaltest-runs/history.patch")
+    };
+    // A pull request adds none.
+    assert_eq!(patch(&evaluate), "");
+    let first = patch(&format!("HISTORY=yes\n{evaluate}"));
+    assert!(first.contains("+{\"format_version\":1,"), "{first}");
+    // What would be accepted is no part of it.
+    shell(&baseline);
+    assert_eq!(project.read("evaltest-runs/history.patch"), first);
+    // A runner has a checkout of the commit, and two of them are at it.
+    let checkout = |folder: &str| {
+        shell(&format!(
+            "git clone -q origin.git {folder} && mkdir -p {folder}-tmp/evaltest"
+        ));
+    };
+    let push = |folder: &str, patch: &str| {
+        project.write(&format!("{folder}-tmp/evaltest/history.patch"), patch);
+        shell(&format!(
+            "RUNNER_TEMP=$PWD/{folder}-tmp; cd {folder}\n{commit}"
+        ));
+    };
+    checkout("main");
+    checkout("other");
+    let again = first.replace("\"id\":\"", "\"id\":\"other-");
+    push("other", &again);
+    push("main", &first);
+    checkout("after");
+    let lines = project.read("after/evals/snapshots/example/history.jsonl");
+    assert_eq!(lines.lines().count(), 2, "{lines}");
+    let log = shell("git -C after log --format=%s").out;
+    assert_eq!(
+        log.matches("A run more in the history [skip ci]").count(),
+        2,
+        "{log}"
+    );
+    // Nothing is committed where there is nothing new.
+    push("after", "");
+    // Once it is there, the acceptance is merged with what came since.
+    shell(
+        "git -C after pull -q && git reset -q --hard && git clean -qfd -e bin -e evaltest-runs && git pull -q origin.git main",
+    );
+    shell("git apply --3way evaltest-runs/baseline.patch");
+    let lines = project.read("evals/snapshots/example/history.jsonl");
+    assert!(
+        lines.contains("\"kind\":\"accept\"") && !lines.contains("<<<"),
+        "{lines}"
+    );
+}
+
 #[needs(jq)]
 #[test]
 fn a_comment_is_written_once_and_then_anew() {
@@ -185,7 +251,7 @@ fn on_gitlab_its_script_runs_and_a_file_that_is_there_stays() {
     }
     for path in job["artifacts"]["paths"].as_sequence().unwrap() {
         let path = path.as_str().unwrap();
-        if path.ends_with("baseline.patch") {
+        if path.ends_with("baseline.patch") || path.ends_with("history.patch") {
             // Of the default branch.
             continue;
         }

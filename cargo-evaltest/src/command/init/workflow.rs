@@ -209,6 +209,7 @@ pub(super) fn gitlab(origin: &Provenance, inside: &str) -> String {
             ("KEPT_MD", &kept("*/summary.md")),
             ("KEPT_JUNIT", &kept("junit.xml")),
             ("KEPT_PATCH", &kept("baseline.patch")),
+            ("KEPT_HISTORY", &kept("history.patch")),
             ("KEPT_QUALITY", &kept("quality.json")),
             ("COMMAND", install.name()),
         ],
@@ -228,7 +229,10 @@ mod tests {
         let check = |origin: &Provenance, install: &str, command: &str| {
             for text in [github(origin, ""), gitlab(origin, "")] {
                 assert!(text.contains(install), "`{install}` is missing in\n{text}");
-                assert!(text.contains(&format!(" {command} run --junit ")), "{text}");
+                assert!(
+                    text.contains(&format!(" {command} run ${{HISTORY:+--history}} --junit ")),
+                    "{text}"
+                );
                 for word in WORDS {
                     assert!(!text.contains(word), "{word} is left in\n{text}");
                 }
