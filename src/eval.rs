@@ -26,7 +26,7 @@ pub(crate) use crate::eval::keep_scratch::KeepScratch;
 pub use crate::eval::limits::Budget;
 pub(crate) use crate::eval::limits::Limits;
 use crate::eval::limits::purse::Purse;
-use crate::eval::tiers::Tiers;
+use crate::eval::tiers::{Promotion, Tiers};
 use crate::scorer::Scorer;
 use crate::scorer::extract::{Extract, Extraction};
 use crate::store::cache::{CacheUse, Settings};
@@ -72,6 +72,8 @@ pub struct Eval {
     pub(crate) tiers: Tiers,
     /// The one that runs, if it is one.
     pub(crate) asked_tier: Option<String>,
+    /// Whether the run goes on tier by tier up to that one, and what it must meet for that.
+    pub(crate) progressive: Option<Promotion>,
     pub(crate) snapshot: SnapshotConfig,
     /// Whether the snapshots' folder follows the eval's name.
     default_snapshots: bool,
@@ -208,6 +210,7 @@ impl Eval {
             epochs: 1,
             tiers: Tiers::default(),
             asked_tier: None,
+            progressive: None,
             gates: Vec::new(),
             output_root: None,
             redact: Vec::new(),

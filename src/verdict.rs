@@ -6,6 +6,7 @@
 
 pub(crate) mod gate;
 
+pub(crate) mod progressive;
 pub(crate) mod regression;
 pub(crate) mod result;
 

@@ -382,7 +382,9 @@ fn check_gates(
     };
     let places = eval.gate_places.iter().map(Option::as_ref);
     let places = places.chain(std::iter::repeat(None));
-    eval.gates.iter().zip(places).try_for_each(|(gate, place)| {
+    let promote = eval.progressive.iter().flat_map(|it| &it.gate);
+    let gates = eval.gates.iter().chain(promote);
+    gates.zip(places).try_for_each(|(gate, place)| {
         let checked = gate
             .validate(&known)
             .and_then(|()| gate.validate_size(&|slice| size(gate, slice)));

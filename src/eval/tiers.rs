@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result, nearest};
 use crate::text::clean;
+use crate::verdict::gate::Gate;
 
 /// The tiers of an eval, the smallest first; none, unless it says so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +19,32 @@ pub(crate) struct Tier {
     pub(crate) name: String,
     /// How many samples; `None` is all of them.
     pub(crate) limit: Option<usize>,
+}
+
+/// What a run must meet to go on to the next tier.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Promotion {
+    /// `None` is whatever the gates say.
+    pub(crate) gate: Option<Gate>,
+}
+
+impl Promotion {
+    /// As it is typed: `accuracy > 0.8`.
+    pub(crate) fn parse(text: Option<&str>) -> Result<Self> {
+        let parse = |text: &str| {
+            let gate: Gate = text.parse()?;
+            if gate.needs_baseline() || gate.of_tier().is_some() {
+                let error = Error::usage(format!("`--promote {}` is no promotion", clean(text)));
+                return Err(error.hint(
+                    "write a figure, an operator and a number, such as `--promote 'accuracy > 0.8'`: it is asked at the end \
+                     of each tier; `no_regression` is looked at in any case",
+                ));
+            }
+            Ok(gate)
+        };
+        let gate = text.map(parse).transpose()?;
+        Ok(Self { gate })
+    }
 }
 
 impl Tier {
@@ -131,6 +158,26 @@ impl Tiers {
             Some(near) => format!("did you mean `--tier {near}`? its tiers: `{all}`"),
             None => format!("its tiers: `{all}`"),
         }))
+    }
+
+    /// The largest tier, for a run that goes on up to it.
+    ///
+    /// # Errors
+    /// When there are not two.
+    pub(crate) fn largest(&self, eval: &str) -> Result<&Tier> {
+        match &*self.0 {
+            [_, .., last] => Ok(last),
+            few => {
+                let has = if few.is_empty() {
+                    "no tiers"
+                } else {
+                    "one tier"
+                };
+                let message = format!("eval `{}` has {has}, and none to go on to", clean(eval));
+                Err(Error::usage(message)
+                    .hint("say how large they are: `tiers: { quick: { limit: 5 }, full: {} }`"))
+            }
+        }
     }
 
     /// The largest tier, where the one of this name has fewer of so many samples.

@@ -16,6 +16,7 @@ use crate::eval::plan::{BaselineUse, Plan};
 pub use crate::eval::spec::driven::VARIABLE;
 use crate::eval::spec::driven::other_version;
 use crate::eval::spec::override_built;
+use crate::eval::tiers::Promotion;
 use crate::exit::Exit;
 use crate::report::event::Observer;
 use crate::report::terminal::paint::Paint;
@@ -101,6 +102,10 @@ pub struct EvalChoice {
 pub struct SampleChoice {
     /// Only those of this tier.
     pub tier: Option<String>,
+    /// All tiers, one after the other.
+    pub progressive: bool,
+    /// What the run must meet to go on to the next.
+    pub promote: Option<String>,
     /// Only those whose test name holds this text.
     pub filter: Option<String>,
     /// Only those that failed or flipped in this run.
@@ -110,6 +115,16 @@ pub struct SampleChoice {
 }
 
 impl SampleChoice {
+    /// Says of an eval which of its tiers runs.
+    fn choose_tier(&self, eval: &mut Eval) -> Result<()> {
+        eval.asked_tier.clone_from(&self.tier);
+        if self.progressive {
+            eval.asked_tier = Some(eval.tiers.largest(&eval.name)?.name.clone());
+            eval.progressive = Some(Promotion::parse(self.promote.as_deref())?);
+        }
+        Ok(())
+    }
+
     /// What to type after a filter that no test name holds, if it looks like a pattern, which it is not.
     pub fn hint_of_filter(&self) -> Option<String> {
         const MARKS: [char; 9] = ['*', '?', '[', ']', '^', '$', '|', '\\', '+'];
@@ -231,7 +246,7 @@ impl Drive {
             let told = self.overrides.iter().filter(told);
             eval.overrides.extend(told.cloned());
         }
-        eval.asked_tier.clone_from(&self.samples.tier);
+        self.samples.choose_tier(&mut eval)?;
         if let Some(root) = &self.destination.output_root {
             eval.output_root = Some(root.clone());
         }

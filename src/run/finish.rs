@@ -2,39 +2,38 @@
 //! summary, gates, the manifest once more.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::Value;
-
 use super::asker::Asker;
 use super::asserted::Asserted;
+use super::begun::{new_manifest, progressive_run, root_of};
 use super::calibrations;
 use super::emitter::Emitter;
 use super::history::RunHistory;
 use super::ledger::Ledger;
 use super::looks::{self, Looks};
 use super::options::{CiPolicy, FrontDoor, Home, RunOptions};
+use super::progressive::{self, BorderLook, Borders, ExpectedCost, TierSamples};
 use super::seen::SeenRecords;
 use super::select::Selected;
 use super::stop::Stopped;
 use crate::data::history::HistoryAnswers;
 use crate::error::Result;
+use crate::eval::Assert;
 use crate::eval::plan::Plan;
-use crate::eval::{Assert, Eval};
 use crate::scorer::detail_bounds;
 use crate::snapshot::AnswerSheet;
 use crate::store::files::JOURNAL;
-use crate::store::manifest::{EarlyStop, environment, git_state};
-use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
+use crate::store::manifest::{EarlyStop, ProgressiveRun, git_state};
+use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::beside::beside;
-use crate::system::project;
-use crate::verdict::baseline::Baseline;
 use crate::verdict::check::LookFindings;
 use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gather::Gathered;
 use crate::verdict::look::EarlyLook;
+use crate::verdict::progressive::Progressive;
 use crate::verdict::run::Run;
 use crate::verdict::summary::SummaryBuilder;
 
@@ -52,6 +51,8 @@ pub(super) struct Finish {
     looks: Option<Looks>,
     /// Where it is added to, if it is to be.
     history: Option<RunHistory>,
+    /// Where it pauses, if it goes on tier by tier.
+    borders: Option<Borders>,
 }
 
 /// What came of a run, the names and hashes of the files of its records, and which samples were right.
@@ -70,7 +71,14 @@ impl Finish {
         asker: Asker,
         selected: &mut Selected,
     ) -> Result<Self> {
+        let borders = Borders::of(&plan);
+        let borders = match &options.home {
+            // What is made again ended where it ended.
+            Home::Restored(_) => borders.map(|borders| borders.as_in(resumed.as_ref())),
+            _ => borders,
+        };
         let looks = match &options.home {
+            _ if borders.is_some() => None,
             Home::Part(_) | Home::Merged(_) | Home::Restored(_) => None,
             Home::New | Home::Resume { .. } => {
                 let earlier = resumed.as_ref().and_then(|it| it.early_stop.as_ref());
@@ -93,6 +101,10 @@ impl Finish {
                 selected,
                 sandbox,
                 early_stop,
+                samples: plan.items.len(),
+                tier: plan.tier.as_ref().map(|tier| tier.name.clone()),
+                below_tier: plan.tier.as_ref().and_then(|tier| tier.below.clone()),
+                progressive: progressive_run(&plan),
                 // An older version knew of none.
                 detail_bounds: detail_bounds(&plan.scorers),
                 // A part stays a part: the run goes on as it began.
@@ -116,6 +128,7 @@ impl Finish {
             is_part: matches!(options.home, Home::Part(_)),
             looks,
             history,
+            borders,
         };
         begun.manifest.write(&begun.dir)?;
         Ok(begun)
@@ -185,8 +198,10 @@ impl Finish {
         // Empty unless folders were kept; only then it may stay.
         let _ = std::fs::remove_dir(kept);
         let duration_s = self.started.elapsed().as_secs_f64();
-        let not_judged = ledger.fill_in(selected.slots())?;
         let (plan, eval) = (&self.plan, &self.plan.eval);
+        let ended = self.ended_tier(selected);
+        let selected = ended.as_ref().map_or(selected, |tier| &tier.selected);
+        let not_judged = ledger.fill_in(selected.slots())?;
         let mut gathered = self.gather();
         let mut seen = SeenRecords::new(plan, self.door, ledger);
         let mut answers = self.history.as_ref().map(|_| AnswerSheet::default());
@@ -211,7 +226,11 @@ impl Finish {
         let mut facts = Facts {
             stop: stopped.as_ref().map(|stopped| stopped.stop),
             failed_assertions: &failed_assertions,
-            ..self.facts(gathered, look)
+            ..self.facts(
+                gathered,
+                look,
+                self.borders.as_ref().and_then(Borders::concluded),
+            )
         };
         calibrations::add(&mut facts, &self.dir, &self.manifest);
         // People may have reviewed what there was before the run went on; a file of theirs that is damaged ends no run.
@@ -260,8 +279,82 @@ impl Finish {
                 look: looks.last().number,
                 green: looks.green(),
             }),
-            ..self.manifest.clone()
+            ..self.of_ended_tier()
         }
+    }
+
+    /// The manifest; of a run that ended at the end of a tier that of this tier.
+    fn of_ended_tier(&self) -> Manifest {
+        let manifest = self.manifest.clone();
+        let borders = self.borders.as_ref().filter(|borders| borders.is_ended());
+        let Some(progressive) = borders.map(Borders::progressive) else {
+            return manifest;
+        };
+        let Some(step) = progressive.tier() else {
+            return manifest;
+        };
+        let samples = usize::try_from(step.samples).unwrap_or(usize::MAX);
+        Manifest {
+            below_tier: manifest.tier,
+            tier: Some(step.tier.clone()),
+            samples,
+            selected: samples,
+            progressive: manifest
+                .progressive
+                .map(|run| ProgressiveRun { ended: true, ..run }),
+            ..manifest
+        }
+    }
+
+    /// The samples of the tier at whose end the run ended, if it did.
+    fn ended_tier(&self, selected: &Selected) -> Option<TierSamples> {
+        let borders = self.borders.as_ref().filter(|borders| borders.is_ended())?;
+        let progressive = borders.progressive();
+        Some(TierSamples::of(&self.plan, selected, &progressive))
+    }
+
+    /// The ends of tiers, if the run pauses there.
+    pub(super) fn borders(&self) -> Option<&Borders> {
+        self.borders.as_ref()
+    }
+
+    /// What the end of a tier shows: what ends the run there, and what is said of it.
+    ///
+    /// # Errors
+    /// When the records so far cannot be read.
+    pub(super) fn border(
+        &self,
+        borders: &Borders,
+        ledger: &Ledger,
+        selected: &Selected,
+    ) -> Result<BorderLook> {
+        let plan = &self.plan;
+        let progressive = borders.progressive();
+        let tier = TierSamples::of(plan, selected, &progressive);
+        let mut gathered = self.gather();
+        ledger.so_far(tier.selected.slots(), &mut |record| {
+            if tier.ids.contains(&record.sample_id) {
+                gathered.add(record);
+            }
+        })?;
+        let (gathered, _) = gathered.finish(serde_json::Map::new());
+        let asked = plan.baseline.as_ref().map(|baseline| {
+            let mut baseline = baseline.clone();
+            baseline.samples.retain(|id, _| tier.ids.contains(id));
+            baseline
+        });
+        let facts = Facts {
+            baseline: asked.as_ref(),
+            ..self.facts(gathered, None, Some(progressive.clone()))
+        };
+        let ended_by = progressive::look(plan, &facts, progressive.promote.as_ref());
+        let expected = ExpectedCost::of_tier(plan, &facts.summary, &progressive);
+        let told = progressive::told(&facts, &ended_by);
+        Ok(BorderLook {
+            ended_by,
+            told,
+            expected,
+        })
     }
 
     /// The looks of the run, if it pauses for such.
@@ -284,7 +377,7 @@ impl Finish {
         ledger.so_far(selected.slots(), &mut |record| gathered.add(record))?;
         // What a benchmark works out of its own is known when all is asked.
         let (gathered, _) = gathered.finish(serde_json::Map::new());
-        Ok(self.facts(gathered, Some(look)).at_look(&plan.gates))
+        Ok(self.facts(gathered, Some(look), None).at_look(&plan.gates))
     }
 
     fn gather(&self) -> Gathered<'_> {
@@ -296,18 +389,32 @@ impl Finish {
     }
 
     /// What the records told, with what else is known.
-    fn facts<'a>(&self, gathered: Facts<'a>, look: Option<EarlyLook>) -> Facts<'a> {
+    fn facts<'a>(
+        &self,
+        gathered: Facts<'a>,
+        look: Option<EarlyLook>,
+        progressive: Option<Progressive>,
+    ) -> Facts<'a> {
         let plan = &self.plan;
+        let tier = progressive.as_ref().and_then(Progressive::tier).cloned();
         Facts {
-            total: plan.items.len() as u64,
+            total: tier
+                .as_ref()
+                .map_or(plan.items.len() as u64, |tier| tier.samples),
             ignores_baseline: plan.ignores_baseline,
             detail_bounds: detail_bounds(&plan.scorers),
             look,
             green: self.looks.as_ref().map(Looks::green).unwrap_or_default(),
             needs_every_verdict: plan.eval.snapshot.assert.decides(),
             partial: self.manifest.is_limited(),
-            tier: self.manifest.tier.clone(),
-            below_tier: self.manifest.below_tier.clone(),
+            below_tier: match &progressive {
+                Some(progressive) if progressive.is_ended() => {
+                    progressive.tiers.last().map(|step| step.tier.clone())
+                }
+                _ => self.manifest.below_tier.clone(),
+            },
+            tier: tier.map_or(self.manifest.tier.clone(), |tier| Some(tier.tier)),
+            progressive,
             ci: self.ci.is_set,
             allow_ignored: self.ci.allow_ignored,
             scorer_hash: Some(plan.scorer_hash.clone()),
@@ -315,130 +422,5 @@ impl Finish {
             mask_id: plan.mask_id(),
             ..gathered
         }
-    }
-}
-
-/// The root of the project that an eval is of.
-fn root_of(eval: &Eval) -> Option<PathBuf> {
-    let home = eval.spec.as_deref().and_then(Path::parent);
-    let home = home.map_or_else(project::package_root, Path::to_owned);
-    project::root_of(&home)
-}
-
-/// The manifest of a run that begins now.
-fn new_manifest(
-    plan: &Plan,
-    dir: &RunDir,
-    options: &RunOptions,
-    asker: Asker,
-    selected: usize,
-) -> Result<Manifest> {
-    let run_id = dir.run_id();
-    let eval = &plan.eval;
-    let root = root_of(eval).unwrap_or_else(project::root);
-    let snapshots = crate::system::file::absolute(&eval.snapshot.folder)?;
-    let mut config = eval.describe();
-    plan.redactor.config(&mut config);
-    if eval.masks_answers() {
-        hide_samples(&mut config);
-    }
-    let overrides = eval.overrides.iter().cloned().map(|mut change| {
-        if eval.masks_answers() && change.key.starts_with("benchmark.samples") {
-            change.value = MASKED.into();
-        }
-        // As an entry of a map, so that the key's name counts.
-        let mut entry = serde_json::json!({ &change.key: change.value });
-        plan.redactor.config(&mut entry);
-        if eval.masks_answers() {
-            hide_samples(&mut entry);
-        }
-        change.value = entry[&change.key].take();
-        change
-    });
-    let only = options.scope.only.as_ref().map(|only| {
-        let ids = plan.items.iter().map(|item| &*item.id);
-        let selected = ids.filter(|id| only.contains(*id));
-        selected.map(str::to_owned).collect()
-    });
-    // What was asked in parts stands in the cache under the name that they have in common.
-    let parts = options.invocation.clone();
-    let parts = parts.filter(|_| matches!(options.home, Home::Merged(_)));
-    Ok(Manifest {
-        format_version: FORMAT_VERSION,
-        evaltest_version: env!("CARGO_PKG_VERSION").to_owned(),
-        invocation: options.invocation.clone().unwrap_or_else(|| run_id.clone()),
-        run_id,
-        eval: eval.name.clone(),
-        variant: eval.variant().cloned(),
-        benchmark: eval.benchmark.name().to_owned(),
-        status: RunStatus::Running,
-        stop_reason: None,
-        started_at: format!("{:.3}", crate::system::clock::timestamp()),
-        ended_at: None,
-        duration_s: None,
-        samples: plan.items.len(),
-        tier: plan.tier.as_ref().map(|tier| tier.name.clone()),
-        below_tier: plan.tier.as_ref().and_then(|tier| tier.below.clone()),
-        epochs: eval.epochs,
-        selected,
-        whole: selected == plan.items.len() && !options.scope.partial,
-        git_sha: None,
-        git_dirty: None,
-        environment: environment()
-            .into_iter()
-            .map(|(name, value)| (name, plan.redactor.text(&value, &mut 0).into_owned()))
-            .collect(),
-        config,
-        spec_in_project: eval
-            .spec
-            .as_deref()
-            .and_then(|path| project::inside(&root, path)),
-        spec: eval.spec.clone(),
-        snapshots_in_project: project::inside(&root, &snapshots),
-        snapshots,
-        masked: eval.masks_answers(),
-        mask_id: plan.mask_id(),
-        prompt: Some(plan.prompt_name.clone()),
-        dataset: plan.dataset.clone(),
-        dataset_hash: plan.dataset_hash.clone(),
-        request_hash: plan.request_hash.clone(),
-        scorer_hash: plan.scorer_hash.clone(),
-        scorers_hash: plan.scorers_hash.clone(),
-        agent_hash: asker.hash,
-        sandbox: None,
-        mixed: false,
-        answers_of: asker.recordings.into_iter().chain(parts).collect(),
-        overrides: overrides.collect(),
-        redact: options.redact.clone(),
-        only,
-        early_stop: None,
-        baseline: plan.baseline.as_ref().map(Baseline::run_ids),
-        scorers: plan
-            .scorers
-            .iter()
-            .map(|scorer| scorer.name().to_owned())
-            .collect(),
-        detail_bounds: detail_bounds(&plan.scorers),
-        judges: calibrations::judges_of(&plan.scorers, Some(&root)),
-        failed_assertions: Vec::new(),
-        extract: Some(plan.extraction.extract.to_value()),
-        extract_is_given: plan.extraction.is_given,
-        models: BTreeMap::new(),
-        judge_models: BTreeMap::new(),
-        parent: None,
-        parent_run_id: None,
-        journal_lines_skipped: Vec::new(),
-        artifacts: BTreeMap::new(),
-    })
-}
-
-/// What stands in place of samples that are not to be published.
-const MASKED: &str = "(masked)";
-
-/// Takes the samples out of a spec that has them itself.
-fn hide_samples(config: &mut Value) {
-    let samples = config.pointer_mut("/benchmark/samples");
-    if let Some(samples) = samples.filter(|samples| samples.is_array()) {
-        *samples = MASKED.into();
     }
 }

@@ -35,9 +35,13 @@ pub(super) fn opening(plan: &Plan, places: &[usize]) -> String {
         "generate" => format!("for {samples} item{ending}"),
         _ => format!("{samples} sample{ending} of {}", source(plan)),
     };
+    let by_tier = match eval.progressive {
+        Some(_) => "tier by tier up to",
+        None => "tier",
+    };
     let tier = plan.tier.as_ref();
     let tier = tier.map_or_else(String::new, |tier| {
-        format!(", tier `{}`", clean(&tier.name))
+        format!(", {by_tier} `{}`", clean(&tier.name))
     });
     let mut line = format!("asking {} {what}{tier}{}", agent(eval), epochs(eval.epochs));
     let parts = limits(&eval.limits).into_iter().chain(cost(plan, places));

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::eval::plan::{BaselineUse, Plan};
 use crate::eval::registry::Registry;
 use crate::eval::spec;
+use crate::eval::tiers::Promotion;
 use crate::store::events;
 use crate::store::events::past::Left;
 use crate::store::files::JOURNAL;
@@ -258,5 +259,9 @@ fn plan_of(manifest: &Manifest) -> Result<Plan> {
     overrides.push(Override::new(key, serde_json::Value::from("echo")));
     let mut eval = spec::load_of(&spec, &Registry::new(), &overrides, &manifest.eval)?;
     eval.asked_tier.clone_from(&manifest.tier);
+    if let Some(run) = &manifest.progressive {
+        eval.asked_tier = Some(eval.tiers.largest(&eval.name)?.name.clone());
+        eval.progressive = Some(Promotion::parse(run.promote.as_deref())?);
+    }
     Plan::load(&eval, BaselineUse::Compare)
 }

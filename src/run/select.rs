@@ -83,6 +83,18 @@ impl Selected {
         ends
     }
 
+    /// Those that are asked first.
+    pub(super) fn first(&self, samples: usize) -> Self {
+        let queue = self.queue[..samples.min(self.queue.len())].to_vec();
+        let mut places = queue.clone();
+        places.sort_unstable();
+        Self {
+            places,
+            queue,
+            epochs: self.epochs,
+        }
+    }
+
     /// The places of the samples in the order in which they are asked.
     pub(super) fn queue(&self) -> &[usize] {
         &self.queue

@@ -19,6 +19,7 @@ use super::opening::opening;
 use super::options::{Home, RunOptions};
 use super::outcome::failed;
 use super::preflight::{check_agents, tidy};
+use super::progressive::{BorderLook, Borders, ExpectedCost};
 use super::question::Question;
 use super::select::Selected;
 use super::siblings;
@@ -168,6 +169,9 @@ impl Session {
             emitter,
         };
         session.tell_start();
+        if let Some(borders) = session.finish.borders().filter(|_| asks) {
+            session.tell_tier(borders, None);
+        }
         Ok(session)
     }
 
@@ -254,12 +258,54 @@ impl Session {
     }
 
     fn admits(&self, turn: usize) -> bool {
+        if let Some(borders) = self.finish.borders() {
+            return borders.admit(turn, || self.is_stopped());
+        }
         let looks = self.finish.looks();
         looks.is_none_or(|looks| looks.admit(turn, || self.is_stopped()))
     }
 
+    /// Says what the tier is going to take that is asked next.
+    fn tell_tier(&self, borders: &Borders, so_far: Option<&ExpectedCost>) {
+        let progressive = borders.progressive();
+        let known = ExpectedCost::of_history(&self.plan, &progressive);
+        let expected = known.as_ref().or(so_far);
+        let told = ExpectedCost::told(expected, &progressive);
+        told.iter().for_each(|line| self.emitter.notice(line));
+    }
+
+    /// The tier is at its end: tells what it showed, and goes on to the next or ends here.
+    fn look_at_tier(&self, borders: &Borders) {
+        if self.is_stopped() {
+            // What is not asked any more says nothing.
+            return;
+        }
+        let look = panics::catch(|| {
+            let look = self.finish.border(borders, &self.ledger, &self.selected);
+            look.unwrap_or_else(|error| {
+                self.stopper.unwritten(&error);
+                BorderLook::default()
+            })
+        });
+        let look = look.unwrap_or_default();
+        for line in &look.told {
+            self.emitter.notice(line);
+        }
+        let is_ended = !look.ended_by.is_empty();
+        borders.take(look.ended_by);
+        if !is_ended {
+            self.tell_tier(borders, look.expected.as_ref());
+        }
+    }
+
     /// A question is through. Takes the look that waited for it.
     fn through(&self) {
+        if let Some(borders) = self.finish.borders() {
+            if borders.through() {
+                self.look_at_tier(borders);
+            }
+            return;
+        }
         let looks = self.finish.looks();
         let Some((looks, look)) = looks.and_then(|looks| Some((looks, looks.through()?))) else {
             return;
@@ -307,7 +353,8 @@ impl Session {
 
     /// How many questions the run has.
     pub(crate) fn questions(&self) -> usize {
-        self.selected.questions()
+        let ended = self.finish.borders().and_then(Borders::ended_questions);
+        ended.unwrap_or(self.selected.questions())
     }
 
     /// Makes the records of the questions that came to their end, or have their answer, and ends the run; nobody is
@@ -323,6 +370,10 @@ impl Session {
                 let record = self.settle(slot, None);
                 ended += usize::from(record.result.status != Status::Skipped);
             }
+        }
+        if let Some(borders) = self.finish.borders().filter(|it| it.is_ended()) {
+            let look = self.finish.border(borders, &self.ledger, &self.selected)?;
+            borders.ended_by(look.ended_by);
         }
         let is_whole = ended == self.questions();
         let stopped = self.stopper.stopped().filter(|_| !is_whole);

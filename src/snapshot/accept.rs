@@ -165,6 +165,14 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
             manifest.run_again()
         )));
     }
+    if let Some(tier) = &manifest.tier
+        && manifest.progressive.as_ref().is_some_and(|run| run.ended)
+    {
+        return Err(Error::usage(format!(
+            "run `{shown}` can be no baseline: it ended at tier `{tier}`, before all samples were asked"
+        ))
+        .hint(format!("ask all of them: {}", manifest.run_again())));
+    }
     if manifest.status == RunStatus::Running && dir.is_going_on() {
         return Err(going_on(&shown.to_string()));
     }

@@ -73,6 +73,9 @@ pub struct Manifest {
     /// The largest tier of the eval, where that has more samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below_tier: Option<String>,
+    /// How it goes on tier by tier, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progressive: Option<ProgressiveRun>,
     /// How often each sample is asked.
     #[serde(default = "once")]
     pub epochs: u32,
@@ -208,6 +211,17 @@ pub(crate) struct ManifestJudge {
     /// That file, relative to the project's root: for a run directory that was moved to another checkout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) calibration_in_project: Option<PathBuf>,
+}
+
+/// How a run goes on tier by tier.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgressiveRun {
+    /// What it must meet for that, if somebody said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promote: Option<String>,
+    /// Whether it ended before the largest tier.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ended: bool,
 }
 
 /// The looks of gates that may stop early.

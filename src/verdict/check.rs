@@ -7,6 +7,7 @@ mod mean;
 mod measured;
 mod no_regression;
 mod own;
+mod progressive;
 mod tier;
 mod validate;
 
@@ -22,14 +23,16 @@ pub(crate) use mean::KnownMeans;
 pub use no_regression::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
 pub(crate) use no_regression::{CountedPairs, OTHER_JUDGE, ServedJudges, show_p};
 pub(crate) use own::BOUNDS;
+pub(crate) use progressive::Border;
 pub(crate) use validate::Known;
 
 impl Facts<'_> {
     /// What becomes of the gates of a finished run, in their order.
     pub(crate) fn check(&self, gates: &[Gate]) -> Vec<GateResult> {
-        self.look(gates)
-            .into_iter()
-            .map(CheckedGate::result)
+        let asked = self.with_parts(gates);
+        let results = self.look(&asked).into_iter().map(CheckedGate::result);
+        let told = results.zip(gates);
+        told.map(|(result, gate)| self.told_part(result, gate))
             .collect()
     }
 

@@ -22,11 +22,19 @@ impl Facts<'_> {
         for gate in &mut gates {
             self.mark(gate);
         }
+        let ended_by = self.progressive.iter().flat_map(|run| &run.ended_by);
+        for ended in ended_by {
+            match gates.iter_mut().find(|it| it.gate == ended.gate) {
+                Some(gate) => gate.clone_from(ended),
+                None => gates.push(ended.clone()),
+            }
+        }
         let is_sure = self.stop == Some(Stop::Sure);
         let mut summary = Summary {
             change: BaselineChange::of(&self),
             partial: self.is_partial(),
             tier: self.tier.clone(),
+            progressive: self.progressive.clone(),
             early_stop: self.look.filter(|_| is_sure),
             ignored_matter: ignored_matter(&gates, &self),
             exit_code: exit(&gates, &self),

@@ -6,6 +6,7 @@ use crate::data::DetailBounds;
 use crate::verdict::baseline::{Baseline, CurrentSample};
 use crate::verdict::judged::calibrated::CalibratedJudge;
 use crate::verdict::look::EarlyLook;
+use crate::verdict::progressive::Progressive;
 use crate::verdict::summary::Summary;
 
 /// All that a run is judged by: [`Gate::check`](crate::Gate::check) and the exit code depend on nothing else.
@@ -33,6 +34,8 @@ pub struct Facts<'a> {
     pub tier: Option<String>,
     /// The largest tier, where that one is smaller: gates that name none are asked there.
     pub below_tier: Option<String>,
+    /// How far the run came, if it goes on tier by tier.
+    pub progressive: Option<Progressive>,
     /// Whether ignored gates are fine in continuous integration.
     pub allow_ignored: bool,
     /// How low and how high the details of scores can be, where their scorers tell: what could not be judged counts as
@@ -99,6 +102,7 @@ impl Facts<'_> {
             partial: false,
             tier: None,
             below_tier: None,
+            progressive: None,
             allow_ignored: false,
             detail_bounds: DetailBounds::new(),
             calibrated: BTreeMap::new(),

@@ -52,6 +52,7 @@ use crate::data::Record;
 use crate::data::reviews::ReviewedFigures;
 use crate::exit::Exit;
 use crate::verdict::look::EarlyLook;
+use crate::verdict::progressive::Progressive;
 use crate::verdict::result::GateResult;
 
 /// The version of `summary.json`, counted up whenever a reader of an older version would be misled.
@@ -62,7 +63,8 @@ use crate::verdict::result::GateResult;
 ///   `failed_as_wrong`, also of slices, where there are such; `partial`; `early_stop`; `unjudged` of slices and
 ///   scorers, where there are such; `judge`, where one was asked; `not_judged`, where there are such; `change`, with a baseline;
 ///   `failure_rate` with its bounds and interval, also of slices; `steps`, also of slices, where agents tell; `refused`, where
-///   there are such; `reviewed`, where people reviewed; `tier`, where one ran.
+///   there are such; `reviewed`, where people reviewed; `tier`, where one ran;
+///   `progressive`, where it went on tier by tier.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
@@ -83,6 +85,9 @@ pub struct Summary {
     /// The tier that ran, if it was one: the figures are those of its samples alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
+    /// How far the run came, if it went on tier by tier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progressive: Option<Progressive>,
     /// The look at which every gate was sure, so that the samples that were skipped were not needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early_stop: Option<EarlyLook>,

@@ -111,6 +111,8 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
             "benchmark",
             "split",
             "tier",
+            "progressive",
+            "promote",
             "limit",
             "filter",
             "failed",

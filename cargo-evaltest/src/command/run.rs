@@ -28,6 +28,7 @@ mod history;
 pub(super) mod matrix;
 pub(super) mod options;
 mod sources;
+mod tiers;
 mod told;
 mod watch;
 mod watched;
@@ -36,6 +37,7 @@ pub(super) mod work;
 use crate::target::run_test;
 use after::{After, AfterArgs};
 use history::HistoryArgs;
+use tiers::TierArgs;
 use told::ToldRuns;
 use work::Work;
 
@@ -55,9 +57,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME")]
     benchmark: Option<String>,
 
-    /// Ask this tier of the spec's `tiers`: a whole run of so many samples, whose gates count
-    #[arg(long, value_name = "NAME")]
-    tier: Option<String>,
+    #[command(flatten)]
+    tiers: TierArgs,
 
     /// Ask only the first N samples (after shuffling); gates are then ignored, unlike with `limits.limit` in the spec
     #[arg(long, value_name = "N")]

@@ -89,6 +89,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     let turns = filter.order(items.len());
     let (tier, mut turns) = tier::cut(
         (&eval.tiers, eval.asked_tier.as_deref()),
+        eval.progressive.is_some(),
         &eval.name,
         &items,
         turns,

@@ -36,6 +36,7 @@ impl PlanTier {
 /// runs.
 pub(super) fn cut(
     (tiers, asked): (&Tiers, Option<&str>),
+    is_progressive: bool,
     eval: &str,
     items: &[Packed],
     mut turns: Vec<usize>,
@@ -46,7 +47,11 @@ pub(super) fn cut(
     let tier = tiers.named(name, eval)?;
     let samples = turns.len();
     let size = tier.of(samples);
-    if size < samples {
+    if is_progressive {
+        // One tier after the other, each in the order of all.
+        turns = order(items, &turns);
+        turns.truncate(size);
+    } else if size < samples {
         let order = order(items, &turns);
         let chosen: HashSet<usize> = order[..size].iter().copied().collect();
         turns.retain(|place| chosen.contains(place));

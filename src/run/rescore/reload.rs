@@ -81,8 +81,8 @@ pub fn reload(
     }
     // The benchmark that worked them out is not here.
     let known = Summary::read(&dir.file(SUMMARY)).ok();
-    let (metrics, not_judged) = known
-        .map(|known| (known.metrics, known.not_judged))
+    let (metrics, not_judged, progressive) = known
+        .map(|known| (known.metrics, known.not_judged, known.progressive))
         .unwrap_or_default();
     let (mut gathered, flips) = gathered.finish(metrics);
     gathered.summary.not_judged = not_judged;
@@ -97,6 +97,7 @@ pub fn reload(
         tier: manifest.tier.clone(),
         // Who asks for a gate now means this run.
         below_tier: manifest.below_tier.clone().filter(|_| !others),
+        progressive: progressive.filter(|_| !others),
         stop,
         look,
         green: green_of(&manifest),

@@ -205,6 +205,7 @@ impl SummaryBuilder {
             eval: self.eval,
             partial: false,
             tier: None,
+            progressive: None,
             early_stop: None,
             samples: total.samples,
             scored: total.scored,

@@ -53,7 +53,9 @@ impl RunArgs {
                 Errand::Run
             },
             samples: SampleChoice {
-                tier: self.tier.clone(),
+                tier: self.tiers.tier.clone(),
+                progressive: self.tiers.progressive,
+                promote: self.tiers.promote.clone(),
                 filter: self.filter.clone(),
                 failed: match &self.failed {
                     Some(path) => Some(absolute(&run_ids::found(path)?)?),

@@ -12,6 +12,7 @@ use evaltest::{Error, Eval, Registry, Result};
 
 use super::RunArgs;
 use super::options::absolute;
+use super::tiers::keep_tier;
 use crate::console;
 use crate::discover::{self, Discovered, TestTarget};
 use crate::run_ids;
@@ -130,24 +131,6 @@ impl RunArgs {
         }
         Ok(Work { evals, tests: left })
     }
-}
-
-/// A run goes on with the samples that it began with.
-fn keep_tier(manifest: &Manifest, drive: &mut Drive) -> Result<()> {
-    let asked = drive.samples.tier.take();
-    drive.samples.tier.clone_from(&manifest.tier);
-    if asked.is_none() || asked == manifest.tier {
-        return Ok(());
-    }
-    let of = match &manifest.tier {
-        Some(tier) => format!("of tier `{}`", clean(tier)),
-        None => "of all samples".to_owned(),
-    };
-    let id = clean(&manifest.run_id);
-    Err(
-        Error::usage(format!("run `{id}` is {of}, and goes on as it began"))
-            .hint("leave `--tier` out, or start a new run without `--resume`"),
-    )
 }
 
 /// The evals of specs, and the specs that name what only a test binary may know.

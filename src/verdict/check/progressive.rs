@@ -1,0 +1,212 @@
+//! A look at the end of a tier, where a run goes on tier by tier: whether it ends here.
+//!
+//! It ends where a gate of this tier does not hold, where the promotion does not, and where a gate of all samples cannot
+//! hold any more: an accuracy by the exact bound for the whole lot of which a part was drawn, a sum because it only grows,
+//! `no_regression` by the part of its alpha that is this look's. What errored counts as right there, so that an outage
+//! condemns nobody; and as both for the promotion, which it leaves open: it promotes nobody either.
+
+use std::borrow::Cow;
+
+use crate::stats;
+use crate::verdict::facts::Facts;
+use crate::verdict::gate::{Gate, Metric, Op, Slice};
+use crate::verdict::progressive::Progressive;
+use crate::verdict::result::{GateResult, Verdict};
+
+use super::figures::Figures;
+
+/// How often chance may end a run at any of its tiers whose accuracy would have held.
+const ALPHA: f64 = 0.05;
+
+/// What a look at the end of a tier needs besides the facts of that.
+pub(crate) struct Border<'a> {
+    pub(crate) gates: &'a [Gate],
+    pub(crate) promote: Option<&'a Gate>,
+    /// How many samples there are in all, or of a slice.
+    pub(crate) size: &'a dyn Fn(Option<&Slice>) -> u64,
+    /// Whether each answer is independent of the others: one to each sample, and no groups.
+    pub(crate) is_plain: bool,
+}
+
+impl Facts<'_> {
+    /// What ends the run at the end of this tier; nothing where it goes on.
+    pub(crate) fn at_border(&self, border: &Border<'_>) -> Vec<GateResult> {
+        let Some(progressive) = &self.progressive else {
+            return Vec::new();
+        };
+        let own = self.check(border.gates).into_iter().filter(|result| {
+            let is_open = result.verdict == Verdict::Inconclusive && !result.gate.needs_baseline();
+            !result.other_tier && (is_open || result.verdict == Verdict::Failed)
+        });
+        let mut ends: Vec<GateResult> = own.collect();
+        // As in the largest tier.
+        let all = Facts {
+            below_tier: None,
+            ..self.clone()
+        };
+        let shares = border.gates.iter().filter(|gate| is_share(gate)).count();
+        let looks = (progressive.tiers.len() - 1).max(1);
+        let alpha = ALPHA / stats::as_f64((shares.max(1) * looks) as u64);
+        for result in all.check(border.gates) {
+            let gate = &result.gate;
+            let is_known = ends.iter().any(|end| end.gate == *gate);
+            if gate.tier.is_some() || gate.is_default() || is_known {
+                continue;
+            }
+            let saved = progressive.saved();
+            if is_share(gate) {
+                ends.extend(all.cannot_hold(gate, border, alpha));
+            } else if result.verdict == Verdict::Failed
+                && (gate.needs_baseline() || gate.only_grows())
+            {
+                let message = format!("{}; {saved} samples were not asked", result.message);
+                ends.push(GateResult { message, ..result });
+            }
+        }
+        ends.extend(border.promote.and_then(|gate| self.promotion(gate)));
+        ends
+    }
+
+    /// What becomes of the promotion, unless it holds.
+    fn promotion(&self, gate: &Gate) -> Option<GateResult> {
+        let tier = self.tier.as_deref()?;
+        let result = gate.clone().tier(tier).check(self);
+        let what = match result.verdict {
+            Verdict::Passed => return None,
+            Verdict::Failed => "not promoted",
+            Verdict::Inconclusive | Verdict::Ignored => "not promoted for now",
+        };
+        let saved = self.progressive.as_ref().map_or(0, Progressive::saved);
+        let message = format!(
+            "{what} beyond tier `{tier}`: {}; {saved} samples were not asked",
+            result.message
+        );
+        let verdict = match result.verdict {
+            // A slice of which this tier has no sample.
+            Verdict::Ignored => Verdict::Inconclusive,
+            verdict => verdict,
+        };
+        Some(GateResult {
+            message,
+            verdict,
+            other_tier: false,
+            ..result
+        })
+    }
+
+    /// The verdict on a share that cannot come to its threshold any more, if it cannot.
+    fn cannot_hold(&self, gate: &Gate, border: &Border<'_>, alpha: f64) -> Option<GateResult> {
+        let (op, threshold) = gate.bound?;
+        if self.summary.unscored > 0 {
+            // Nobody knows how many of the others can be judged.
+            return None;
+        }
+        let figures = Figures::of(self, gate.slice.as_ref())?;
+        let [right, wrong, unknown] = figures.counts();
+        let drawn = right + wrong + unknown;
+        let all = (border.size)(gate.slice.as_ref()).max(drawn);
+        let alpha = if border.is_plain { alpha } else { 0.0 };
+        let most = |seen: u64| {
+            let [all, drawn, seen] = [all, drawn, seen].map(|n| u32::try_from(n).ok());
+            let most = stats::most_of(all?, drawn?, seen?, alpha);
+            stats::ratio(u64::from(most), u64::from(all?)).map(|share| (most, share))
+        };
+        let is_failure = gate.metric == Metric::FailureRate;
+        let ((most, best), what) = if is_failure {
+            let (right, share) = most(right + unknown)?;
+            ((u32::try_from(all).ok()? - right, 1.0 - share), "at least")
+        } else {
+            (most(right + unknown)?, "at most")
+        };
+        if op.holds(best, threshold) {
+            return None;
+        }
+        let name = gate.name();
+        let tier = self.tier.as_deref().unwrap_or_default();
+        let saved = self.progressive.as_ref().map_or(0, Progressive::saved);
+        let (so, seen) = if is_failure {
+            ("wrong", wrong)
+        } else {
+            ("right", right)
+        };
+        let sure = if border.is_plain {
+            format!(
+                " (exact bound of {} %)",
+                super::show(100.0 * (1.0 - alpha), 0.0)
+            )
+        } else {
+            String::new()
+        };
+        let message = format!(
+            "{name} cannot hold any more after tier `{tier}`: {seen} of {} are {so}, so {what} {most} of all {all} are, or \
+             {:.4}{sure}, and {op} {threshold} is asked; {saved} samples were not asked",
+            right + wrong,
+            best
+        );
+        let value = figures.measure(gate).ok().map(|measured| measured.value);
+        Some(GateResult::of(gate, Verdict::Failed, value, message))
+    }
+
+    /// The gates as this look asks them: comparisons share their alpha over the tiers.
+    pub(super) fn with_parts<'a>(&self, gates: &'a [Gate]) -> Cow<'a, [Gate]> {
+        let Some(progressive) = &self.progressive else {
+            return Cow::Borrowed(gates);
+        };
+        let gates = gates.iter().cloned().map(|gate| {
+            if !shares_alpha(&gate) {
+                return gate;
+            }
+            Gate {
+                alpha: Some(progressive.part_of(gate.level())),
+                early_stop: false,
+                ..gate
+            }
+        });
+        gates.collect()
+    }
+
+    /// The result, of the gate as it was written, with the part of alpha that it had.
+    pub(super) fn told_part(&self, mut result: GateResult, gate: &Gate) -> GateResult {
+        let asked = std::mem::replace(&mut result.gate, gate.clone());
+        let is_asked = shares_alpha(gate) && result.verdict != Verdict::Ignored;
+        if let Some(progressive) = self.progressive.as_ref().filter(|_| is_asked) {
+            let (part, alpha) = (asked.level(), gate.level());
+            let (first, rest) = match result.message.split_once('\n') {
+                Some((first, rest)) => (first, format!("\n{rest}")),
+                None => (&*result.message, String::new()),
+            };
+            let looks = progressive.tiers.len();
+            let part = super::show_p(part);
+            result.message = format!(
+                "{first}; its {looks} looks share alpha {alpha}, and this one has {part}{rest}"
+            );
+        }
+        result
+    }
+}
+
+impl Gate {
+    /// Whether what it is about only grows while the run goes on, and is too much if it is now.
+    fn only_grows(&self) -> bool {
+        let is_sum = matches!(
+            self.metric,
+            Metric::CostUsd | Metric::Tokens | Metric::InputTokens | Metric::OutputTokens
+        );
+        is_sum && matches!(self.bound, Some((Op::AtMost | Op::Below, _)))
+    }
+}
+
+/// Whether looks at it share its alpha.
+fn shares_alpha(gate: &Gate) -> bool {
+    gate.needs_baseline() && gate.tier.is_none()
+}
+
+/// Whether it is a share of right or wrong answers that has to be high or low enough.
+fn is_share(gate: &Gate) -> bool {
+    let is_meant = match (&gate.metric, gate.bound) {
+        (Metric::Accuracy(None), Some((Op::AtLeast | Op::Above, _))) => true,
+        (Metric::FailureRate, Some((Op::AtMost | Op::Below, _))) => true,
+        _ => false,
+    };
+    is_meant && gate.tier.is_none() && gate.confidence.is_none()
+}
