@@ -30,6 +30,7 @@ pub(crate) mod javascript;
 pub(crate) mod javascript_values;
 pub(crate) mod json_calls;
 pub(crate) mod xml;
+mod xml_names;
 
 #[cfg(test)]
 mod tests;

@@ -14,6 +14,7 @@ mod plain;
 mod precedence;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod unparse;
 
 use std::borrow::Cow;
@@ -103,6 +104,9 @@ fn parse_to<T>(
             ParseOptions::from(Mode::Expression).with_target_version(PythonVersion::PY311);
         let parsed = parse_unchecked(text, options);
         if !parsed.errors().is_empty() || !parsed.unsupported_syntax_errors().is_empty() {
+            return Err(syntax());
+        }
+        if !tokens::are_known(parsed.tokens(), text) {
             return Err(syntax());
         }
         match parsed.syntax() {

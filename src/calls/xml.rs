@@ -6,6 +6,7 @@ use super::fault::{DecodeFault, DecodeResult};
 use super::integer::Int;
 use super::python;
 use super::value::{Dict, Value};
+use super::xml_names;
 use crate::text::{is_py_space, py_float, py_lower};
 
 /// `<function name="f"><params><param name="a" value="1" type="integer"/></params></function>`; the
@@ -46,6 +47,9 @@ fn calls(
     read: impl Fn(Node<'_, '_>, &mut Dict) -> DecodeResult<()>,
 ) -> DecodeResult<Value> {
     let document = Document::parse(text).map_err(|fault| DecodeFault::new(fault.to_string()))?;
+    if !xml_names::are_old(&document) {
+        return Err(DecodeFault::new("not well-formed (invalid token)"));
+    }
     let mut calls = Vec::new();
     for function in children(document.root_element(), "function") {
         let name = attribute(function, "name")?;
