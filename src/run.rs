@@ -41,6 +41,7 @@ mod files;
 mod finish;
 mod flights;
 mod history;
+mod history_place;
 pub(crate) mod judge;
 mod judging;
 mod ledger;

@@ -1,8 +1,7 @@
 //! Where the evals of the project keep their histories: `history.jsonl` beside the snapshots of each.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use evaltest::engine::eval::spec;
 use evaltest::engine::history::HISTORY_FILE;
@@ -12,6 +11,7 @@ use evaltest::{Error, Result};
 
 use crate::console;
 use crate::discover::{self, Discovered};
+use crate::target;
 
 /// The history of an eval.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub(crate) fn histories(typed: &[PathBuf]) -> Result<Vec<EvalHistory>> {
             places.push(names.snapshots.join(HISTORY_FILE));
         }
     }
-    of_tests(&found, &mut places);
+    of_tests(&found, &mut places)?;
     let mut there = Vec::new();
     let mut without = Vec::new();
     for (eval, mut paths) in places {
@@ -86,24 +86,32 @@ pub(crate) fn none_of(eval: &str) -> Error {
     ))
 }
 
-/// Adds those of evals that are made in test targets: what lies where such evals have their snapshots.
-fn of_tests(found: &Discovered, places: &mut BTreeMap<String, Vec<PathBuf>>) {
+/// Adds those of evals that are made in test targets, which know where they have them.
+///
+/// # Errors
+/// When an eval was named, and its target cannot be built.
+fn of_tests(found: &Discovered, places: &mut BTreeMap<String, Vec<PathBuf>>) -> Result<()> {
+    let known: Vec<String> = places.keys().cloned().collect();
+    let is_wanted = |eval: &String| found.names.is_empty() || found.names.contains(eval);
     for test in &found.tests {
-        let package = test.manifest.parent().unwrap_or_else(|| Path::new(""));
-        let folder = package.join("tests/snapshots");
-        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-        let there = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        let is_wanted = |eval: &String| found.names.is_empty() || found.names.contains(eval);
-        let named = found.names.iter().cloned();
-        for eval in there.chain(named).filter(is_wanted) {
-            let path = folder.join(&eval).join(HISTORY_FILE);
-            let is_there = path.symlink_metadata().is_ok();
-            let is_known = places.contains_key(&eval);
-            if is_there || found.names.contains(&eval) && !is_known {
-                places.entry(eval).or_default().push(path);
+        let mut evals = test.evals.iter().flatten();
+        let is_covered =
+            test.evals.is_some() && !evals.any(|eval| is_wanted(eval) && !known.contains(eval));
+        if is_covered {
+            continue;
+        }
+        match target::places(test, &known) {
+            Ok(told) => {
+                for place in told.into_iter().filter(|place| is_wanted(&place.eval)) {
+                    places.entry(place.eval).or_default().push(place.path);
+                }
             }
+            Err(error) if !found.names.is_empty() => return Err(error),
+            // The others have their histories all the same.
+            Err(error) => console::note(&error.to_string()),
         }
     }
+    Ok(())
 }
 
 /// The file as people are told.

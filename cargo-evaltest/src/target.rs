@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use evaltest::engine::run::drive::{self, Audience, Drive, Errand, EvalChoice};
+use evaltest::engine::run::drive::{self, Audience, Drive, Errand, EvalChoice, HistoryPlace};
 use evaltest::engine::run::listing::Listing;
 use evaltest::engine::system::signal::{self, Interrupt};
 use evaltest::{Error, Exit, Result};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::console;
 use crate::discover::{self, TestTarget};
@@ -169,6 +170,20 @@ fn ask(test: &TestTarget, drive: &Drive) -> Result<Vec<String>> {
 
 /// What the evals in a test target consist of, apart from those to `skip`.
 pub(crate) fn listings(test: &TestTarget, skip: &[String], drive: &Drive) -> Result<Vec<Listing>> {
+    asked(test, skip, drive)
+}
+
+/// Where the evals in a test target keep their histories, apart from those to `skip`.
+pub(crate) fn places(test: &TestTarget, skip: &[String]) -> Result<Vec<HistoryPlace>> {
+    let drive = Drive {
+        errand: Errand::Place,
+        ..Drive::default()
+    };
+    asked(test, skip, &drive)
+}
+
+/// What a test target says of each eval, apart from those to `skip`.
+fn asked<T: DeserializeOwned>(test: &TestTarget, skip: &[String], drive: &Drive) -> Result<Vec<T>> {
     let drive = Drive {
         evals: EvalChoice {
             skip: skip.to_vec(),

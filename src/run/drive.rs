@@ -24,6 +24,7 @@ pub use crate::run::CiPolicy;
 pub use crate::run::dry_run::DryRun;
 use crate::run::dry_run::answered;
 use crate::run::history::RunHistory;
+pub use crate::run::history_place::HistoryPlace;
 use crate::run::listing::Listing;
 use crate::run::readable::{Readable, readable};
 pub use crate::run::telling::Telling;
@@ -84,6 +85,8 @@ pub enum Errand {
     },
     /// Their names are printed, a line each.
     Name,
+    /// A [`HistoryPlace`] of each is printed, as a line of JSON.
+    Place,
 }
 
 /// Which evals of a project are meant.
@@ -434,7 +437,10 @@ pub(crate) fn serve(
     if drive.audience.watched {
         cancel_at_end_of_input(cancel);
     }
-    if matches!(drive.errand, Errand::Name | Errand::List { .. }) {
+    if matches!(
+        drive.errand,
+        Errand::Name | Errand::Place | Errand::List { .. }
+    ) {
         // Says that this is a binary with evals, also when none of them is wanted.
         writeln!(out, "{MARK}").map_err(io)?;
     }
@@ -454,12 +460,19 @@ pub(crate) fn serve(
             writeln!(out, "{MARK}{}", eval.name).map_err(io)?;
             continue;
         }
-        if let Errand::List { rows } = drive.errand {
-            eval.asked_tier.clone_from(&drive.samples.tier);
-            let listing = json_line(&Listing::of(&eval, rows)?)
-                .map_err(|error| Error::infrastructure(format!("cannot list: {error}")))?;
-            let listing = String::from_utf8_lossy(&listing);
-            writeln!(out, "{MARK}{listing}").map_err(io)?;
+        let listed = match drive.errand {
+            Errand::Place => Some(json_line(&HistoryPlace::of(&eval))),
+            Errand::List { rows } => {
+                eval.asked_tier.clone_from(&drive.samples.tier);
+                Some(json_line(&Listing::of(&eval, rows)?))
+            }
+            _ => None,
+        };
+        if let Some(listed) = listed {
+            let listed =
+                listed.map_err(|error| Error::infrastructure(format!("cannot list: {error}")))?;
+            let listed = String::from_utf8_lossy(&listed);
+            writeln!(out, "{MARK}{listed}").map_err(io)?;
             continue;
         }
         if cancel.is_cancelled() {

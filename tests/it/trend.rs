@@ -5,7 +5,8 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use crate::browser::Browser;
-use crate::project::Project;
+use crate::project::{Project, Ran};
+use crate::trials;
 
 const FILE: &str = "evals/snapshots/gaia/history.jsonl";
 
@@ -268,4 +269,57 @@ fn a_browser_shows_a_page_on_any_screen() {
         "{pictures:?}"
     );
     assert_eq!(tab.complaints(), [""; 0]);
+}
+
+#[test]
+fn a_test_target_says_where_its_evals_have_their_histories() {
+    // As one answers that has evals of its own.
+    let ours = trials::project(2, ":", "");
+    let asked = [("EVALTEST_DRIVE", "{\"errand\": \"place\"}")];
+    let ran = trials::run_with(&ours, "", &asked);
+    let told = ran.exits(0).out;
+    let place = told
+        .lines()
+        .find_map(|line| line.strip_prefix("evaltest> {"));
+    let place: Value = serde_json::from_str(&format!("{{{}", place.unwrap())).unwrap();
+    assert_eq!(place["eval"], "e");
+    let path = place["path"].as_str().unwrap();
+    assert!(
+        path.ends_with("fixtures/gaia/snapshots/e/history.jsonl"),
+        "{path}"
+    );
+
+    let project = Project::new();
+    let name = format!("trend_{}", std::process::id());
+    let package =
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n");
+    let target = "[[test]]\nname = \"mine\"\nharness = false\n\n[package.metadata.evaltest]\ntests = [\"mine\"]\n";
+    project.write("Cargo.toml", package + target);
+    project.write("src/lib.rs", "");
+    let main = "fn main() {\n    println!(\"evaltest> \");\n    let name = std::env::var(\"EVALTEST_DRIVE\").unwrap().contains(\"name\");\n    let text = if name { \"gaia\" } else { r#\"{\"eval\":\"gaia\",\"path\":\"kept/history.jsonl\"}\"# };\n    println!(\"evaltest> {text}\");\n}\n";
+    project.write("tests/mine.rs", main);
+    project.write("kept/history.jsonl", format!("{}\n", line(3)));
+    for command in ["trend", "trend gaia"] {
+        let mut command = project.command(command);
+        command.env("CARGO_TARGET_DIR", project.file("target"));
+        let ran = Ran::of(&command.output().unwrap());
+        ran.exits(0)
+            .says("gaia: 1 run since 2026-09-04 (kept/history.jsonl)");
+    }
+    // What cannot be built is told, and hides no other.
+    project.write("tests/mine.rs", "fn main( {\n");
+    project.write(
+        "evals/gaia.yaml",
+        "name: other\nbenchmark: { type: qa, path: nowhere.jsonl }\nagent: { type: echo }\n",
+    );
+    project.write(
+        "evals/snapshots/other/history.jsonl",
+        line(3).to_string().replace("\"gaia\"", "\"other\""),
+    );
+    let mut command = project.command("trend");
+    command.env("CARGO_TARGET_DIR", project.file("target"));
+    let ran = Ran::of(&command.output().unwrap());
+    ran.exits(0)
+        .says("other: 1 run")
+        .says("test target `mine` cannot be built");
 }
