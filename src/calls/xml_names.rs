@@ -13,7 +13,9 @@ pub(super) fn are_old(document: &Document<'_>) -> bool {
                 && attributes.into_iter().all(is_old)
                 && prefixes.all(is_old)
         }
-        NodeType::PI => node.pi().is_none_or(|instruction| is_old(instruction.target)),
+        NodeType::PI => node
+            .pi()
+            .is_none_or(|instruction| is_old(instruction.target)),
         NodeType::Root | NodeType::Comment | NodeType::Text => true,
     })
 }
@@ -96,10 +98,20 @@ mod tests {
 
     #[test]
     fn names() {
-        for name in ["param", "größe", "名前", "a\u{b7}b", "a\u{301}", "\u{3007}", "a\u{660}"] {
+        for name in [
+            "param", "größe", "名前", "a\u{b7}b", "a\u{301}", "\u{3007}", "a\u{660}",
+        ] {
             assert!(is_old(name), "{name:?}");
         }
-        for name in ["type\u{feff}", "\u{301}a", "va\u{ff26}", "\u{1d41f}", "\u{b7}", "x\u{149}", "\u{2163}"] {
+        for name in [
+            "type\u{feff}",
+            "\u{301}a",
+            "va\u{ff26}",
+            "\u{1d41f}",
+            "\u{b7}",
+            "x\u{149}",
+            "\u{2163}",
+        ] {
             assert!(!is_old(name), "{name:?}");
         }
     }

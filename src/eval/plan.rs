@@ -153,12 +153,7 @@ impl Plan {
         let mask = (eval.masks_answers() || committed.as_ref().is_some_and(is_masked))
             .then(|| mask::key(eval))
             .transpose()?;
-        let dataset_hash = dataset_hash(&items);
-        let dataset_hash = match &mask {
-            // A run of one sample must not tell whether a guess at its answer is right.
-            Some(key) if eval.masks_answers() => key.hex(["dataset", &dataset_hash]),
-            _ => dataset_hash,
-        };
+        let dataset_hash = dataset_hash(items.iter(), eval, mask.as_ref());
         let dataset = place::dataset(eval);
         let truths = Truths::of(eval);
         let mut notices = eval.benchmark.notices();
@@ -235,6 +230,12 @@ impl Plan {
     /// Whether the command line asks for fewer samples than the eval is to have.
     pub(crate) fn is_limited(&self) -> bool {
         self.eval.is_limited()
+    }
+
+    /// What [`Plan::dataset_hash`] were if these samples were all.
+    pub(crate) fn dataset_hash_of(&self, ids: &HashSet<String>) -> String {
+        let items = self.items.iter().filter(|item| ids.contains(&*item.id));
+        dataset_hash(items, &self.eval, self.mask.as_ref())
     }
 
     /// Names the dataset that masked snapshots are keyed by.
@@ -330,12 +331,20 @@ pub(crate) fn check_epochs(epochs: u32) -> Result<()> {
     )
 }
 
-fn dataset_hash(items: &[Packed]) -> String {
-    let parts = items.iter().fold(Hasher::default(), |hash, item| {
+fn dataset_hash<'a>(
+    items: impl Iterator<Item = &'a Packed>,
+    eval: &Eval,
+    mask: Option<&MaskKey>,
+) -> String {
+    let parts = items.fold(Hasher::default(), |hash, item| {
         let [input, target] = item.hashes();
         hash.part(&*item.id).part(input).part(target)
     });
-    parts.hex()
+    match mask {
+        // A run of one sample must not tell whether a guess at its answer is right.
+        Some(key) if eval.masks_answers() => key.hex(["dataset", &parts.hex()]),
+        _ => parts.hex(),
+    }
 }
 
 /// Tells the scorers all samples, before anybody is asked.

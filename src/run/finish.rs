@@ -173,7 +173,13 @@ impl Finish {
                 ..ended
             };
             if let Some(history) = &self.history {
-                history.add(&manifest, &mut run, answers, emitter);
+                // A run that ended with a tier is beside those of that tier alone.
+                let of_tier = self.ended_tier(selected).map(|tier| Manifest {
+                    dataset_hash: self.plan.dataset_hash_of(&tier.ids),
+                    ..manifest.clone()
+                });
+                let told = of_tier.as_ref().unwrap_or(&manifest);
+                history.add(told, &mut run, answers, emitter);
                 run.notices = emitter.notices();
             }
             artifacts.extend(run.write_summary(&self.dir)?);

@@ -43,7 +43,13 @@ mod tests {
         for name in ["é", "aé_1", "漢字", "ﬁ", "a\u{301}"] {
             assert!(is_name(name), "{name:?}");
         }
-        for name in ["a\u{200d}", "\u{30fb}a", "a\u{ff65}", "\u{10d4a}", "a\u{1e4d0}"] {
+        for name in [
+            "a\u{200d}",
+            "\u{30fb}a",
+            "a\u{ff65}",
+            "\u{10d4a}",
+            "a\u{1e4d0}",
+        ] {
             assert!(!is_name(name), "{name:?}");
         }
         assert!(is_readable(&"9".repeat(4300)) && !is_readable(&"9".repeat(4301)));
