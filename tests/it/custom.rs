@@ -118,9 +118,13 @@ fn by_the_command(project: &Project) {
         .exits(2)
         .says("`agent` is built in Rust");
     let json = project
-        .run("run --benchmark closures --json --set gates=['accuracy>=1']")
+        .run("run --benchmark closures --json --set gates=['accuracy>=1'] --history")
         .exits(0)
         .json();
+    let history = json_lines(&project.file("tests/snapshots/closures/history.jsonl"));
+    assert_eq!(history.len(), 1);
+    assert_eq!(history[0]["eval"], "closures");
+    assert_eq!(history[0]["answers"]["count"], 3);
     assert_eq!(json["runs"][0]["eval"], "closures");
     assert_eq!(json["runs"][0]["summary"]["correct"], 3);
     // With `CI` set a missing baseline is a failure, and both the target and the JSON say so.

@@ -224,6 +224,34 @@ fn a_run_that_stopped_is_added_when_it_went_on_and_once() {
 }
 
 #[test]
+fn a_tier_and_a_run_that_was_sure_are_points() {
+    let project = project("tiers: { quick: { limit: 2 }, full: {} }\n");
+    let quick = point(&project, "--tier quick");
+    assert_eq!(
+        (&quick["tier"], &quick["samples"]),
+        (&json!("quick"), &json!(2))
+    );
+    let full = point(&project, "--tier full");
+    assert_eq!(
+        (&full["tier"], &full["answers"]["count"]),
+        (&json!("full"), &json!(6))
+    );
+    assert_ne!(full["answers"]["samples"], quick["answers"]["samples"]);
+
+    let project = asked::project(40, "", "gates: [no_regression(early_stop=true)]\n");
+    project.run("run eval.yaml").exits(0);
+    project.run("accept").exits(0);
+    asked::agent(&project, "echo 99; exit");
+    project.run("run eval.yaml --history").exits(1);
+    let line = lines(&project).pop().unwrap();
+    let scored = usize::try_from(line["scored"].as_u64().unwrap()).unwrap();
+    assert!(scored < 40, "{line}");
+    let row = &line["answers"]["runs"][0];
+    assert_eq!(bits(&row["known"]).matches('1').count(), scored);
+    assert_eq!(bits(&row["right"]).matches('1').count(), 0);
+}
+
+#[test]
 fn what_is_no_line_is_named_and_nobody_writes_over_it() {
     let project = project("");
     let good = point(&project, "").to_string();

@@ -7,7 +7,7 @@ use crate::data::history::{HistoryKind, HistoryLine};
 use crate::data::{Record, Score, Status};
 use crate::error::Result;
 use crate::store::files::{RECORDS, SUMMARY};
-use crate::store::{Manifest, RunDir, read_records};
+use crate::store::{Manifest, RunDir, read_lean_records};
 use crate::text::hash::Hasher;
 use crate::verdict::baseline::BaselineRun;
 use crate::verdict::summary::{Summary, SummaryBuilder};
@@ -28,7 +28,7 @@ pub(in crate::snapshot) fn accept_line(
     let mut pooled = SummaryBuilder::new(&*manifest.eval)
         .scorer(manifest.scorers.first().map(String::as_str))
         .epochs(epochs);
-    for record in read_records(&dir.file(RECORDS))? {
+    for record in read_lean_records(&dir.file(RECORDS))? {
         let record = record?;
         if record.epoch > 0 {
             continue;
