@@ -37,6 +37,7 @@ mod calibrations;
 pub mod drive;
 mod dry_run;
 mod emitter;
+mod failed_samples;
 mod files;
 mod finish;
 mod flights;
