@@ -77,6 +77,7 @@ mod parity;
 mod patience;
 mod plan;
 mod progress;
+mod progressive;
 mod project;
 mod puzzles;
 mod quiet;

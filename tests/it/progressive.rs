@@ -1,0 +1,310 @@
+//! `run --progressive`: one run that goes on tier by tier, and ends where it cannot become green any more.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use crate::asked::{self, asked};
+use crate::patience::until;
+use crate::project::{Project, Ran};
+use crate::trials;
+
+const TIERS: &str = "tiers: { quick: { limit: 5 }, standard: { limit: 20 }, full: {} }\n";
+
+/// Forty samples, of which the agent knows every second.
+fn project(more: &str) -> Project {
+    asked::project(40, "", &format!("{TIERS}{more}"))
+}
+
+/// The ids that were asked, each once, and how many.
+fn count(project: &Project) -> usize {
+    let asked = asked(project);
+    assert_eq!(asked.iter().collect::<HashSet<_>>().len(), asked.len());
+    asked.len()
+}
+
+fn quick(project: &Project) -> HashSet<String> {
+    let listed = project.run("list eval.yaml --json --tier quick").exits(0);
+    let samples = listed.json()[0]["samples"].as_array().unwrap().clone();
+    let ids = samples.iter().map(|sample| sample["id"].as_str().unwrap());
+    ids.map(str::to_owned).collect()
+}
+
+/// The lines that tell of tiers.
+fn told(ran: &Ran) -> Vec<String> {
+    let lines = ran.err.lines().filter(|line| line.contains("tier `"));
+    let lines = lines.filter(|line| line.contains("accuracy"));
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_run_that_goes_through_all_tiers_is_a_run_of_the_largest() {
+    let project = project("gates: [accuracy >= 0.3, 'accuracy[tier=quick] >= 0']\n");
+    let ran = project
+        .run("run eval.yaml --progressive --promote accuracy")
+        .exits(2)
+        .says("no operator and threshold");
+    assert!(ran.out.is_empty());
+    let ran = project
+        .run_of(&[
+            "run",
+            "eval.yaml",
+            "--progressive",
+            "--promote",
+            "accuracy > 0.1",
+        ])
+        .exits(0)
+        .says("40 samples of `data.jsonl`, tier by tier up to `full`")
+        .says("tier `quick`: 5 samples; nothing is known yet of what they cost")
+        .says("it goes on to `standard`")
+        .says("tier `standard`: 15 more samples; expected: less than a second, by tier `quick`")
+        .says("it goes on to `full`")
+        .says("tier `full`: 20 more samples")
+        .says("e: tier `full`, 40 samples")
+        .says("gate accuracy >= 0.3: passed")
+        .says("gate accuracy[tier=quick] >= 0: ignored");
+    assert_eq!(told(&ran).len(), 2, "{}", ran.err);
+    let first: HashSet<String> = asked(&project).into_iter().take(5).collect();
+    assert_eq!(first, quick(&project));
+    let manifest = project.last_json("manifest.json");
+    assert_eq!(
+        [&manifest["tier"], &manifest["status"]],
+        ["full", "finished"]
+    );
+    assert_eq!(
+        manifest["progressive"],
+        json!({ "promote": "accuracy > 0.1" })
+    );
+    let summary = project.last_json("summary.json");
+    assert_eq!(summary["progressive"]["at"], 2);
+    assert_eq!(summary["progressive"]["ended_by"], Value::Null);
+    project.run("accept").exits(0).says("40 samples");
+    project
+        .run(&format!("gate {}", project.last_run().display()))
+        .exits(0);
+}
+
+#[test]
+fn a_promotion_that_fails_ends_the_run_and_so_it_stays() {
+    let project = project("gates: [accuracy >= 0.3]\n");
+    let ran = project
+        .run_of(&["run", "eval.yaml", "--progressive", "--promote", "accuracy > 0.8"])
+        .exits(1)
+        .says("the run ends here, 35 samples are not asked")
+        .says("e: tier `quick`, 5 samples")
+        .says("gate accuracy >= 0.3: ignored: tier `quick` is smaller than `full`")
+        .says("gate accuracy[tier=quick] > 0.8: FAILED: not promoted beyond tier `quick`: accuracy[tier=quick] is")
+        .says("35 samples were not asked");
+    assert_eq!(count(&project), 5);
+    let dir = project.last_run();
+    let shown = dir.display().to_string();
+    let line = ran
+        .out
+        .lines()
+        .find(|line| line.contains("FAILED"))
+        .unwrap();
+    let manifest = project.last_json("manifest.json");
+    assert_eq!(
+        [&manifest["tier"], &manifest["below_tier"]],
+        ["quick", "full"]
+    );
+    assert_eq!(manifest["progressive"]["ended"], true);
+    assert_eq!(project.last_lines("samples.jsonl").len(), 5);
+
+    // Read again, made again and gone on with it says the same, and nobody is asked.
+    project.run(&format!("gate {shown}")).exits(1).says(line);
+    project
+        .run(&format!("repair {shown}"))
+        .exits(0)
+        .says("5 of 5 questions");
+    project.run(&format!("gate {shown}")).exits(1).says(line);
+    project
+        .run(&format!("run --resume {shown}"))
+        .exits(1)
+        .says(line);
+    assert_eq!(count(&project), 5);
+    for partial in ["", "--partial "] {
+        project
+            .run(&format!("accept {partial}{shown}"))
+            .exits(2)
+            .says("it ended at tier `quick`, before all samples were asked");
+    }
+    project
+        .run(&format!("run --resume {shown} --tier full"))
+        .exits(2)
+        .says("goes on tier by tier as it began");
+    project.run("runs").says("5 (quick)");
+}
+
+#[test]
+fn a_gate_that_cannot_hold_any_more_ends_the_run() {
+    let project = project("gates: [accuracy >= 0.9]\n");
+    asked::agent(&project, "echo 99; exit");
+    project
+        .run("run eval.yaml --progressive")
+        .exits(1)
+        .says("gate accuracy >= 0.9: FAILED: accuracy cannot hold any more after tier `quick`: 0 of 5 are right, so at most")
+        .says("of all 40 are");
+    assert_eq!(count(&project), 5);
+    // An outage condemns nobody: all of them may have been right. It ends the run all the same, as it would any.
+    trials::forget(&project);
+    asked::agent(&project, "exit 1");
+    project
+        .run("run eval.yaml --progressive --keep-going")
+        .exits(3)
+        .says_nothing_of("cannot hold any more")
+        .says("gate error_rate <= 0.05: FAILED");
+    assert_eq!(count(&project), 5);
+}
+
+#[test]
+fn an_outage_promotes_nobody_and_the_run_goes_on_when_it_is_over() {
+    let project = project("gates: [error_rate <= 1]\n");
+    asked::agent(&project, "[ -f \"$(dirname \"$0\")/down\" ] && exit 1");
+    project.write("down", "");
+    let promote = [
+        "run",
+        "eval.yaml",
+        "--progressive",
+        "--promote",
+        "accuracy > 0.1",
+        "--keep-going",
+    ];
+    project
+        .run_of(&promote)
+        .exits(3)
+        .says("not promoted for now beyond tier `quick`")
+        .says("35 samples were not asked");
+    std::fs::remove_file(project.file("down")).unwrap();
+    let resume = format!("run --resume {}", project.last_run().display());
+    project
+        .run(&resume)
+        .exits(0)
+        .says("e: tier `full`, 40 samples");
+}
+
+#[test]
+fn comparisons_share_their_alpha_over_the_tiers() {
+    let project = project("gates: [no_regression]\n");
+    project.run("run eval.yaml --ignore-baseline").exits(0);
+    project.run("accept").exits(0);
+    project
+        .run("run eval.yaml --progressive")
+        .exits(0)
+        .says("gate no_regression: passed: of 40 pairs 0 became wrong")
+        .says("its 3 looks share alpha 0.05, and this one has 0.0444");
+    trials::forget(&project);
+    asked::agent(&project, "echo 99; exit");
+    project
+        .run("run eval.yaml --progressive")
+        .exits(1)
+        .says("tier `quick` of 5 samples: accuracy 0.0 %")
+        .says("it goes on to `standard`")
+        .says("gate no_regression: FAILED")
+        .says("20 samples were not asked");
+    assert_eq!(count(&project), 20);
+}
+
+#[test]
+fn a_killed_run_goes_on_at_its_tier_and_decides_as_before() {
+    let slow = "sleep 0.05";
+    let project = asked::project(40, slow, &format!("{TIERS}gates: [accuracy >= 0.3]\n"));
+    let command = [
+        "run",
+        "eval.yaml",
+        "--progressive",
+        "--promote",
+        "accuracy > 0.1",
+        "--concurrency",
+        "2",
+    ];
+    let whole = project.run_of(&command).exits(0);
+    trials::forget(&project);
+    let mut child = project.command_of(&command).spawn().unwrap();
+    until("the second tier is asked", || asked(&project).len() >= 9);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = asked(&project);
+    assert!(before.len() < 20, "{before:?}");
+    let first: HashSet<String> = before.iter().take(5).cloned().collect();
+    assert_eq!(first, quick(&project));
+    let dir = project.last_run();
+    let went_on = project
+        .run(&format!("run --resume {}", dir.display()))
+        .exits(0)
+        .says("were answered before and are not asked again");
+    assert_eq!(told(&went_on), told(&whole));
+    // What was in flight is asked again, and nothing else.
+    let asked = asked(&project);
+    assert!(asked.len() <= 42, "{}", asked.len());
+    assert_eq!(asked.iter().collect::<HashSet<_>>().len(), 40);
+    assert_eq!(project.last_json("summary.json")["progressive"]["at"], 2);
+}
+
+#[test]
+fn what_a_tier_takes_is_known_from_the_history() {
+    let project = project("");
+    project.run("run eval.yaml --tier full --history").exits(0);
+    let id = project.last_json("manifest.json")["run_id"].clone();
+    let id = id.as_str().unwrap();
+    project
+        .run("run eval.yaml --progressive")
+        .exits(0)
+        .says(&format!(
+            "tier `quick`: 5 samples; expected: less than a second, by run `{id}` of tier `full`"
+        ));
+}
+
+#[test]
+fn a_test_binary_goes_tier_by_tier_too() {
+    let project = trials::project(40, "", &format!("{TIERS}gates: [accuracy >= 0.9]\n"));
+    asked::agent(&project, "echo 99; exit");
+    let drive = |samples: Value| json!({ "samples": samples }).to_string();
+    let progressive = drive(json!({ "progressive": true }));
+    trials::run_with(&project, "", &[("EVALTEST_DRIVE", &*progressive)])
+        .exits(71)
+        .says("accuracy cannot hold any more after tier `quick`");
+    assert_eq!(count(&project), 5);
+    trials::forget(&project);
+    let tier = drive(json!({ "tier": "quick" }));
+    trials::run_with(&project, "", &[("EVALTEST_DRIVE", &*tier)])
+        .exits(70)
+        .says("e: tier `quick`, 5 samples");
+    let unknown = drive(json!({ "tier": "quik" }));
+    trials::run_with(&project, "", &[("EVALTEST_DRIVE", &*unknown)])
+        .exits(72)
+        .says("did you mean `--tier quick`?");
+}
+
+#[test]
+fn what_makes_no_sense_is_told_before_anybody_is_asked() {
+    let project = project("");
+    let told = |arguments: &[&str], text: &str| {
+        let arguments = [&["run", "eval.yaml"], arguments].concat();
+        project.run_of(&arguments).exits(2).says(text);
+    };
+    told(&["--promote", "accuracy > 0.8"], "--progressive");
+    told(&["--progressive", "--limit", "3"], "cannot be used with");
+    told(
+        &["--progressive", "--promote", "no_regression"],
+        "is no promotion",
+    );
+    told(
+        &["--progressive", "--promote", "accuracy > 80"],
+        "lies between 0 and 1",
+    );
+    told(
+        &["--progressive", "--promote", "accuracy[levle=1] > 0.8"],
+        "did you mean `level`?",
+    );
+    told(&["--progressive", "--promote", "mean(f2) > 0.8"], "f2");
+    let spec = project.read("eval.yaml");
+    project.write("eval.yaml", spec.replace(TIERS, ""));
+    told(
+        &["--progressive"],
+        "eval `e` has no tiers, and none to go on to",
+    );
+    project.write("eval.yaml", spec.replace(TIERS, "tiers: { full: {} }\n"));
+    told(&["--progressive"], "has one tier");
+    assert_eq!(asked(&project), Vec::<String>::new());
+}
