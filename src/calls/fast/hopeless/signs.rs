@@ -101,6 +101,8 @@ impl<'a> Signs<'a> {
             b'/' if matches!(next, Some(b'/' | b'*')) => Sign::Unsure,
             // Behind the name in `let x` no value has ended, and a `;` may be made up before a regular expression.
             b'/' | b'<' | b'@' if !is_java => Sign::Unsure,
+            // In `.5.a` the second point belongs to no number.
+            b'.' if next.is_some_and(|byte| byte.is_ascii_digit()) => Sign::Unsure,
             // `-->` starts a comment.
             b'>' if !is_java && self.text[..start].ends_with("--") => Sign::Unsure,
             b'!'..=b'~' if byte != b'\\' => Sign::Mark(byte),

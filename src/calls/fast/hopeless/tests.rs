@@ -90,6 +90,7 @@ fn javascript_that_is_left_to_the_parser() {
         "x, for",
         "f(for, if)",
         "a.for.if",
+        "[.5.a]",
         "({for: 1, get if() {}})",
         "{get for() {}}",
         "let for = 1",
