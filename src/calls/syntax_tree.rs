@@ -22,23 +22,37 @@ thread_local! {
 
 /// The tree of a Java text.
 pub(super) fn java(text: &str) -> DecodeResult<Tree> {
-    let tree = if fast::is_no_java(text) {
-        None
-    } else {
-        JAVA.with_borrow_mut(|reader| reader.as_mut()?.tree(text))
-    };
-    tree.ok_or_else(|| DecodeFault::new("Error parsing java the source code."))
+    let message = "Error parsing java the source code.";
+    if fast::is_no_java(text) {
+        return Err(DecodeFault::new(message));
+    }
+    JAVA.with_borrow_mut(|reader| read(reader, text, message))
 }
 
 /// The tree of a JavaScript text.
 pub(super) fn javascript(text: &str) -> DecodeResult<Tree> {
-    let tree = if fast::is_no_javascript(text) {
-        None
-    } else {
-        JAVASCRIPT.with_borrow_mut(|reader| reader.as_mut()?.tree(text))
-    };
-    tree.ok_or_else(|| DecodeFault::new("Error js parsing the source code."))
+    let message = "Error js parsing the source code.";
+    if fast::is_no_javascript(text) {
+        return Err(DecodeFault::new(message));
+    }
+    JAVASCRIPT.with_borrow_mut(|reader| read(reader, text, message))
 }
+
+fn read(reader: &mut Option<TreeReader>, text: &str, message: &str) -> DecodeResult<Tree> {
+    let Some(reader) = reader else {
+        return Err(DecodeFault::new(message));
+    };
+    reader.tree(text).ok_or_else(|| {
+        if reader.is_spent {
+            DecodeFault::limited(message, TOO_MUCH)
+        } else {
+            DecodeFault::new(message)
+        }
+    })
+}
+
+/// What a score says of a text that was given up.
+const TOO_MUCH: &str = "the parser took too long to go on after very many errors, and was stopped";
 
 /// Up to this length a text that starts as a call is just parsed: watching the parser takes longer.
 const SHORT: usize = 512;
@@ -50,6 +64,8 @@ const STEP: usize = 8;
 pub(super) struct TreeReader {
     parser: Parser,
     pub(super) lost: Beginnings,
+    /// Whether the last text was given up because it took too long.
+    pub(super) is_spent: bool,
 }
 
 impl TreeReader {
@@ -59,11 +75,13 @@ impl TreeReader {
         Some(Self {
             parser,
             lost: Beginnings::default(),
+            is_spent: false,
         })
     }
 
     /// A tree without an error node. Nodes that the parser made up because they were missing are none.
     pub(super) fn tree(&mut self, text: &str) -> Option<Tree> {
+        self.is_spent = false;
         let tree = if text.len() <= SHORT && starts_as_call(text) {
             self.parser.parse(text, None)
         } else if fast::begins_lost(text, &self.lost) {
@@ -76,16 +94,24 @@ impl TreeReader {
 
     /// Parses until all is lost, or until it has taken too long.
     fn watched(&mut self, text: &str) -> Option<Tree> {
-        let watch = Rc::new(Cell::new(Watch::default()));
+        let watch = Rc::new(Cell::new(Watch {
+            outlook: Outlook::default(),
+            effort: Effort::new(text.len()),
+        }));
         let heard = Rc::clone(&watch);
         self.parser.set_logger(Some(Box::new(move |kind, message| {
-            // The lexer has a message for each character.
+            let mut watch = heard.get();
+            // What it says of the end that it is then shown is not of the text.
+            if watch.is_over() {
+                return;
+            }
             if kind == LogType::Parse {
-                let mut watch = heard.get();
                 watch.outlook.hear(message);
                 watch.effort.hear(message);
-                heard.set(watch);
+            } else {
+                watch.effort.lex();
             }
+            heard.set(watch);
         })));
         let mut reach = Reach::new();
         let mut read = |place: usize, _| {
@@ -103,12 +129,13 @@ impl TreeReader {
         if fast::is_lost(watch.outlook) {
             self.lost.remember(text, reach);
         }
+        self.is_spent = watch.effort.is_spent();
         tree.filter(|_| !watch.is_over())
     }
 }
 
 /// What a parser has said of itself.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Watch {
     outlook: Outlook,
     effort: Effort,

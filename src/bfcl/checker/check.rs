@@ -64,7 +64,10 @@ pub fn check(request: &CheckRequest<'_>) -> BfclVerdict {
         Ok(decoded) => decoded,
         Err(fault) => {
             let message = format!("Invalid syntax. Failed to decode AST. {}", fault.message());
-            return BfclVerdict::wrong("ast_decoder:decoder_failed", message, None);
+            return BfclVerdict {
+                limit: fault.limit(),
+                ..BfclVerdict::wrong("ast_decoder:decoder_failed", message, None)
+            };
         }
     };
     let Some(calls) = decoded
@@ -93,6 +96,7 @@ pub fn check(request: &CheckRequest<'_>) -> BfclVerdict {
             error: fault.messages,
             decoded: Some(decoded),
             fits,
+            limit: None,
         },
         Err(crash) => BfclVerdict {
             fits,
@@ -126,9 +130,13 @@ fn check_relevance(request: &CheckRequest<'_>, kind: Check) -> BfclVerdict {
         .err()
         .map_or("None", DecodeFault::message)
         .to_owned();
+    let limit = decoded.as_ref().err().and_then(DecodeFault::limit);
     let decoded = decoded.ok();
     if has_call != wants_none {
-        return BfclVerdict::right(decoded);
+        return BfclVerdict {
+            limit,
+            ..BfclVerdict::right(decoded)
+        };
     }
     if wants_none {
         let message = "Valid syntax. Successfully decode AST when it should not.";
@@ -139,5 +147,8 @@ fn check_relevance(request: &CheckRequest<'_>, kind: Check) -> BfclVerdict {
         );
     }
     let message = format!("Invalid syntax. Failed to decode AST when it should have. {fault}");
-    BfclVerdict::wrong("relevance_error:decoder_failed", message, decoded)
+    BfclVerdict {
+        limit,
+        ..BfclVerdict::wrong("relevance_error:decoder_failed", message, decoded)
+    }
 }

@@ -72,8 +72,8 @@ impl<'a> Report<'a> {
         out.extend_from_slice(text.as_bytes());
     }
 
-    /// The details besides `error` and `decoded`; of a right answer only `matched`.
-    fn told(&self) -> [Option<(&'static str, Told<'_>)>; 6] {
+    /// The details besides `error` and `decoded`; of a right answer only `matched` and `limit`.
+    fn told(&self) -> [Option<(&'static str, Told<'_>)>; 7] {
         let Explanation {
             matched,
             difference,
@@ -97,6 +97,9 @@ impl<'a> Report<'a> {
                 .filter(|wrong| !wrong.is_empty())
                 .map(|wrong| ("wrong_parameters", Told::Wrong(wrong))),
             unsatisfiable.map(|text| ("unsatisfiable", Told::Text(text.into()))),
+            self.verdict
+                .limit
+                .map(|text| ("limit", Told::Text(text.into()))),
         ]
     }
 }

@@ -18,6 +18,8 @@ pub struct BfclVerdict {
     /// Of the expected calls that were looked at, in their order: the place of the call that fits, or `None` if no call
     /// that was left does. What is not known for sure is not here.
     pub fits: Vec<Option<usize>>,
+    /// What was too much to go on, where the official program may go on and come to another verdict.
+    pub limit: Option<&'static str>,
 }
 
 /// The error type of an answer on which the official program dies of an exception.
@@ -53,6 +55,7 @@ impl BfclVerdict {
             error: Vec::new(),
             decoded,
             fits: Vec::new(),
+            limit: None,
         }
     }
 
@@ -63,6 +66,7 @@ impl BfclVerdict {
             error: vec![VerdictMessage::Text(message)],
             decoded,
             fits: Vec::new(),
+            limit: None,
         }
     }
 

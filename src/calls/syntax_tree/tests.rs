@@ -23,6 +23,33 @@ fn made_up_signs_are_forgiven_however_much_is_tried_besides() {
     assert_eq!(reader.lost.count(), 0);
 }
 
+/// A model that repeats itself: each line is an error that is forgiven.
+#[test]
+fn endless_answers_are_read() {
+    let java = |line: &str| (LANGUAGES[0](), line.repeat(500));
+    let javascript = |line: &str| (LANGUAGES[1](), line.repeat(500));
+    for (language, text) in [
+        java("FunGameBase.onFinish(layout='gameLayout', success='true')\n"),
+        java("f(a='x', b='y') // again\n"),
+        java("TOO MUCH INFORMATION\n"),
+        javascript("f(a=1)\n```\n"),
+        javascript("f(a=1) // again\n"),
+    ] {
+        let mut reader = TreeReader::new(&language).unwrap();
+        assert!(reader.tree(&text).is_some(), "{}", &text[..40]);
+        assert!(!reader.is_spent);
+    }
+}
+
+/// Each `/*` is looked at to the end for what closes it.
+#[test]
+fn what_takes_too_long_is_given_up_and_says_so() {
+    let text = format!("in {}", "<=>/*".repeat(1_800));
+    let fault = java(&text).unwrap_err();
+    assert_eq!(fault.limit(), Some(TOO_MUCH));
+    assert_eq!(java("in <=>/*").unwrap_err().limit(), None);
+}
+
 /// Half a character at the end of what the parser has would be read beyond the end.
 #[test]
 fn characters_are_handed_over_whole() {

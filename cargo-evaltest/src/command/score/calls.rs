@@ -184,5 +184,6 @@ fn unreadable(fault: JsonFault) -> BfclVerdict {
         error: vec![VerdictMessage::Text(message.to_owned())],
         decoded: None,
         fits: Vec::new(),
+        limit: None,
     }
 }
