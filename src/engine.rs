@@ -157,6 +157,7 @@ pub mod verdict {
     pub use crate::verdict::agreement::{
         Agreement, Ballot, Leniency, ScorerFigures, ScorerPair, Vote,
     };
+    pub use crate::verdict::alert::{Alert, AlertJudge, AlertResult, AlertVerdict, Alerts};
     pub use crate::verdict::baseline::{Baseline, BaselineRun, BaselineSample, CurrentSample};
     pub use crate::verdict::check::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
     pub use crate::verdict::compare::RunsComparison;

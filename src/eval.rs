@@ -1,5 +1,6 @@
 //! `Eval` and its builder: a benchmark, an agent, scorers, limits and gates under one name.
 
+mod alerts;
 mod errors;
 mod folders;
 mod keep_scratch;
@@ -9,6 +10,7 @@ pub(crate) mod registry;
 mod size;
 pub(crate) mod spec;
 pub(crate) mod tiers;
+pub(crate) mod webhook;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -78,6 +80,8 @@ pub struct Eval {
     /// Whether the snapshots' folder follows the eval's name.
     default_snapshots: bool,
     pub(crate) gates: Vec<Gate>,
+    pub(crate) alerts: crate::verdict::alert::Alerts,
+    pub(crate) webhook: Option<webhook::Webhook>,
     pub(crate) output_root: Option<PathBuf>,
     pub(crate) redact: Vec<String>,
     /// Values that were passed to the agent and must not be written anywhere.
@@ -212,6 +216,8 @@ impl Eval {
             asked_tier: None,
             progressive: None,
             gates: Vec::new(),
+            alerts: crate::verdict::alert::Alerts::default(),
+            webhook: None,
             output_root: None,
             redact: Vec::new(),
             secrets: Vec::new(),

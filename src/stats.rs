@@ -21,10 +21,6 @@ mod halves;
 mod holm;
 mod kappa;
 mod law;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "alerts of an eval are to ask for it")
-)]
 mod mann_kendall;
 mod mean;
 mod multinomial;
@@ -43,6 +39,7 @@ mod spearman;
 mod spending;
 mod student;
 mod sum;
+mod watch;
 mod whole_runs;
 
 pub use accuracy::accuracy_interval;
@@ -65,6 +62,7 @@ pub(crate) use finite::most_of;
 pub(crate) use halves::win_rate95;
 pub(crate) use holm::holm;
 pub(crate) use kappa::Kappas;
+pub(crate) use mann_kendall::falls;
 pub(crate) use mean::{MeanEstimate, RunningMean, grouped_mean95};
 pub use multinomial::{SharesTest, SharesTestKind, shares_test};
 pub(crate) use pass::{pass_at, pass_hat};
@@ -79,6 +77,7 @@ pub(crate) use slope::Slope;
 pub(crate) use spearman::spearman;
 pub(crate) use spending::spending;
 pub(crate) use sum::Sum;
+pub(crate) use watch::{FixedReference, MOVING, MovingReference, SteadyFalls, windows};
 pub(crate) use whole_runs::design_effect;
 pub use whole_runs::{RunGroup, whole_runs_test};
 

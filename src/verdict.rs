@@ -10,6 +10,8 @@ pub(crate) mod progressive;
 pub(crate) mod regression;
 pub(crate) mod result;
 
+pub(crate) mod alert;
+
 pub(crate) mod look;
 pub(crate) mod marks;
 

@@ -51,7 +51,7 @@ fn groups(values: &[f64]) -> Vec<usize> {
 }
 
 /// The probability of each number of pairs that fall.
-fn law_of_inversions(groups: &[usize]) -> Vec<f64> {
+pub(super) fn law_of_inversions(groups: &[usize]) -> Vec<f64> {
     let mut law = vec![1.0];
     let mut before = 0;
     for group in groups {

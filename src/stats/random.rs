@@ -22,7 +22,6 @@ impl SplitMix64 {
     }
 
     /// Uniform from 0 up to, but not including, 1.
-    #[cfg(test)]
     pub(crate) fn share(&mut self) -> f64 {
         let high = u32::try_from(self.next() >> 32).unwrap_or(u32::MAX);
         f64::from(high) / (f64::from(u32::MAX) + 1.0)

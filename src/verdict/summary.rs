@@ -51,6 +51,7 @@ pub(crate) use tally::VALUE;
 use crate::data::Record;
 use crate::data::reviews::ReviewedFigures;
 use crate::exit::Exit;
+use crate::verdict::alert::AlertResult;
 use crate::verdict::look::EarlyLook;
 use crate::verdict::progressive::Progressive;
 use crate::verdict::result::GateResult;
@@ -64,7 +65,7 @@ use crate::verdict::result::GateResult;
 ///   scorers, where there are such; `judge`, where one was asked; `not_judged`, where there are such; `change`, with a baseline;
 ///   `failure_rate` with its bounds and interval, also of slices; `steps`, also of slices, where agents tell; `refused`, where
 ///   there are such; `reviewed`, where people reviewed; `tier`, where one ran;
-///   `progressive`, where it went on tier by tier.
+///   `progressive`, where it went on tier by tier; `alerts`, where it is one of a history.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
@@ -194,6 +195,9 @@ pub struct Summary {
     pub metrics: Map<String, Value>,
     /// The verdicts of the gates, in the order of the spec.
     pub gates: Vec<GateResult>,
+    /// What became of the alerts, where the run is one of a history.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alerts: Vec<AlertResult>,
     /// Whether one of them was ignored where that leaves the question open. For people: `exit_code` counts it.
     #[serde(skip)]
     pub(crate) ignored_matter: bool,

@@ -4,7 +4,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::cache::CacheKey;
-use super::keys::{AssertKey, ErrorsKey, FlipsKey, LimitsKeys, ShuffleKeys};
+use super::keys::{
+    AssertKey, ErrorsKey, FlipsKey, LimitsKeys, ShuffleKeys, SpecAlerts, WebhookKeys, given_alerts,
+};
 use super::limits::limits;
 use super::overrides::apply;
 use crate::error::{Error, Result};
@@ -24,6 +26,9 @@ struct BuilderKeys {
     #[serde(default)]
     snapshot: BuilderSnapshotKeys,
     gates: Option<Vec<Gate>>,
+    #[serde(default, deserialize_with = "given_alerts")]
+    alerts: Option<SpecAlerts>,
+    webhook: Option<WebhookKeys>,
     cache: Option<CacheKey>,
 }
 
@@ -82,6 +87,14 @@ pub(crate) fn override_built(mut eval: Eval, overrides: &[Override]) -> Result<E
     }
     if let Some(gates) = keys.gates {
         eval.gates = gates;
+    }
+    if let Some(alerts) = keys.alerts {
+        let place = |error: Error| error.at(format!("eval `{}`", eval.name));
+        eval.alerts = alerts.checked().map_err(place)?;
+    }
+    if let Some(webhook) = keys.webhook {
+        let place = |error: Error| error.at(format!("eval `{}`", eval.name));
+        eval.webhook = Some(webhook.made().map_err(place)?);
     }
     Ok(eval)
 }

@@ -1,12 +1,20 @@
 //! The keys of a spec, as serde reads them. The only types that face the YAML.
 
+mod alerts;
+mod gates;
+mod webhook;
+
 use std::marker::PhantomData;
 use std::path::PathBuf;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess};
+use serde::de::{Error as _, IgnoredAny, MapAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
+
+pub(super) use alerts::{SpecAlerts, given_alerts};
+pub(super) use gates::SpecGate;
+pub(super) use webhook::WebhookKeys;
 
 use super::cache::CacheKey;
 use super::tagged::{Rest, Tagged, TaggedKind};
@@ -14,11 +22,11 @@ use super::tiers::TierKeys;
 use crate::agent::Agent;
 use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
-use crate::error::inside;
 use crate::eval::registry::{KeepKey, agents, benchmarks, scorers};
 use crate::eval::{Answers, Assert, Errors, Flips};
 use crate::scorer::Scorer;
-use crate::verdict::gate::Gate;
+use alerts::alerts;
+use gates::gates;
 
 /// A whole spec, but for the keys that only kinds of benchmarks and agents know: those are [`ChosenParts`](super::parts::ChosenParts).
 #[derive(Deserialize)]
@@ -116,6 +124,16 @@ pub(super) struct SpecFile {
     )]
     #[serde(default, deserialize_with = "gates")]
     pub(super) gates: Vec<SpecGate>,
+    /// What to tell of the eval's history, each a text: `run --history` and `trend` judge them. `looks: 30` among them is
+    /// how many runs share one alpha.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(schema_with = "super::schema::fields::alerts")
+    )]
+    #[serde(default, deserialize_with = "alerts")]
+    pub(super) alerts: SpecAlerts,
+    /// Whom to tell of an alert: a request with JSON to an address that stands in a variable.
+    pub(super) webhook: Option<WebhookKeys>,
     /// The folder of run directories, from the spec's folder; `evaltest-runs` in the project's root by default.
     pub(super) output_root: Option<PathBuf>,
     /// Regular expressions: what they match is blanked in everything that is written.
@@ -462,35 +480,4 @@ fn prompt<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Prompt, D::Error
         }
     }
     deserializer.deserialize_any(PromptVisitor)
-}
-
-/// A gate as the spec writes it. In one that names several agents or prompts the gate may be about one of them, and what
-/// is read here takes that for a slice.
-pub(super) struct SpecGate {
-    pub(super) text: String,
-    pub(super) gate: Gate,
-}
-
-/// A list of gates; an error is about one of them.
-fn gates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SpecGate>, D::Error> {
-    struct GatesVisitor;
-    impl<'de> serde::de::Visitor<'de> for GatesVisitor {
-        type Value = Vec<SpecGate>;
-
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("a sequence")
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<SpecGate>, A::Error> {
-            let mut gates = Vec::new();
-            while let Some(text) = list.next_element::<String>()? {
-                let gate = text.parse().map_err(|error| {
-                    A::Error::custom(inside(&format!("[{}]", gates.len()), error))
-                })?;
-                gates.push(SpecGate { text, gate });
-            }
-            Ok(gates)
-        }
-    }
-    deserializer.deserialize_seq(GatesVisitor)
 }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::keys::SpecFile;
 use crate::eval::limits::Limits;
 
+mod alerts;
 mod extract;
 pub(in crate::eval) mod fields;
 mod gates;
@@ -67,6 +68,7 @@ pub fn schema(own: &OwnKinds) -> Value {
         "element": items::element(),
         "extract": extract::extract(),
         "gate": gates::gate(),
+        "alert": alerts::alert(),
     });
     root
 }

@@ -254,6 +254,7 @@ impl SummaryBuilder {
             reviewed: None,
             metrics: self.metrics,
             gates: Vec::new(),
+            alerts: Vec::new(),
             ignored_matter: false,
             exit_code: Exit::Passed,
         }

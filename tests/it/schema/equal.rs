@@ -55,6 +55,10 @@ pub(crate) const ONLY_THE_PROGRAM: &[(&str, &str)] = &[
         "is not a regular expression",
         "regular expressions are compiled",
     ),
+    (
+        "it can never be raised",
+        "what alerts need is counted together with those beside them",
+    ),
     (" is not in `", "groups of a regular expression are counted"),
     ("option `weights`", "there are as many weights as parts"),
     ("has an entry `scorer`", "metadata are a user's own"),

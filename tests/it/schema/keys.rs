@@ -12,7 +12,7 @@ type Steps = Vec<String>;
 /// All maps of a spec whose keys the program knows.
 fn maps(value: &Value, steps: &Steps, found: &mut Vec<Steps>) {
     // What these hold is a user's own.
-    const FREE: [&str; 13] = [
+    const FREE: [&str; 14] = [
         "agents",
         "prompts",
         "options",
@@ -26,6 +26,7 @@ fn maps(value: &Value, steps: &Steps, found: &mut Vec<Steps>) {
         "choices",
         "topics",
         "tiers",
+        "template",
     ];
     match value {
         Value::Object(map) => {

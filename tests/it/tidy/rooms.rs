@@ -48,6 +48,7 @@ const VERDICT: &[&str] = &[
     "gate",
     "regression",
     "result",
+    "alert",
     "look",
     "marks",
     "baseline",

@@ -53,6 +53,10 @@ pub(in crate::eval) fn gates(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "array", "items": { "$ref": "#/$defs/gate" }, "uniqueItems": true })
 }
 
+pub(in crate::eval) fn alerts(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "array", "items": { "$ref": "#/$defs/alert" }, "uniqueItems": true })
+}
+
 /// A key without a value is as one that is not there.
 fn or_null(name: &str) -> Schema {
     json_schema!({ "anyOf": [{ "$ref": format!("#/$defs/{name}") }, { "type": "null" }] })

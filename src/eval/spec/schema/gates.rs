@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use crate::verdict::gate::METRICS;
 
 /// A number, in plain or scientific notation.
-const NUMBER: &str = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?";
-const ARGUMENT: &str = r"\s*\(\s*[^)\s][^)]*\)";
-const SLICE: &str = r"(\s*\[\s*[^=\s][^=]*=\s*[^\s].*\])?";
-const OP: &str = r"\s*(>=|<=|>|<)\s*";
+pub(super) const NUMBER: &str = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?";
+pub(super) const ARGUMENT: &str = r"\s*\(\s*[^)\s][^)]*\)";
+pub(super) const SLICE: &str = r"(\s*\[\s*[^=\s][^=]*=\s*[^\s].*\])?";
+pub(super) const OP: &str = r"\s*(>=|<=|>|<)\s*";
 
 pub(super) fn gate() -> Value {
     let examples: Vec<_> = METRICS.iter().map(|entry| entry.example).collect();

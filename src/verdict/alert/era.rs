@@ -1,0 +1,64 @@
+//! `Era`: the runs that the newest one is held against.
+
+use crate::data::history::{HistoryKind, HistoryLine};
+
+/// The runs that the newest one is held against, in the order of their time, the newest last.
+pub(super) struct Era<'a> {
+    /// All of its line.
+    pub(super) line: Vec<&'a HistoryLine>,
+    /// Of these, those since the baseline was accepted that say something new.
+    pub(super) looks: Vec<&'a HistoryLine>,
+    /// Which look of the era the newest is, from 1; 0 if it says nothing new.
+    pub(super) look: usize,
+    /// The newest baseline of its dataset and scorer.
+    pub(super) baseline: Option<&'a HistoryLine>,
+}
+
+impl<'a> Era<'a> {
+    /// That of a run, in a history whose lines are in the order of their time.
+    pub(super) fn of(lines: &'a [HistoryLine], newest: &'a HistoryLine, looks: usize) -> Self {
+        let comparable = newest.comparable();
+        let before = |line: &&HistoryLine| {
+            line.id != newest.id && (line.time, &line.id) < (newest.time, &newest.id)
+        };
+        let earlier = || lines.iter().filter(before);
+        let baseline = earlier().rfind(|line| {
+            line.kind == HistoryKind::Accept
+                && (&*line.dataset_hash, &*line.scorer_hash) == (comparable.0, comparable.1)
+        });
+        let runs = earlier().filter(|line| line.kind == HistoryKind::Run);
+        let mut line: Vec<_> = runs
+            .filter(|line| line.comparable() == comparable)
+            .collect();
+        line.push(newest);
+        let counts = |line: &&&HistoryLine| {
+            let is_later = baseline.is_none_or(|baseline| {
+                baseline.time <= line.time && !baseline.runs.contains(&line.id)
+            });
+            is_later && is_new(line)
+        };
+        let since: Vec<_> = line.iter().filter(counts).copied().collect();
+        let is_look = since.last().is_some_and(|last| last.id == newest.id);
+        Self {
+            look: if is_look {
+                (since.len() - 1) % looks + 1
+            } else {
+                0
+            },
+            line,
+            looks: since,
+            baseline,
+        }
+    }
+
+    /// The last runs of the era, up to so many.
+    pub(super) fn last(&self, count: usize) -> &[&'a HistoryLine] {
+        let count = count.min(self.look);
+        &self.looks[self.looks.len() - count..]
+    }
+}
+
+/// Whether anything in it was asked for: an answer that was given before is no new evidence.
+fn is_new(line: &HistoryLine) -> bool {
+    line.scored > line.cached
+}

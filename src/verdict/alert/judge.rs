@@ -1,0 +1,194 @@
+//! `AlertJudge`: what became of each alert of an eval.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::drop::DropRule;
+use super::era::Era;
+use super::result::{AlertFinding, small};
+use super::{Alert, AlertMetric, AlertResult, AlertRule, Alerts, DropReference, plain};
+use crate::data::history::{HistoryKind, HistoryLine};
+use crate::stats::{FixedReference, MovingReference, SteadyFalls, falls};
+
+/// How finely the number of answers of a baseline is told apart, for one of a run.
+const FINE: f64 = 16.0;
+
+/// Judges the alerts of an eval. What the thresholds need is worked out when it is first needed.
+#[derive(Debug)]
+pub struct AlertJudge<'a> {
+    alerts: &'a Alerts,
+    fixed: OnceCell<FixedReference>,
+    moving: OnceCell<MovingReference>,
+    /// By how many runs a trend takes.
+    steady: RefCell<BTreeMap<usize, Option<SteadyFalls>>>,
+    /// Thresholds by alpha and by the answers of a baseline.
+    found: RefCell<BTreeMap<(u64, u64), f64>>,
+}
+
+impl<'a> AlertJudge<'a> {
+    /// For the alerts of an eval.
+    pub fn new(alerts: &'a Alerts) -> Self {
+        Self {
+            alerts,
+            fixed: OnceCell::new(),
+            moving: OnceCell::new(),
+            steady: RefCell::default(),
+            found: RefCell::default(),
+        }
+    }
+
+    /// What became of each alert for a run, which may or may not be among the `lines`; those are in the order of their
+    /// time. Whether the eval is stale is no matter of a run.
+    pub fn judge(&self, lines: &[HistoryLine], newest: &HistoryLine) -> Vec<AlertResult> {
+        let era = Era::of(lines, newest, self.alerts.looks);
+        let rules = self.alerts.rules.iter();
+        let judged = rules.filter(|alert| !matches!(alert.rule, AlertRule::Stale { .. }));
+        let judged = judged.map(|alert| {
+            let tier = newest.tier.clone();
+            result(alert, self.judge_one(alert, &era), tier)
+        });
+        judged.collect()
+    }
+
+    /// What became of each alert as the history stands now: for the newest run of each tier, of the dataset and scorer
+    /// that the newest run of all has; and whether the eval is stale.
+    pub fn latest(&self, lines: &[HistoryLine], now: Timestamp) -> Vec<AlertResult> {
+        let runs = || {
+            let runs = lines.iter().rev();
+            runs.filter(|line| line.kind == HistoryKind::Run)
+        };
+        let mut results = Vec::new();
+        let mut tiers = Vec::new();
+        for run in runs() {
+            let current = runs().next().map(HistoryLine::comparable);
+            let (dataset, scorer, tier) = run.comparable();
+            if current.is_none_or(|current| (current.0, current.1) != (dataset, scorer)) {
+                break;
+            }
+            if !tiers.contains(&tier) {
+                tiers.push(tier);
+                results.extend(self.judge(lines, run));
+            }
+        }
+        for alert in &self.alerts.rules {
+            if let AlertRule::Stale { days } = alert.rule {
+                results.push(result(alert, plain::stale(lines, days, now), None));
+            }
+        }
+        results
+    }
+
+    fn judge_one(&self, alert: &Alert, era: &Era<'_>) -> AlertFinding {
+        match &alert.rule {
+            AlertRule::Drop {
+                metric,
+                against,
+                alpha,
+            } => {
+                let slice = match metric {
+                    AlertMetric::Accuracy(slice) => slice.as_ref(),
+                    _ => None,
+                };
+                let against = *against;
+                let alpha = self.alerts.share(*alpha);
+                let threshold = |answers: f64| self.threshold(against, alpha, answers);
+                DropRule { slice, against }.judge(era, &threshold)
+            }
+            AlertRule::Trend {
+                metric,
+                runs,
+                alpha,
+            } => self.trend(era, metric, *runs, self.alerts.share(*alpha)),
+            AlertRule::Rise { metric, by } => plain::rise(era, metric, *by),
+            AlertRule::Bound {
+                metric,
+                op,
+                threshold,
+                times,
+            } => plain::bound(era, metric, *op, *threshold, *times),
+            AlertRule::Stale { .. } => AlertFinding::silent("it is no matter of a run"),
+        }
+    }
+
+    fn threshold(&self, against: DropReference, alpha: f64, answers: f64) -> f64 {
+        let looks = self.alerts.looks;
+        let answers = match against {
+            DropReference::Baseline => (answers * FINE).round().clamp(1.0, 1e4) / FINE,
+            DropReference::Median => 0.0,
+        };
+        let key = (alpha.to_bits(), answers.to_bits());
+        if let Some(found) = self.found.borrow().get(&key) {
+            return *found;
+        }
+        let found = match against {
+            DropReference::Baseline => {
+                let fixed = self.fixed.get_or_init(|| FixedReference::new(looks));
+                fixed.threshold(alpha, answers)
+            }
+            DropReference::Median => {
+                let moving = self.moving.get_or_init(|| MovingReference::new(looks));
+                moving.threshold(alpha)
+            }
+        };
+        self.found.borrow_mut().insert(key, found);
+        found
+    }
+
+    /// A figure that gets worse and worse over the last runs of the era.
+    fn trend(&self, era: &Era<'_>, metric: &AlertMetric, runs: usize, alpha: f64) -> AlertFinding {
+        let last = era.last(runs);
+        let values = last.iter().map(|line| metric.of(line));
+        let Some(values) = values.collect::<Option<Vec<f64>>>() else {
+            return AlertFinding::silent(format!("not all of the last {runs} runs have {metric}"));
+        };
+        let (Some(first), Some(newest)) = (values.first(), values.last()) else {
+            return AlertFinding::silent("the run has no answer that is new");
+        };
+        if values.len() < runs {
+            let count = values.len();
+            return AlertFinding::silent(format!("{count} of {runs} runs are there"));
+        }
+        let sign = if metric.is_good() { 1.0 } else { -1.0 };
+        let towards: Vec<f64> = values.iter().map(|value| sign * value).collect();
+        let needed = self
+            .steady
+            .borrow_mut()
+            .entry(runs)
+            .or_insert_with(|| SteadyFalls::new(runs, self.alerts.looks))
+            .as_ref()
+            .and_then(|falls| falls.threshold(alpha));
+        let (Some(p), Some(needed)) = (falls(&towards), needed) else {
+            return AlertFinding::silent("its looks are too many for so few runs");
+        };
+        let message = format!(
+            "{metric} went from {} to {} in {runs} runs; p {}, raised up to {}",
+            metric.show(*first),
+            metric.show(*newest),
+            small(p),
+            small(needed),
+        );
+        // Both are sums of the same terms, in another order.
+        let raised = p <= needed * (1.0 + 1e-9);
+        let since = last.first().map_or("", |line| &*line.id);
+        AlertFinding {
+            p: Some([p, needed]),
+            ..AlertFinding::of(raised, *newest, *first, message).since(since)
+        }
+    }
+}
+
+fn result(alert: &Alert, finding: AlertFinding, tier: Option<String>) -> AlertResult {
+    AlertResult {
+        alert: alert.to_string(),
+        verdict: finding.verdict,
+        value: finding.value,
+        threshold: finding.threshold,
+        p: finding.p.map(|[p, _]| p),
+        p_needed: finding.p.map(|[_, needed]| needed),
+        since: finding.since,
+        tier,
+        message: finding.message,
+    }
+}

@@ -1,0 +1,181 @@
+//! Alerts that can never be raised, or always are, are mistakes.
+
+use std::collections::HashSet;
+
+use super::{Alert, AlertMetric, AlertRule, Alerts, DropReference};
+use crate::error::{Error, Result};
+use crate::stats::{MOVING, SteadyFalls};
+use crate::verdict::gate::Op;
+
+/// How many looks an era may have.
+const MOST_LOOKS: usize = 365;
+/// How many runs a rule may look at.
+const MOST_RUNS: usize = 100;
+const LEAST_ALPHA: f64 = 0.001;
+const MOST_ALPHA: f64 = 0.5;
+
+impl AlertRule {
+    /// # Errors
+    /// When it makes no sense by itself.
+    pub(super) fn check(&self) -> Result<()> {
+        match self {
+            Self::Drop { metric, alpha, .. } => {
+                check_alpha(*alpha)?;
+                if matches!(metric, AlertMetric::Accuracy(_)) {
+                    return Ok(());
+                }
+                let hint = if metric.is_good() {
+                    format!("write `trend({metric}, runs=8)` or `{metric} < NUMBER`")
+                } else {
+                    format!("what is worse when there is more of it rises: `rise({metric}, 0.5)`")
+                };
+                let message = "`drop` compares right answers, and is for `accuracy` alone";
+                Err(Error::usage(message).hint(hint))
+            }
+            Self::Trend { runs, alpha, .. } => {
+                check_alpha(*alpha)?;
+                check_runs(*runs)
+            }
+            Self::Stale { days } if *days <= 0.0 => {
+                Err(Error::usage("it is raised always").hint("write `stale(days=7)`"))
+            }
+            Self::Rise { by, .. } if *by <= 0.0 => {
+                let message = "so every other run is one that rises";
+                Err(Error::usage(message).hint(
+                    "write how much more is too much, as a share: 0.5 for half as much again",
+                ))
+            }
+            Self::Stale { .. } | Self::Rise { .. } => Ok(()),
+            Self::Bound {
+                metric,
+                op,
+                threshold,
+                times,
+            } => {
+                check_runs(*times)?;
+                check_bound(metric, *op, *threshold)
+            }
+        }
+    }
+}
+
+impl Alerts {
+    /// Whether all of them together can be raised.
+    ///
+    /// # Errors
+    /// The place of the first that cannot, with what to write.
+    pub(crate) fn check(&self) -> std::result::Result<(), (usize, Error)> {
+        let mut seen = HashSet::new();
+        for (place, alert) in self.rules.iter().enumerate() {
+            let checked = if seen.insert(&*alert.text) {
+                self.check_one(alert)
+            } else {
+                Err(Error::usage("it stands there twice").hint("delete one of the two"))
+            };
+            checked.map_err(|error| (place, error.at(format_args!("alert `{alert}`"))))?;
+        }
+        Ok(())
+    }
+
+    fn check_one(&self, alert: &Alert) -> Result<()> {
+        let never = |why: &str| Error::usage(format!("it can never be raised: {why}"));
+        let looks = self.looks;
+        match &alert.rule {
+            AlertRule::Drop {
+                against: DropReference::Median,
+                ..
+            } if looks <= MOVING => Err(never(&format!(
+                "it needs {MOVING} runs before one, and begins anew after {looks} looks"
+            ))
+            .hint(format!("write `looks: {}` or more", MOVING + 1))),
+            AlertRule::Trend { runs, .. } if *runs > looks => Err(never(&format!(
+                "it needs {runs} runs, and begins anew after {looks} looks"
+            ))
+            .hint(format!("write `looks: {runs}` or more"))),
+            AlertRule::Trend {
+                metric,
+                runs,
+                alpha,
+            } => {
+                let share = self.share(*alpha);
+                let fires = |runs| {
+                    let falls = SteadyFalls::new(runs, looks);
+                    falls.is_some_and(|falls| falls.threshold(share).is_some())
+                };
+                if fires(*runs) {
+                    return Ok(());
+                }
+                let why = format!(
+                    "even {runs} runs each worse than the one before are chance in more than alpha of {looks} looks"
+                );
+                let enough = (*runs + 1..=looks.min(MOST_RUNS)).find(|runs| fires(*runs));
+                let hint = match enough {
+                    Some(enough) => format!("write `trend({metric}, runs={enough})`"),
+                    None => "allow for more with `alpha=`, or ask fewer `looks`".to_owned(),
+                };
+                Err(never(&why).hint(hint))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// # Errors
+/// When an era cannot have so many looks.
+pub(crate) fn check_looks(looks: u64) -> Result<usize> {
+    let number = usize::try_from(looks).unwrap_or(usize::MAX);
+    if (1..=MOST_LOOKS).contains(&number) {
+        return Ok(number);
+    }
+    Err(
+        Error::usage(format!("{looks} is no number of looks")).hint(format!(
+            "write how many runs share one alpha, from 1 to {MOST_LOOKS}: `looks: 30`"
+        )),
+    )
+}
+
+fn check_alpha(alpha: f64) -> Result<()> {
+    if (LEAST_ALPHA..=MOST_ALPHA).contains(&alpha) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("alpha is {alpha}")).hint(format!(
+        "it is the chance of a false alarm, from {LEAST_ALPHA} to {MOST_ALPHA}: `alpha=0.05`"
+    )))
+}
+
+fn check_runs(runs: usize) -> Result<()> {
+    if (1..=MOST_RUNS).contains(&runs) {
+        return Ok(());
+    }
+    Err(Error::usage(format!("{runs} is no number of runs"))
+        .hint(format!("write one from 1 to {MOST_RUNS}")))
+}
+
+fn check_bound(metric: &AlertMetric, op: Op, threshold: f64) -> Result<()> {
+    if metric.is_signed() {
+        return Ok(());
+    }
+    let least = 0.0;
+    let most = if metric.is_share() {
+        1.0
+    } else {
+        f64::INFINITY
+    };
+    // At neither end of what is possible, and at neither beyond.
+    let [at_least, at_most] = [least, most].map(|end| op.holds(end, threshold));
+    let range = if metric.is_share() {
+        format!("`{metric}` lies between 0 and 1")
+    } else {
+        format!("`{metric}` is never below 0")
+    };
+    match (at_least, at_most) {
+        (false, false) => Err(
+            Error::usage(format!("it can never be raised: {range}")).hint(format!(
+                "write a share such as `{metric} > 0.05` or `{metric} > 5%`"
+            )),
+        ),
+        (true, true) => Err(Error::usage(format!("every run raises it: {range}"))
+            .hint("write a threshold that some runs do not reach")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,251 @@
+//! The grammar of alerts:
+//!
+//! ```text
+//! drop(METRIC, against=baseline|median(5), alpha=NUMBER)    METRIC is accuracy or accuracy[DIMENSION=VALUE]
+//! trend(METRIC, runs=NUMBER, alpha=NUMBER)
+//! stale(days=NUMBER)
+//! rise(METRIC, NUMBER[%])
+//! METRIC OP NUMBER[%|s] [twice|NUMBER times]                OP is one of >= > <= <
+//! ```
+
+use std::str::FromStr;
+
+use super::{ALPHA, Alert, AlertMetric, AlertRule, DropReference};
+use crate::error::{Error, Result, nearest};
+use crate::verdict::gate::Op;
+
+/// The rules that are written as a call.
+const CALLS: [&str; 4] = ["drop", "trend", "stale", "rise"];
+
+/// How many runs `trend` looks at unless it says so.
+const RUNS: usize = 8;
+
+/// What alerts look like.
+const SUCH: &str = "alerts are such as `drop(accuracy, against=baseline)`, `trend(accuracy, runs=8)`, `stale(days=7)`, \
+                    `rise(cost_usd, 0.5)` or `error_rate > 0.05 twice`";
+
+impl FromStr for Alert {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let text = text.trim();
+        let rule = rule(text).and_then(|rule| rule.check().map(|()| rule));
+        let rule = rule.map_err(|error| {
+            let error = error.at(format_args!("alert `{text}`"));
+            match error.hint_text() {
+                Some(_) => error,
+                None => error.hint(SUCH),
+            }
+        })?;
+        let text = text.to_owned();
+        Ok(Self { text, rule })
+    }
+}
+
+fn rule(text: &str) -> Result<AlertRule> {
+    if let Some((name, rest)) = text.split_once('(')
+        && !matches!(name.trim(), "mean" | "metric")
+    {
+        let name = name.trim();
+        // `accuracy[of(x)=1] > 0.5`
+        if !name.contains('[') {
+            let inside = rest
+                .strip_suffix(')')
+                .ok_or_else(|| Error::usage("`(` without `)`"))?;
+            return called(name, &arguments(inside));
+        }
+    }
+    bound(text)
+}
+
+/// What stands between commas that are in no brackets.
+fn arguments(inside: &str) -> Vec<&str> {
+    let (mut depth, mut from) = (0_usize, 0);
+    let mut parts = Vec::new();
+    for (at, c) in inside.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(inside[from..at].trim());
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(inside[from..].trim());
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+fn called(name: &str, arguments: &[&str]) -> Result<AlertRule> {
+    match name {
+        "drop" => {
+            let (metric, options) = metric_first(name, arguments)?;
+            let [against, alpha] = options_of(name, options, ["against", "alpha"])?;
+            Ok(AlertRule::Drop {
+                metric,
+                against: against.map_or(Ok(DropReference::Baseline), reference)?,
+                alpha: alpha.map_or(Ok(ALPHA), number)?,
+            })
+        }
+        "trend" => {
+            let (metric, options) = metric_first(name, arguments)?;
+            let [runs, alpha] = options_of(name, options, ["runs", "alpha"])?;
+            Ok(AlertRule::Trend {
+                metric,
+                runs: runs.map_or(Ok(RUNS), count)?,
+                alpha: alpha.map_or(Ok(ALPHA), number)?,
+            })
+        }
+        "stale" => {
+            let [days] = options_of(name, arguments, ["days"])?;
+            let days = days.ok_or_else(|| {
+                Error::usage("`stale` after how many days").hint("write `stale(days=7)`")
+            })?;
+            Ok(AlertRule::Stale {
+                days: number(days)?,
+            })
+        }
+        "rise" => {
+            let (metric, rest) = metric_first(name, arguments)?;
+            let [by] = rest else {
+                return Err(Error::usage("`rise` by how much").hint(
+                    "write the share: `rise(cost_usd, 0.5)` is raised at half as much again",
+                ));
+            };
+            Ok(AlertRule::Rise {
+                metric,
+                by: number(by)?,
+            })
+        }
+        _ => {
+            let error = Error::usage(format!("unknown rule `{name}`"));
+            Err(match nearest(name, CALLS) {
+                Some(near) => error.hint(format!("did you mean `{near}`? {SUCH}")),
+                None => error.hint(SUCH),
+            })
+        }
+    }
+}
+
+fn metric_first<'a, 'b>(
+    name: &str,
+    arguments: &'b [&'a str],
+) -> Result<(AlertMetric, &'b [&'a str])> {
+    match arguments {
+        [metric, rest @ ..] if option(metric).is_none() => Ok((AlertMetric::parse(metric)?, rest)),
+        _ => Err(Error::usage(format!("`{name}` of what"))
+            .hint(format!("name the figure first: `{name}(accuracy, …)`"))),
+    }
+}
+
+/// `KEY=VALUE`, but for the `=` within brackets.
+fn option(text: &str) -> Option<(&str, &str)> {
+    let (key, value) = text.split_once('=')?;
+    let (key, value) = (key.trim(), value.trim());
+    (!key.contains(['[', '(']) && !key.is_empty()).then_some((key, value))
+}
+
+/// The values of the options of these names.
+fn options_of<'a, const N: usize>(
+    rule: &str,
+    given: &[&'a str],
+    names: [&str; N],
+) -> Result<[Option<&'a str>; N]> {
+    let mut values = [None; N];
+    let legal = || crate::text::quoted(names);
+    for text in given {
+        let (key, value) = option(text).ok_or_else(|| {
+            Error::usage(format!("`{text}` is no option of `{rule}`"))
+                .hint(format!("`{rule}` takes {}, each with `=`", legal()))
+        })?;
+        let Some(place) = names.iter().position(|name| *name == key) else {
+            let error = Error::usage(format!("unknown option `{key}`"));
+            return Err(error.hint(format!("`{rule}` takes {}", legal())));
+        };
+        if values[place].replace(value).is_some() {
+            return Err(Error::usage(format!("option `{key}` is given twice")));
+        }
+    }
+    Ok(values)
+}
+
+fn reference(text: &str) -> Result<DropReference> {
+    let bare: String = text.split_whitespace().collect();
+    match &*bare {
+        "baseline" => Ok(DropReference::Baseline),
+        "median(5)" => Ok(DropReference::Median),
+        _ => Err(
+            Error::usage(format!("`{text}` is nothing to hold it against"))
+                .hint("write `against=baseline` or `against=median(5)`"),
+        ),
+    }
+}
+
+/// `METRIC OP NUMBER twice`.
+fn bound(text: &str) -> Result<AlertRule> {
+    // The longer ones first; the `=` of a slice stands within brackets.
+    const OPS: [(&str, Op); 4] = [
+        (">=", Op::AtLeast),
+        ("<=", Op::AtMost),
+        (">", Op::Above),
+        ("<", Op::Below),
+    ];
+    let from = text.rfind(']').map_or(0, |end| end + 1);
+    let found = OPS.iter().find_map(|(sign, op)| {
+        let at = from + text[from..].find(sign)?;
+        Some((&text[..at], *op, &text[at + sign.len()..]))
+    });
+    let Some((metric, op, rest)) = found else {
+        AlertMetric::parse(text)?;
+        return Err(Error::usage("no operator and threshold")
+            .hint(format!("write when it is raised: `{text} > 0.05 twice`")));
+    };
+    let metric = AlertMetric::parse(metric)?;
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let (value, times) = match words[..] {
+        [value] | [value, "once"] => (value, 1),
+        [value, "twice"] => (value, 2),
+        [value, times, "times"] => (value, count(times)?),
+        [] => return Err(Error::usage("no number after the operator")),
+        [_, ref more @ ..] => {
+            let message = format!("`{}` says nothing here", more.join(" "));
+            return Err(Error::usage(message)
+                .hint("behind the number may stand `twice` or `3 times`: so many runs in a row"));
+        }
+    };
+    let is_time = matches!(
+        metric,
+        AlertMetric::LatencyMean
+            | AlertMetric::LatencyP50
+            | AlertMetric::LatencyP95
+            | AlertMetric::DurationS
+    );
+    let value = value.strip_suffix('s').filter(|_| is_time).unwrap_or(value);
+    Ok(AlertRule::Bound {
+        metric,
+        op,
+        threshold: number(value)?,
+        times,
+    })
+}
+
+fn count(text: &str) -> Result<usize> {
+    let plain = text.chars().all(|c| c.is_ascii_digit());
+    let number = text.parse().ok().filter(|_| plain);
+    number.ok_or_else(|| Error::usage(format!("`{text}` is no number of runs")))
+}
+
+/// A finite number; a share may be in percent.
+fn number(text: &str) -> Result<f64> {
+    let text = text.trim();
+    let (plain, exponent) = match text.strip_suffix('%') {
+        Some(percent) => (percent.trim(), "e-2"),
+        None => (text, ""),
+    };
+    let numeric = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E');
+    let number = format!("{plain}{exponent}").parse().ok();
+    let number = number.filter(|number: &f64| number.is_finite() && plain.chars().all(numeric));
+    number.ok_or_else(|| Error::usage(format!("`{text}` is no number")))
+}
