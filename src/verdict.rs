@@ -6,11 +6,11 @@
 
 pub(crate) mod gate;
 
-pub(crate) mod progressive;
 pub(crate) mod regression;
 pub(crate) mod result;
 
 pub(crate) mod alert;
+pub(crate) mod progressive;
 
 pub(crate) mod look;
 pub(crate) mod marks;

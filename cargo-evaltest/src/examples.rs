@@ -33,6 +33,14 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
                 "every eval, one key changed; JSON",
             ),
             ("run --resume RUN_DIR", "go on where a run was interrupted"),
+            (
+                "run --tier quick",
+                "a part that the spec names; its gates count",
+            ),
+            (
+                "run --progressive",
+                "one part after the other, while it can become green",
+            ),
             ("run --history", "a line more in the history of every eval"),
         ],
     ),

@@ -49,6 +49,9 @@ fn headline(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     if let Some(tier) = &summary.tier {
         writeln!(out, "Tier {}.\n", text(tier))?;
     }
+    if let Some(progressive) = summary.progressive.as_ref().filter(|it| it.is_ended()) {
+        writeln!(out, "**Ended early**: {}.\n", text(&progressive.told()))?;
+    }
     if summary.partial {
         writeln!(out, "**Partial run**: gates are ignored.")?;
         writeln!(out)?;

@@ -245,6 +245,9 @@ fn stopped(run: &Run, out: &mut dyn Write) -> io::Result<()> {
             },
         )?;
     }
+    if let Some(progressive) = summary.progressive.as_ref().filter(|it| it.is_ended()) {
+        writeln!(out, "  {}", clean(&progressive.told()))?;
+    }
     if let Some(reason) = &run.stop_reason {
         let left = match (summary.not_judged, summary.skipped - summary.not_judged) {
             (0, left) => format!("{left} samples not asked"),

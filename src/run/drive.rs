@@ -3,6 +3,8 @@
 //! With `EVALTEST_DRIVE` set, a test binary does not act as a test harness. It lists its evals, or runs
 //! them as `cargo evaltest` runs specs, and leaves run directories, which the command reads.
 
+mod sample_choice;
+
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::PathBuf;
@@ -16,7 +18,6 @@ use crate::eval::plan::{BaselineUse, Plan};
 pub use crate::eval::spec::driven::VARIABLE;
 use crate::eval::spec::driven::other_version;
 use crate::eval::spec::override_built;
-use crate::eval::tiers::Promotion;
 use crate::exit::Exit;
 use crate::report::event::Observer;
 use crate::report::terminal::paint::Paint;
@@ -33,9 +34,11 @@ use crate::scorer::Scorer;
 use crate::store::RunDir;
 use crate::store::cache::CacheUse;
 use crate::system::cancel::Cancel;
+use crate::text::json_line;
 use crate::text::setting::Override;
-use crate::text::{json_line, shell_word};
 use crate::verdict::run::Run;
+
+pub use sample_choice::SampleChoice;
 
 /// Begins every line that a test binary prints for the command rather than for people.
 pub const MARK: &str = "evaltest> ";
@@ -94,49 +97,6 @@ pub struct EvalChoice {
     pub only: Vec<String>,
     /// Evals that run elsewhere.
     pub skip: Vec<String>,
-}
-
-/// Which samples of an eval are asked.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct SampleChoice {
-    /// Only those of this tier.
-    pub tier: Option<String>,
-    /// All tiers, one after the other.
-    pub progressive: bool,
-    /// What the run must meet to go on to the next.
-    pub promote: Option<String>,
-    /// Only those whose test name holds this text.
-    pub filter: Option<String>,
-    /// Only those that failed or flipped in this run.
-    pub failed: Option<PathBuf>,
-    /// The run does not cover its eval as the spec defines it.
-    pub partial: bool,
-}
-
-impl SampleChoice {
-    /// Says of an eval which of its tiers runs.
-    fn choose_tier(&self, eval: &mut Eval) -> Result<()> {
-        eval.asked_tier.clone_from(&self.tier);
-        if self.progressive {
-            eval.asked_tier = Some(eval.tiers.largest(&eval.name)?.name.clone());
-            eval.progressive = Some(Promotion::parse(self.promote.as_deref())?);
-        }
-        Ok(())
-    }
-
-    /// What to type after a filter that no test name holds, if it looks like a pattern, which it is not.
-    pub fn hint_of_filter(&self) -> Option<String> {
-        const MARKS: [char; 9] = ['*', '?', '[', ']', '^', '$', '|', '\\', '+'];
-        let filter = self.filter.as_deref().filter(|text| text.contains(MARKS))?;
-        let longest = filter.split(MARKS).max_by_key(|piece| piece.len());
-        let example = longest.filter(|piece| !piece.is_empty());
-        let example = example.map(|text| format!(": --filter {}", shell_word(text)));
-        Some(format!(
-            "`--filter` is a text that the name of a test holds, and not a pattern{}",
-            example.unwrap_or_default()
-        ))
-    }
 }
 
 /// Where runs are recorded, and what they are called.

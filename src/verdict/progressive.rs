@@ -62,6 +62,16 @@ impl Progressive {
         self.at + 1 < self.tiers.len()
     }
 
+    /// Where it ended, in words.
+    pub(crate) fn told(&self) -> String {
+        let tier = self.tier().map_or("", |step| &*step.tier);
+        let all = self.tiers.last().map_or(0, |step| step.samples);
+        format!(
+            "it went tier by tier and ended at `{tier}`: {} of {all} samples were not asked",
+            self.saved()
+        )
+    }
+
     /// What a comparison of this alpha may use of it at the tier that was asked last.
     pub(crate) fn part_of(&self, alpha: f64) -> f64 {
         let all = self.tiers.last().map_or(0, |step| step.samples);

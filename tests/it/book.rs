@@ -98,6 +98,7 @@ pages! {
     guides_cache => "docs/src/guides/cache.md",
     guides_flaky => "docs/src/guides/flaky.md",
     guides_history => "docs/src/guides/history.md",
+    guides_tiers => "docs/src/guides/tiers.md",
     guides_own_code => "docs/src/guides/own-code.md",
     file_formats => "docs/src/file-formats.md",
     comparison => "docs/src/comparison.md",

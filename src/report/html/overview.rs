@@ -124,6 +124,9 @@ fn notices(run: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
             "A run of tier {tier}: figures and gates are those of its samples."
         ));
     }
+    if let Some(progressive) = summary.progressive.as_ref().filter(|it| it.is_ended()) {
+        told.push(format!("Ended early: {}.", progressive.told()));
+    }
     if summary.partial {
         told.push(
             "A partial run: less was asked than the eval has, and gates are ignored.".to_owned(),

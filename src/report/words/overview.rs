@@ -83,6 +83,9 @@ pub(super) fn notices(run: &ReportedRun, text: &mut ReportText) {
                 .plain(": figures and gates are those of its samples."),
         );
     }
+    if let Some(progressive) = summary.progressive.as_ref().filter(|it| it.is_ended()) {
+        text.notice(format!("Ended early: {}.", progressive.told()));
+    }
     if summary.partial {
         text.notice("A partial run: less was asked than the eval has, and its gates are ignored.");
     }

@@ -49,6 +49,7 @@ const VERDICT: &[&str] = &[
     "regression",
     "result",
     "alert",
+    "progressive",
     "look",
     "marks",
     "baseline",

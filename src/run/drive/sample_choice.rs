@@ -1,0 +1,53 @@
+//! Which samples of an eval are asked.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::eval::Eval;
+use crate::eval::tiers::Promotion;
+use crate::text::shell_word;
+
+/// Which samples of an eval are asked.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SampleChoice {
+    /// Only those of this tier.
+    pub tier: Option<String>,
+    /// All tiers, one after the other.
+    pub progressive: bool,
+    /// What the run must meet to go on to the next.
+    pub promote: Option<String>,
+    /// Only those whose test name holds this text.
+    pub filter: Option<String>,
+    /// Only those that failed or flipped in this run.
+    pub failed: Option<PathBuf>,
+    /// The run does not cover its eval as the spec defines it.
+    pub partial: bool,
+}
+
+impl SampleChoice {
+    /// Says of an eval which of its tiers runs.
+    pub(super) fn choose_tier(&self, eval: &mut Eval) -> Result<()> {
+        eval.asked_tier.clone_from(&self.tier);
+        if self.progressive {
+            eval.asked_tier = Some(eval.tiers.largest(&eval.name)?.name.clone());
+            eval.progressive = Some(Promotion::parse(self.promote.as_deref())?);
+        }
+        Ok(())
+    }
+
+    /// What to type after a filter that no test name holds, if it looks like a pattern, which it is not.
+    pub fn hint_of_filter(&self) -> Option<String> {
+        const MARKS: [char; 9] = ['*', '?', '[', ']', '^', '$', '|', '\\', '+'];
+        let filter = self.filter.as_deref().filter(|text| text.contains(MARKS))?;
+        let longest = filter.split(MARKS).max_by_key(|piece| piece.len());
+        let example = longest.filter(|piece| !piece.is_empty());
+        let example = example.map(|text| format!(": --filter {}", shell_word(text)));
+        Some(format!(
+            "`--filter` is a text that the name of a test holds, and not a pattern{}",
+            example.unwrap_or_default()
+        ))
+    }
+}
