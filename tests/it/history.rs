@@ -231,6 +231,7 @@ fn a_tier_and_a_run_that_was_sure_are_points() {
         (&quick["tier"], &quick["samples"]),
         (&json!("quick"), &json!(2))
     );
+    assert!(quick.get("early").is_none());
     let full = point(&project, "--tier full");
     assert_eq!(
         (&full["tier"], &full["answers"]["count"]),
@@ -245,7 +246,7 @@ fn a_tier_and_a_run_that_was_sure_are_points() {
     project.run("run eval.yaml --history").exits(1);
     let line = lines(&project).pop().unwrap();
     let scored = usize::try_from(line["scored"].as_u64().unwrap()).unwrap();
-    assert!(scored < 40, "{line}");
+    assert!(scored < 40 && line["early"] == true, "{line}");
     let row = &line["answers"]["runs"][0];
     assert_eq!(bits(&row["known"]).matches('1').count(), scored);
     assert_eq!(bits(&row["right"]).matches('1').count(), 0);

@@ -42,6 +42,10 @@ pub struct HistoryLine {
     /// Whether files differed from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dirty: Option<bool>,
+    /// Whether it ended before all was asked, as its gates were sure: what it asked is no fair part of the rest, for who is
+    /// worse ends sooner.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub early: bool,
     /// The tier that was run, if it was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,

@@ -9,7 +9,7 @@ use crate::data::history::{
     HISTORY_VERSION, HistoryAnswers, HistoryGate, HistoryKind, HistoryLatency, HistoryLine,
     HistorySlice,
 };
-use crate::store::Manifest;
+use crate::store::{Manifest, RunStatus};
 use crate::verdict::result::GateResult;
 use crate::verdict::summary::{Group, Latency, Summary};
 
@@ -35,6 +35,8 @@ pub(crate) fn run_line(
         time,
         commit: manifest.git_sha.clone(),
         dirty: manifest.git_dirty,
+        // One that an outage stopped is no line.
+        early: manifest.status == RunStatus::Stopped,
         tier: manifest.tier.clone(),
         dataset_hash: manifest.dataset_hash.clone(),
         scorer_hash: manifest.scorer_hash.clone(),
