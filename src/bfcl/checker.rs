@@ -35,7 +35,8 @@
 //!
 //! # Where this differs from the official program
 //!
-//! * Arithmetic of constants is limited in size, and knows a few builtins only; Python's `eval` knows all.
+//! * Constant expressions are limited in size, and know the pure functions and the common methods only; Python's `eval`
+//!   knows all. The verdict then has a `limit`.
 //! * Depth limits that come from Python's recursion limit are near the official ones, not equal: they depend
 //!   on how many calls are open there.
 //! * A Java or JavaScript text is given up when the parser has come back from more than 8,000 errors that it did not

@@ -83,7 +83,6 @@ pub(super) fn characters(kept: &str) -> impl Iterator<Item = Result<char, u32>> 
 }
 
 /// A kept text of these characters.
-#[cfg(test)]
 pub(super) fn kept(characters: impl IntoIterator<Item = Result<char, u32>>) -> String {
     let mut text = String::new();
     for c in characters {

@@ -1,17 +1,26 @@
 //! Python call text to values, as the official `ast_parse` does with `ast.parse`.
 //!
 //! The text is parsed, never run. A keyword argument's value is a literal, a name (its text), a nested
-//! call, or arithmetic of constants; anything else is a decode failure. Positional arguments are ignored.
+//! call, or a constant expression; anything else is a decode failure. Positional arguments are ignored.
 
 mod arithmetic;
+mod builtins;
+mod conversions;
 mod evaluate;
+#[cfg(test)]
+mod evaluate_tests;
 mod fault;
 mod fstring;
+mod layout;
 pub(super) mod literal;
+mod methods;
 pub(super) mod nesting;
+mod order;
 mod percent;
+mod places;
 mod plain;
 mod precedence;
+mod rounding;
 #[cfg(test)]
 mod tests;
 mod tokens;

@@ -163,6 +163,9 @@ mod tests {
         check(r#"<param name="a" name="b"/>"#, None);
         check("<param>", None);
         check("&nbsp;", None);
+        // Names are those of the fourth edition, with something before a colon.
+        check("<param na\u{feff}me=\"a\"/>", None);
+        check("<:param/>", None);
     }
 
     #[test]

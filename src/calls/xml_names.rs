@@ -1,15 +1,19 @@
 //! Which names the XML parser of Python takes: those of the fourth edition of the standard, which lists letters of
 //! Unicode 2. The fifth allows nearly every character.
 
-use roxmltree::{Document, NodeType};
+use roxmltree::{Document, Namespace, NodeType};
 
 /// Whether all names of a document are of the fourth edition.
 pub(super) fn are_old(document: &Document<'_>) -> bool {
     document.descendants().all(|node| match node.node_type() {
         NodeType::Element => {
             let attributes = node.attributes().map(|attribute| attribute.name());
-            let mut prefixes = node.namespaces().filter_map(|namespace| namespace.name());
-            is_old(node.tag_name().name())
+            let mut prefixes = node.namespaces().filter_map(Namespace::name);
+            has_no_colon(document, node.range().start + 1)
+                && node
+                    .attributes()
+                    .all(|one| has_no_colon(document, one.range_qname().start))
+                && is_old(node.tag_name().name())
                 && attributes.into_iter().all(is_old)
                 && prefixes.all(is_old)
         }
@@ -18,6 +22,11 @@ pub(super) fn are_old(document: &Document<'_>) -> bool {
             .is_none_or(|instruction| is_old(instruction.target)),
         NodeType::Root | NodeType::Comment | NodeType::Text => true,
     })
+}
+
+/// Whether a name has something before its first colon.
+fn has_no_colon(document: &Document<'_>, start: usize) -> bool {
+    document.input_text().as_bytes().get(start) != Some(&b':')
 }
 
 /// Whether a name that the fifth edition has is one of the fourth.
@@ -35,7 +44,6 @@ fn is_in(ranges: &[(u32, u32)], c: char) -> bool {
 
 /// Beyond ASCII, what a name may begin with: first and last of each run, as expat has them.
 #[rustfmt::skip]
-#[expect(clippy::unreadable_literal, reason = "code points")]
 const LETTERS: [(u32, u32); 202] = [
     (0xc0, 0xd6), (0xd8, 0xf6), (0xf8, 0x131), (0x134, 0x13e), (0x141, 0x148), (0x14a, 0x17e), (0x180, 0x1c3),
     (0x1cd, 0x1f0), (0x1f4, 0x1f5), (0x1fa, 0x217), (0x250, 0x2a8), (0x2bb, 0x2c1), (0x386, 0x386), (0x388, 0x38a),
@@ -72,7 +80,6 @@ const LETTERS: [(u32, u32); 202] = [
 
 /// What may follow besides.
 #[rustfmt::skip]
-#[expect(clippy::unreadable_literal, reason = "code points")]
 const BEHIND_LETTERS: [(u32, u32); 108] = [
     (0xb7, 0xb7), (0x2d0, 0x2d1), (0x300, 0x345), (0x360, 0x361), (0x387, 0x387), (0x483, 0x486), (0x591, 0x5a1),
     (0x5a3, 0x5b9), (0x5bb, 0x5bd), (0x5bf, 0x5bf), (0x5c1, 0x5c2), (0x5c4, 0x5c4), (0x640, 0x640), (0x64b, 0x652),

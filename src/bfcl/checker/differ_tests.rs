@@ -13,17 +13,21 @@ use crate::calls::{CallFormat, Value};
 use crate::tests::{needs, parity};
 
 /// Lines that may differ, and why.
-const LEFT: [(&str, &[usize], &str); 0] = [];
+const LEFT: [(&str, &[usize], &str); 1] = [(
+    "differ_python",
+    &[277],
+    "a text has the address of a function in it",
+)];
 
 /// How many lines of a file may differ besides, until their causes are gone.
 const STILL: [(&str, usize); 8] = [
-    ("differ_java", 13),
-    ("differ_javascript", 69),
+    ("differ_java", 0),
+    ("differ_javascript", 0),
     ("differ_javascript2", 0),
-    ("differ_json_xml", 291),
+    ("differ_json_xml", 0),
     ("differ_natural_js", 0),
-    ("differ_python", 305),
-    ("differ_python_java2", 19),
+    ("differ_python", 0),
+    ("differ_python_java2", 0),
     ("differ_repetition", 0),
 ];
 

@@ -7,6 +7,7 @@ use ruff_python_ast::{Operator, UnaryOp};
 use super::super::fault::{DecodeFault, DecodeResult};
 use super::super::integer::Int;
 use super::super::value::{Dict, Value};
+use super::fault::not_evaluated;
 use super::percent;
 
 /// The largest result of arithmetic, in bits. Python would go on until memory or patience ends; nothing
@@ -92,13 +93,13 @@ fn mismatch(op: Operator, left: &Value, right: &Value) -> DecodeFault {
     ))
 }
 
-fn spend(fuel: &mut u64, cost: u64) -> DecodeResult<()> {
+pub(super) fn spend(fuel: &mut u64, cost: u64) -> DecodeResult<()> {
     *fuel = fuel.checked_sub(cost).ok_or_else(too_large)?;
     Ok(())
 }
 
-fn too_large() -> DecodeFault {
-    DecodeFault::new("the result is too large")
+pub(super) fn too_large() -> DecodeFault {
+    not_evaluated("the result is too large")
 }
 
 fn zero_division() -> DecodeFault {
@@ -169,7 +170,7 @@ fn is_sequence(value: &Value) -> bool {
 }
 
 /// What a copy costs: letters, and some 32 for each value.
-fn weight(value: &Value) -> u64 {
+pub(super) fn weight(value: &Value) -> u64 {
     32 + match value {
         Value::Str(text) => text.len() as u64,
         Value::Bytes(bytes) => bytes.len() as u64,

@@ -1,17 +1,22 @@
 //! The value of arithmetic, where the official program calls `eval`.
 //!
-//! Only constants, operators, collections and the builtins below exist here. A text cannot reach anything
-//! else, and what it costs is limited: everything beyond is a decode failure.
+//! Only constants, operators, collections, comprehensions, [builtins](super::builtins) and [methods](super::methods) that
+//! change nothing exist here. A text cannot reach anything else, and what it costs is limited: everything beyond is a
+//! decode failure that says so.
 
-use ruff_python_ast::{Expr, ExprCall, Operator};
+use ruff_python_ast::{
+    BoolOp, CmpOp, Comprehension, Expr, ExprCall, ExprCompare, ExprLambda, Operator,
+};
 
 use super::super::fault::{DecodeFault, DecodeResult};
-use super::super::integer::Int;
+use super::super::half;
 use super::super::value::{Dict, Value};
-use super::fault::{class_name, unhashable};
+use super::arithmetic::{binary, spend, truth, unary, weight};
+use super::fault::{class_name, not_evaluated, unhashable};
 use super::literal::{self, SourceText};
-use super::{arithmetic, unparse};
-use crate::text::py_float;
+use super::order::compare;
+use super::places::item;
+use super::{builtins, methods, unparse};
 
 /// The work that the arithmetic of one answer may make, in machine words and letters.
 const FUEL: u64 = 1 << 22;
@@ -21,24 +26,48 @@ const MAXIMUM_STEP_LIMIT: i64 = 20;
 
 pub(super) struct Evaluator<'a> {
     source: SourceText<'a>,
-    fuel: u64,
+    pub(super) fuel: u64,
+    /// The names of comprehensions and lambdas, the innermost last.
+    names: Vec<(String, Value)>,
+    /// What `:=` gave a name, in the order of time.
+    assigned: Vec<(String, Value)>,
 }
 
 impl<'a> Evaluator<'a> {
     pub(super) fn new(source: SourceText<'a>) -> Self {
-        Self { source, fuel: FUEL }
+        Self {
+            source,
+            fuel: FUEL,
+            names: Vec::new(),
+            assigned: Vec::new(),
+        }
     }
 
     /// The value of an expression.
     pub(super) fn run(&mut self, expr: &Expr) -> DecodeResult<Value> {
+        self.names.clear();
+        self.assigned.clear();
         self.value(expr, 0)
     }
 
-    fn value(&mut self, expr: &Expr, depth: usize) -> DecodeResult<Value> {
+    /// The value of the expression that a text is, at the expense of this one.
+    pub(super) fn text(&mut self, text: &str) -> DecodeResult<Value> {
+        let fuel = std::cell::Cell::new(self.fuel / 2);
+        self.fuel /= 2;
+        super::parse(text.trim_start_matches([' ', '\t']), &|body, source| {
+            let mut inner = Evaluator::new(source);
+            inner.fuel = fuel.get();
+            inner.run(body)
+        })
+    }
+
+    #[expect(clippy::too_many_lines, reason = "a case for each kind of expression")]
+    pub(super) fn value(&mut self, expr: &Expr, depth: usize) -> DecodeResult<Value> {
         // The official program writes the expression out first, and fails where that does.
         if depth > unparse::MAX_DEPTH {
             return Err(unparse::too_deep());
         }
+        spend(&mut self.fuel, 1)?;
         let depth = depth + 1;
         if let Some(value) = literal::constant(expr, self.source) {
             let value = value?;
@@ -51,223 +80,365 @@ impl<'a> Evaluator<'a> {
             Expr::BinOp(sum) => {
                 let left = self.value(&sum.left, depth)?;
                 let right = self.value(&sum.right, depth)?;
-                arithmetic::binary(sum.op, &left, &right, &mut self.fuel)
+                match (&left, &right) {
+                    (Value::Set(a), Value::Set(b)) => sets(sum.op, a, b, &mut self.fuel),
+                    _ => binary(sum.op, &left, &right, &mut self.fuel),
+                }
             }
-            Expr::UnaryOp(unary) => {
-                let value = self.value(&unary.operand, depth)?;
-                arithmetic::unary(unary.op, &value)
+            Expr::UnaryOp(operation) => {
+                let value = self.value(&operation.operand, depth)?;
+                unary(operation.op, &value)
             }
+            Expr::BoolOp(operation) => {
+                let mut value = Value::None;
+                for operand in &operation.values {
+                    value = self.value(operand, depth)?;
+                    if truth(&value) == (operation.op == BoolOp::Or) {
+                        break;
+                    }
+                }
+                Ok(value)
+            }
+            Expr::Compare(comparison) => self.comparison(comparison, depth),
             Expr::List(list) => self.values(&list.elts, depth).map(Value::List),
             Expr::Tuple(tuple) => self.values(&tuple.elts, depth).map(Value::Tuple),
+            Expr::Set(literal) => {
+                let items = self.values(&literal.elts, depth)?;
+                set(items)
+            }
             Expr::Dict(dict) => {
                 let mut result = Dict::new();
                 for item in dict {
-                    let key = item.key.as_ref().ok_or_else(|| unknown(expr))?;
-                    let key = self.value(key, depth)?;
                     let value = self.value(&item.value, depth)?;
-                    if !key.is_hashable() {
-                        return Err(unhashable(&key));
+                    match &item.key {
+                        Some(key) => {
+                            let key = self.value(key, depth)?;
+                            put(&mut result, key, value)?;
+                        }
+                        None => match value {
+                            Value::Dict(dict) => {
+                                spend(&mut self.fuel, weight(&Value::Dict(dict.clone())))?;
+                                for (key, value) in &dict {
+                                    result.insert(key.clone(), value.clone());
+                                }
+                            }
+                            _ => return Err(DecodeFault::new("not a mapping")),
+                        },
                     }
-                    result.insert(key, value);
                 }
                 Ok(Value::Dict(result))
             }
-            Expr::Name(name) if name.id.as_str() == "MAXIMUM_STEP_LIMIT" => {
-                Ok(Value::from(MAXIMUM_STEP_LIMIT))
+            Expr::ListComp(all) => self
+                .comprehension(&all.generators, &[&all.elt], depth)
+                .map(Value::List),
+            Expr::SetComp(all) => {
+                let items = self.comprehension(&all.generators, &[&all.elt], depth)?;
+                set(items)
             }
-            Expr::Name(name) => {
-                let name = name.id.as_str();
-                Err(DecodeFault::new(format!("name '{name}' is not defined")))
+            Expr::DictComp(all) => {
+                let Some(key) = &all.key else {
+                    return Err(unknown(expr));
+                };
+                let pairs = self.comprehension(&all.generators, &[key, &all.value], depth)?;
+                builtins::dict(pairs).map(Value::Dict)
             }
-            Expr::Call(call) => self.builtin(call, depth),
+            Expr::Name(name) => self.name(name.id.as_str()),
+            Expr::Call(call) => self.call(call, depth),
             Expr::Subscript(subscript) => {
-                let value = self.value(&subscript.value, depth)?;
+                if let Expr::Slice(slice) = &*subscript.slice {
+                    let value = self.value(&subscript.value, depth)?;
+                    return self.slice(&value, slice, depth);
+                }
+                let value = if builtins::is_lazy(&subscript.value) {
+                    // A range has places, too.
+                    Value::List(self.iterable(&subscript.value, depth, false)?)
+                } else {
+                    self.value(&subscript.value, depth)?
+                };
                 let place = self.value(&subscript.slice, depth)?;
-                item(&value, &place).ok_or_else(|| unknown(expr))
+                item(&value, &place)
             }
             Expr::If(choice) => {
-                let holds = arithmetic::truth(&self.value(&choice.test, depth)?);
+                let holds = truth(&self.value(&choice.test, depth)?);
                 self.value(if holds { &choice.body } else { &choice.orelse }, depth)
             }
+            Expr::Named(named) => {
+                let value = self.value(&named.value, depth)?;
+                let Expr::Name(name) = &*named.target else {
+                    return Err(unknown(expr));
+                };
+                self.assigned.push((name.id.to_string(), value.clone()));
+                Ok(value)
+            }
+            Expr::Attribute(attribute) => {
+                let value = self.value(&attribute.value, depth)?;
+                methods::part(&value, attribute.attr.as_str())
+            }
+            Expr::FString(text) => self.interpolated(text, depth),
             other => Err(unknown(other)),
         }
     }
 
-    fn values(&mut self, items: &[Expr], depth: usize) -> DecodeResult<Vec<Value>> {
-        items.iter().map(|item| self.value(item, depth)).collect()
+    fn name(&mut self, name: &str) -> DecodeResult<Value> {
+        let mut known = self.assigned.iter().chain(&self.names).rev();
+        if let Some((_, value)) = known.find(|(known, _)| known == name) {
+            spend(&mut self.fuel, weight(value))?;
+            return Ok(value.clone());
+        }
+        match name {
+            "MAXIMUM_STEP_LIMIT" => Ok(Value::from(MAXIMUM_STEP_LIMIT)),
+            "__debug__" => Ok(Value::Bool(true)),
+            "__name__" => Ok(Value::from("bfcl_eval.model_handler.utils")),
+            _ => Err(builtins::unknown_name(name)),
+        }
     }
 
-    fn builtin(&mut self, call: &ExprCall, depth: usize) -> DecodeResult<Value> {
-        let Expr::Name(name) = &*call.func else {
-            return Err(unknown(&call.func));
-        };
-        let name = name.id.as_str();
-        if !call.arguments.keywords.is_empty() {
-            return Err(DecodeFault::new(format!("name '{name}' is not defined")));
-        }
-        let arguments = self.values(&call.arguments.args, depth)?;
-        let result = match (name, &*arguments) {
-            ("abs", [value]) => absolute(value),
-            ("bool", [value]) => Some(Value::Bool(arithmetic::truth(value))),
-            ("chr", [value]) => character(value),
-            ("float", [value]) => to_float(value),
-            ("int", [value]) => to_integer(value),
-            ("len", [value]) => length(value)
-                .and_then(|n| i64::try_from(n).ok())
-                .map(Value::from),
-            ("max" | "min", [values]) => extreme(name, items(values)?),
-            ("max" | "min", values @ [_, _, ..]) => extreme(name, values),
-            ("ord", [Value::Str(text)]) => code_point(text),
-            ("pow", [a, b]) => {
-                return arithmetic::binary(Operator::Pow, a, b, &mut self.fuel);
-            }
-            ("round", [Value::Float(value)]) => {
-                Int::from_f64(value.round_ties_even()).map(Value::Int)
-            }
-            ("round", [value]) => value.as_integer().map(Value::Int),
-            ("str", [value]) => to_text(value),
-            ("sum", [values]) => {
-                let mut sum = Value::from(0);
-                for value in items(values)? {
-                    if matches!(value, Value::Str(_) | Value::Bytes(_)) {
-                        return Err(refused(name));
-                    }
-                    sum = arithmetic::binary(Operator::Add, &sum, value, &mut self.fuel)?;
+    pub(super) fn values(&mut self, items: &[Expr], depth: usize) -> DecodeResult<Vec<Value>> {
+        let mut values = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                Expr::Starred(starred) => {
+                    values.extend(self.iterable(&starred.value, depth, false)?);
                 }
-                Some(sum)
+                item => values.push(self.value(item, depth)?),
             }
-            (
-                "abs" | "bool" | "chr" | "float" | "int" | "len" | "max" | "min" | "ord" | "round"
-                | "str" | "sum",
-                _,
-            ) => None,
-            _ => return Err(DecodeFault::new(format!("name '{name}' is not defined"))),
+        }
+        Ok(values)
+    }
+
+    /// What an expression gives when it is gone through. Sets have an order in Python, which nobody knows here: only
+    /// where none is needed, they are gone through.
+    pub(super) fn iterable(
+        &mut self,
+        expr: &Expr,
+        depth: usize,
+        in_any_order: bool,
+    ) -> DecodeResult<Vec<Value>> {
+        if let Expr::Generator(all) = expr {
+            return self.comprehension(&all.generators, &[&all.elt], depth + 1);
+        }
+        if let Expr::Call(call) = expr
+            && let Some(items) = self.lazy(call, depth + 1)?
+        {
+            return Ok(items);
+        }
+        let value = self.value(expr, depth)?;
+        spend(&mut self.fuel, weight(&value))?;
+        items(value, in_any_order)
+    }
+
+    /// The values of a comprehension; of several expressions tuples.
+    fn comprehension(
+        &mut self,
+        generators: &[Comprehension],
+        of: &[&Expr],
+        depth: usize,
+    ) -> DecodeResult<Vec<Value>> {
+        let mut values = Vec::new();
+        self.collect(generators, of, depth, &mut values)?;
+        Ok(values)
+    }
+
+    fn collect(
+        &mut self,
+        generators: &[Comprehension],
+        of: &[&Expr],
+        depth: usize,
+        values: &mut Vec<Value>,
+    ) -> DecodeResult<()> {
+        let Some((generator, inner)) = generators.split_first() else {
+            spend(&mut self.fuel, 32)?;
+            values.push(match of {
+                [one] => self.value(one, depth)?,
+                several => {
+                    let each = several.iter().map(|expr| self.value(expr, depth));
+                    Value::Tuple(each.collect::<DecodeResult<_>>()?)
+                }
+            });
+            return Ok(());
         };
-        result.ok_or_else(|| refused(name))
+        if generator.is_async {
+            return Err(DecodeFault::new(
+                "asynchronous comprehension outside of an asynchronous function",
+            ));
+        }
+        for item in self.iterable(&generator.iter, depth, false)? {
+            spend(&mut self.fuel, 8)?;
+            let known = self.names.len();
+            self.bind(&generator.target, item)?;
+            let mut holds = true;
+            for condition in &generator.ifs {
+                holds = holds && truth(&self.value(condition, depth)?);
+            }
+            if holds {
+                self.collect(inner, of, depth, values)?;
+            }
+            self.names.truncate(known);
+        }
+        Ok(())
+    }
+
+    fn bind(&mut self, target: &Expr, value: Value) -> DecodeResult<()> {
+        let targets = match target {
+            Expr::Name(name) => {
+                self.names.push((name.id.to_string(), value));
+                return Ok(());
+            }
+            Expr::Tuple(tuple) => &tuple.elts,
+            Expr::List(list) => &list.elts,
+            other => return Err(unknown(other)),
+        };
+        let values = items(value, false)?;
+        if targets
+            .iter()
+            .any(|target| matches!(target, Expr::Starred(_)))
+        {
+            return Err(not_evaluated("a starred target is not evaluated"));
+        }
+        if targets.len() != values.len() {
+            return Err(DecodeFault::new("not as many values to unpack as expected"));
+        }
+        targets
+            .iter()
+            .zip(values)
+            .try_for_each(|(target, value)| self.bind(target, value))
+    }
+
+    fn call(&mut self, call: &ExprCall, depth: usize) -> DecodeResult<Value> {
+        match &*call.func {
+            Expr::Name(name) => self.builtin(name.id.as_str(), call, depth),
+            Expr::Attribute(attribute) => {
+                let value = self.value(&attribute.value, depth)?;
+                methods::call(self, &value, attribute.attr.as_str(), call, depth)
+            }
+            Expr::Lambda(lambda) => self.lambda(lambda, call, depth),
+            other => Err(unknown(other)),
+        }
+    }
+
+    fn lambda(
+        &mut self,
+        lambda: &ExprLambda,
+        call: &ExprCall,
+        depth: usize,
+    ) -> DecodeResult<Value> {
+        let limit = || not_evaluated("a lambda with such arguments is not evaluated");
+        let arguments = self.values(&call.arguments.args, depth)?;
+        if !call.arguments.keywords.is_empty() {
+            return Err(limit());
+        }
+        let mut names = Vec::new();
+        if let Some(parameters) = &lambda.parameters {
+            let is_plain = parameters.vararg.is_none()
+                && parameters.kwarg.is_none()
+                && parameters.kwonlyargs.is_empty()
+                && parameters
+                    .iter_non_variadic_params()
+                    .all(|one| one.default.is_none());
+            if !is_plain {
+                return Err(limit());
+            }
+            names.extend(
+                parameters
+                    .iter_non_variadic_params()
+                    .map(|one| one.parameter.name.to_string()),
+            );
+        }
+        if names.len() != arguments.len() {
+            return Err(DecodeFault::new(
+                "<lambda>() takes another number of arguments",
+            ));
+        }
+        let known = self.names.len();
+        self.names.extend(names.into_iter().zip(arguments));
+        let value = self.value(&lambda.body, depth);
+        self.names.truncate(known);
+        value
+    }
+
+    fn comparison(&mut self, comparison: &ExprCompare, depth: usize) -> DecodeResult<Value> {
+        let mut left = self.value(&comparison.left, depth)?;
+        for (op, right) in comparison.ops.iter().zip(&comparison.comparators) {
+            let is_in = matches!(op, CmpOp::In | CmpOp::NotIn);
+            let right = if is_in && builtins::is_lazy(right) {
+                Value::List(self.iterable(right, depth, true)?)
+            } else {
+                self.value(right, depth)?
+            };
+            spend(&mut self.fuel, weight(&left) + weight(&right))?;
+            if !compare(*op, &left, &right)? {
+                return Ok(Value::Bool(false));
+            }
+            left = right;
+        }
+        Ok(Value::Bool(true))
+    }
+
+    pub(super) fn source(&self) -> SourceText<'a> {
+        self.source
     }
 }
 
-fn refused(name: &str) -> DecodeFault {
-    DecodeFault::new(format!("{name}() does not take this argument"))
+/// The different ones of some values.
+pub(super) fn set(items: Vec<Value>) -> DecodeResult<Value> {
+    let mut dict = Dict::new();
+    for item in items {
+        put(&mut dict, item, Value::None)?;
+    }
+    Ok(Value::Set(
+        dict.iter().map(|(key, _)| key.clone()).collect(),
+    ))
+}
+
+pub(super) fn put(dict: &mut Dict, key: Value, value: Value) -> DecodeResult<()> {
+    if !key.is_hashable() {
+        return Err(unhashable(&key));
+    }
+    dict.insert(key, value);
+    Ok(())
 }
 
 fn unknown(expr: &Expr) -> DecodeFault {
     let class = class_name(expr);
-    DecodeFault::new(format!("a {class} is not evaluated"))
+    not_evaluated(format!("a {class} is not evaluated"))
 }
 
-fn items(value: &Value) -> DecodeResult<&[Value]> {
+/// The values in a value.
+pub(super) fn items(value: Value, in_any_order: bool) -> DecodeResult<Vec<Value>> {
     match value {
         Value::List(items) | Value::Tuple(items) => Ok(items),
-        _ => Err(DecodeFault::new("not a list")),
-    }
-}
-
-/// `value[place]`.
-fn item(value: &Value, place: &Value) -> Option<Value> {
-    if let Value::Dict(dict) = value {
-        return place.is_hashable().then(|| dict.get(place).cloned())?;
-    }
-    let place = place.as_integer()?.to_i64()?;
-    let place = match usize::try_from(place) {
-        Ok(place) => place,
-        Err(_) => length(value)?.checked_sub(usize::try_from(place.unsigned_abs()).ok()?)?,
-    };
-    match value {
-        Value::Str(text) => text.chars().nth(place).map(|c| Value::Str(c.to_string())),
-        Value::List(items) | Value::Tuple(items) => items.get(place).cloned(),
-        Value::Bytes(bytes) => bytes.get(place).map(|&byte| Value::from(i64::from(byte))),
-        _ => None,
-    }
-}
-
-fn absolute(value: &Value) -> Option<Value> {
-    match value {
-        Value::Float(value) => Some(Value::Float(value.abs())),
-        Value::Complex(re, im) => Some(Value::Float(re.hypot(*im))),
+        Value::Set(items) if in_any_order || items.len() < 2 => Ok(items),
+        Value::Set(_) => Err(not_evaluated("the order of a set is not known here")),
+        Value::Dict(dict) => Ok(dict.iter().map(|(key, _)| key.clone()).collect()),
+        Value::Str(text) => Ok(half::letters(&text).map(Value::from).collect()),
+        Value::Bytes(bytes) => Ok(bytes
+            .iter()
+            .map(|&byte| Value::from(i64::from(byte)))
+            .collect()),
         other => {
-            let integer = other.as_integer()?;
-            let negative = integer < Int::from(0);
-            Some(Value::Int(if negative {
-                integer.negated()
-            } else {
-                integer
-            }))
+            let class = other.type_name();
+            Err(DecodeFault::new(format!(
+                "'{class}' object is not iterable"
+            )))
         }
     }
 }
 
-fn character(value: &Value) -> Option<Value> {
-    let code = u32::try_from(value.as_integer()?.to_i64()?).ok()?;
-    char::from_u32(code).map(|c| Value::Str(c.to_string()))
-}
-
-fn code_point(text: &str) -> Option<Value> {
-    let mut chars = text.chars();
-    match (chars.next(), chars.next()) {
-        (Some(c), None) => Some(Value::from(i64::from(u32::from(c)))),
-        _ => None,
-    }
-}
-
-fn to_float(value: &Value) -> Option<Value> {
-    match value {
-        Value::Float(_) => Some(value.clone()),
-        Value::Str(text) => py_float(text).map(Value::Float),
-        other => other.as_integer()?.to_f64().map(Value::Float),
-    }
-}
-
-fn to_integer(value: &Value) -> Option<Value> {
-    match value {
-        Value::Float(value) => Int::from_f64(*value).map(Value::Int),
-        Value::Str(text) => Int::from_text(text).map(Value::Int),
-        other => other.as_integer().map(Value::Int),
-    }
-}
-
-fn to_text(value: &Value) -> Option<Value> {
-    match value {
-        Value::Str(_) => Some(value.clone()),
-        other => other.repr().ok().map(Value::Str),
-    }
-}
-
-fn length(value: &Value) -> Option<usize> {
-    match value {
-        Value::Str(text) => Some(text.chars().count()),
-        Value::Bytes(bytes) => Some(bytes.len()),
-        Value::List(items) | Value::Tuple(items) | Value::Set(items) => Some(items.len()),
-        Value::Dict(dict) => Some(dict.len()),
-        _ => None,
-    }
-}
-
-/// The first of the largest or smallest: of texts, or of numbers (as doubles, and exactly if all are
-/// integers).
-fn extreme(name: &str, values: &[Value]) -> Option<Value> {
-    let (first, rest) = values.split_first()?;
-    let mut best = first;
-    for value in rest {
-        let less = less_than(value, best)?;
-        let greater = less_than(best, value)?;
-        if (name == "min" && less) || (name == "max" && greater) {
-            best = value;
-        }
-    }
-    Some(best.clone())
-}
-
-fn less_than(a: &Value, b: &Value) -> Option<bool> {
-    if let (Value::Str(a), Value::Str(b)) = (a, b) {
-        return Some(a < b);
-    }
-    if let (Some(a), Some(b)) = (a.as_integer(), b.as_integer()) {
-        return Some(a < b);
-    }
-    let float = |value: &Value| match value {
-        Value::Float(value) => Some(*value),
-        other => other.as_integer()?.to_f64(),
+/// `a | b` and the like of sets.
+fn sets(op: Operator, a: &[Value], b: &[Value], fuel: &mut u64) -> DecodeResult<Value> {
+    spend(fuel, 32 * (1 + a.len() as u64) * (1 + b.len() as u64))?;
+    let only = |a: &[Value], b: &[Value]| -> Vec<Value> {
+        a.iter().filter(|item| !b.contains(item)).cloned().collect()
     };
-    Some(float(a)? < float(b)?)
+    Ok(Value::Set(match op {
+        Operator::BitOr => [a, &only(b, a)].concat(),
+        Operator::BitAnd => a.iter().filter(|item| b.contains(item)).cloned().collect(),
+        Operator::Sub => only(a, b),
+        Operator::BitXor => [only(a, b), only(b, a)].concat(),
+        _ => {
+            return Err(DecodeFault::new(
+                "unsupported operand types: 'set' and 'set'",
+            ));
+        }
+    }))
 }

@@ -9,6 +9,11 @@ pub(super) fn unsupported(class: &str) -> DecodeFault {
     DecodeFault::new(format!("Unsupported AST type: <class '{class}'>"))
 }
 
+/// What Python might work out, and is not worked out here.
+pub(super) fn not_evaluated(message: impl Into<String>) -> DecodeFault {
+    DecodeFault::limited(message, "a constant expression is not worked out here")
+}
+
 pub(super) fn unhashable(key: &Value) -> DecodeFault {
     let inner = match key {
         Value::Tuple(items) => items.iter().find(|item| !item.is_hashable()).unwrap_or(key),

@@ -6,6 +6,7 @@ use super::super::fault::{DecodeFault, DecodeResult};
 use super::super::integer::Int;
 use super::super::repr::TooManyDigits;
 use super::super::value::Value;
+use super::fault::not_evaluated;
 
 /// Widths and precisions beyond this are refused.
 const MAX_WIDTH: usize = 1 << 16;
@@ -81,9 +82,19 @@ impl<'a> Formatter<'a> {
             }
             rest = &rest[1..];
         }
-        (layout.width, rest) = number(rest)?;
+        if let Some(after) = rest.strip_prefix('*') {
+            let width = self.star()?;
+            layout.left |= width < 0;
+            layout.width = usize::try_from(width.unsigned_abs()).unwrap_or(usize::MAX);
+            rest = after;
+        } else {
+            (layout.width, rest) = number(rest)?;
+        }
         if let Some(after) = rest.strip_prefix('.') {
-            let (precision, after) = number(after)?;
+            let (precision, after) = match after.strip_prefix('*') {
+                Some(after) => (usize::try_from(self.star()?).unwrap_or(0), after),
+                None => number(after)?,
+            };
             layout.precision = Some(precision);
             rest = after;
         }
@@ -97,6 +108,17 @@ impl<'a> Formatter<'a> {
         let value = self.value(key)?;
         layout.write(conversion, value, out)?;
         Ok(chars.as_str())
+    }
+
+    /// The next value, as a width or a precision.
+    fn star(&mut self) -> DecodeResult<i64> {
+        let value = self.value(None)?;
+        let Value::Int(int) = value else {
+            return Err(fault("* wants int"));
+        };
+        let limit = i64::try_from(MAX_WIDTH).unwrap_or(i64::MAX);
+        let int = int.to_i64().filter(|int| int.abs() <= limit);
+        int.ok_or_else(|| not_evaluated("width too big"))
     }
 
     fn value(&mut self, key: Option<&str>) -> DecodeResult<&'a Value> {
@@ -125,7 +147,7 @@ fn number(text: &str) -> DecodeResult<(usize, &str)> {
     let number = digits.parse().ok().filter(|&number| number <= MAX_WIDTH);
     number
         .map(|number| (number, rest))
-        .ok_or_else(|| fault("width too big"))
+        .ok_or_else(|| not_evaluated("width too big"))
 }
 
 impl Layout {
@@ -178,7 +200,7 @@ impl Layout {
                 };
                 self.integer(&prefix, &text, out);
             }
-            'f' | 'F' | 'e' | 'E' => {
+            'f' | 'F' | 'e' | 'E' | 'g' | 'G' => {
                 let float = match value {
                     Value::Float(float) => Some(*float),
                     other => other.as_integer().and_then(|int| int.to_f64()),
@@ -188,7 +210,8 @@ impl Layout {
                 let text = match conversion {
                     _ if !float.is_finite() => format!("{float}").to_lowercase(),
                     'f' | 'F' => format!("{float:.precision$}"),
-                    _ => exponent(float, precision),
+                    'e' | 'E' => exponent(float, precision),
+                    _ => general(float, precision, self.alternate),
                 };
                 let text = if conversion.is_uppercase() {
                     text.to_uppercase()
@@ -198,6 +221,7 @@ impl Layout {
                 let (sign, digits) = self.signed(&text);
                 self.pad(&sign, digits, float.is_finite(), out);
             }
+            'a' => return Err(not_evaluated("`%a` is not evaluated")),
             _ => return Err(fault("unsupported format character")),
         }
         Ok(())
@@ -226,8 +250,28 @@ impl Layout {
     }
 }
 
+/// `%g`: so many digits, with an exponent where the number is large or small. Zeros at the end are left out, unless all
+/// are wanted.
+pub(super) fn general(float: f64, precision: usize, all: bool) -> String {
+    let digits = precision.max(1);
+    let text = exponent(float, digits - 1);
+    let (mantissa, power) = text.split_once('e').unwrap_or((&text, "0"));
+    let power: i64 = power.parse().unwrap_or(0);
+    let short = |text: &str| {
+        if text.contains('.') && !all {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text.to_owned()
+        }
+    };
+    match usize::try_from(i64::try_from(digits).unwrap_or(i64::MAX) - 1 - power) {
+        Ok(places) if power >= -4 => short(&format!("{float:.places$}")),
+        _ => format!("{}{}", short(mantissa), &text[mantissa.len()..]),
+    }
+}
+
 /// `1.5e+03`: at least two digits of exponent.
-fn exponent(float: f64, precision: usize) -> String {
+pub(super) fn exponent(float: f64, precision: usize) -> String {
     let text = format!("{float:.precision$e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     match exponent.strip_prefix('-') {

@@ -1,0 +1,94 @@
+//! What constant expressions are worth; the values are those of Python 3.11.
+
+use super::calls;
+
+fn value(text: &str, expect: &str) {
+    let got = calls(&format!("[f(x={text})]"));
+    let got = got.map(|value| value.repr().unwrap());
+    let expect = format!("[{{'f': {{'x': {expect}}}}}]");
+    assert_eq!(got.as_deref(), Ok(&*expect), "{text}");
+}
+
+#[test]
+fn constant_expressions() {
+    #[rustfmt::skip]
+    let values = [
+        ("round(2.567,2)+0", "2.57"),
+        ("round(2.5)+round(3.5)", "6"),
+        ("round(-1250,-2)+0", "-1200"),
+        ("round(1234.5,-2)+0", "1200.0"),
+        ("[round(0.5,0)]+[round(1e300,-299)]", "[0.0, 1e+300]"),
+        ("list(range(2,9,3))+[]", "[2, 5, 8]"),
+        ("list(reversed('ab'))+[]", "['b', 'a']"),
+        ("list(enumerate('ab'))+[]", "[(0, 'a'), (1, 'b')]"),
+        ("list(zip([1,2],'ab'))+[]", "[(1, 'a'), (2, 'b')]"),
+        ("sorted([2,1])+sorted('ba',reverse=True)", "[1, 2, 'b', 'a']"),
+        ("tuple([1])+(2,)", "(1, 2)"),
+        ("set([1])|{2}", "{1, 2}"),
+        ("{1,2}-{2}", "{1}"),
+        ("dict(a=1)|dict([('b',2)])|{**{'c': 3}}", "{'a': 1, 'b': 2, 'c': 3}"),
+        ("divmod(7,2)+(1,)", "(3, 1, 1)"),
+        ("max([],default=3)+min(2,1.5)", "4.5"),
+        ("sum([[1],[2]],[])+[]", "[1, 2]"),
+        ("int('0x5',16)+int('z',36)+int(' -0b11',0)", "37"),
+        ("pow(2,3,5)+pow(3,-1,7)", "8"),
+        ("hex(255)+bin(5)+oct(-8)", "'0xff0b101-0o10'"),
+        ("repr('a')+ascii('é')+chr(233)", r#""'a''\\xe9'é""#),
+        ("eval('1')+1", "2"),
+        ("'abc'[0:2]+'abc'[::-1]+'é漢'[-1:]", "'abcba漢'"),
+        ("[1,2,3,4][3:0:-2]+[]", "[4, 2]"),
+        ("(1<2<3)+(1 in [1])+('b' not in 'abc')", "2"),
+        ("(1 if 2>1 and not 0 else 2)+0", "1"),
+        ("[i*2 for i in range(5) if i%2]+[]", "[2, 6]"),
+        ("[a+b for a,b in [('x','y')] for c in (1,)]+[]", "['xy']"),
+        ("{k: v for k, v in {'a': 1}.items()}|{}", "{'a': 1}"),
+        ("sum(x*x for x in [1,2,3])+len(range(4))", "18"),
+        ("(lambda x, y: x+y)(1, 2)+1", "4"),
+        (r#"f'a{1+1}b{1.5:.2f}{"x"!r:>5}{2=}'+''"#, r#""a2b1.50  'x'2=2""#),
+        ("f'{1234567.891:,.2f}|{255:#06x}|{-5:+d}|{0.256:.1%}|{12:^6}|'+''", "'1,234,567.89|0x00ff|-5|25.6%|  12  |'"),
+        ("format(3.14159,'.3g')+format(1e10,'g')+format(5,'08b')", "'3.141e+1000000101'"),
+        ("'{} {0!r}'.replace('0!r','')+'{1}-{0:>4}-{a}'.format(1,'x',a=2)", "'{} {}x-   1-2'"),
+        ("'%g %g %G %*d %.*f'%(1e10,0.5,1e-10,5,3,1,2.25)", "'1e+10 0.5 1E-10     3 2.2'"),
+        ("'abc'.upper()+'ÀB'.lower()+'x y'.title()+'Abc'.swapcase()", "'ABCàbX YaBC'"),
+        ("'a,b,c'.split(',',1)+'a b'.split()+'a,b'.rsplit(',')", "['a', 'b,c', 'a', 'b', 'a', 'b']"),
+        ("'-'.join(['a','b'])+' x '.strip()+'xxax'.strip('x')", "'a-bxa'"),
+        ("'abcb'.replace('b','',1)+'7'.zfill(3)+'ab'.center(7,'*')", "'acb007***ab**'"),
+        ("'abc'.find('c')+'aXa'.count('a')+'abc'.startswith('ab')", "5"),
+        ("'12'.isdigit()+'ab'.isalpha()+'Ab'.isupper()", "2"),
+        ("'a=b'.partition('=')+()", "('a', '=', 'b')"),
+        ("(5).bit_length()+5 .__add__(3)+(1.0).is_integer()", "12"),
+        ("{'a': 1}.get('b',2)+[1,2,2].count(2)", "4"),
+        ("1 .real+2.5.imag", "1.0"),
+        ("(x := 3)+x", "6"),
+        ("__name__+''", "'bfcl_eval.model_handler.utils'"),
+        ("__debug__+1", "2"),
+    ];
+    for (text, expect) in values {
+        value(text, expect);
+    }
+}
+
+/// What is not worked out says so; what fails in Python too does not.
+#[test]
+fn limits_are_told() {
+    for (text, is_limit) in [
+        ("'a'*10**9", true),
+        ("list(range(10**12))+[]", true),
+        ("[x for x in range(9999) for y in range(9999)]+[]", true),
+        (
+            "len('a'.replace('', 'b'*99999).replace('', 'b'*99999))+0",
+            true,
+        ),
+        ("'a'.zfill(10**12)+''", true),
+        ("f'{1:>{10**9}}'+''", true),
+        ("json.dumps(1)+''", true),
+        ("str({1, 2})+''", true),
+        ("x+1", false),
+        ("1/0", false),
+        ("'a'+1", false),
+        ("'abc'.index('z')+1", false),
+    ] {
+        let fault = calls(&format!("[f(x={text})]")).unwrap_err();
+        assert_eq!(fault.limit().is_some(), is_limit, "{text}: {fault:?}");
+    }
+}
