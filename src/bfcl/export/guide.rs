@@ -74,7 +74,7 @@ fn write(
         out,
         "By hand, in an environment of its own and in this folder:\n\n\
          ```sh\n\
-         pip install bfcl-eval==2026.3.23\n\
+         pip install bfcl-eval==2026.3.23 soundfile\n\
          BFCL_PROJECT_ROOT=\"$PWD\" bfcl evaluate --model {} --test-category {} --score-dir score-official --partial-eval\n\
          ```\n",
         shell_word(&model.name),

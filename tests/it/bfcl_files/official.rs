@@ -166,6 +166,16 @@ fn its_failures_are_no_verdicts() {
     check(
         "echo \"ModuleNotFoundError: No module named 'faiss'\" >&2; exit 1",
         3,
+        "pip install faiss-cpu",
+    );
+    check(
+        "echo \"ModuleNotFoundError: No module named 'soundfile'\" >&2; exit 1",
+        3,
+        "its environment has no `soundfile`",
+    );
+    check(
+        "echo \"ImportError: cannot import name 'x'\" >&2; exit 1",
+        3,
         "its environment is not whole",
     );
     check("kill -9 $$", 3, "SIGKILL");
@@ -176,7 +186,7 @@ fn its_failures_are_no_verdicts() {
     official(&project, &run, "")
         .exits(2)
         .says("command not found")
-        .says("pip install bfcl-eval==2026.3.23");
+        .says("pip install bfcl-eval==2026.3.23 soundfile");
     project
         .run(&format!("bfcl official {run} --bfcl-bin ./bfcl"))
         .exits(2)

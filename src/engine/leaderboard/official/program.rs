@@ -130,7 +130,7 @@ pub(super) fn run(
                 said
             };
             let error = failed(format!("{}: {}", how_it_ended(status), last_line(&said)));
-            return Err(explain(error, &said, model));
+            return Err(explain(error, &said, model, &official.program));
         }
         End::TimedOut => failed(format!(
             "did not end within {} s",
@@ -153,7 +153,7 @@ fn not_started(official: &OfficialProgram, fault: &NotStarted) -> Error {
     }
     error.hint(format!(
         "install it in an environment of its own and name it: `python3 -m venv bfcl && bfcl/bin/pip install \
-         bfcl-eval==2026.3.23`, then `--bfcl-bin {}`",
+         bfcl-eval==2026.3.23 soundfile`, then `--bfcl-bin {}`",
         if official.program.is_absolute() {
             shell_word(&official.program.to_string_lossy())
         } else {
@@ -163,7 +163,7 @@ fn not_started(official: &OfficialProgram, fault: &NotStarted) -> Error {
 }
 
 /// What is known of its failures.
-fn explain(error: Error, said: &str, model: &str) -> Error {
+fn explain(error: Error, said: &str, model: &str, program: &Path) -> Error {
     if said.contains("Invalid model name") || said.contains("KeyError") && said.contains(model) {
         let rule = if model.contains('_') {
             "; it finds none whose name has a `_`"
@@ -172,6 +172,16 @@ fn explain(error: Error, said: &str, model: &str) -> Error {
         };
         return error.hint(format!(
             "`bfcl models` lists the models that it knows: `--model-name NAME`{rule}"
+        ));
+    }
+    if let Some(package) = missing_package(said) {
+        let pip = match program.parent().filter(|folder| folder.ends_with("bin")) {
+            Some(folder) => shell_word(&folder.join("pip").to_string_lossy()),
+            None => "pip".to_owned(),
+        };
+        return error.hint(format!(
+            "its environment has no `{package}`, which its packages may need without saying so: `{pip} install \
+             {package}`"
         ));
     }
     if said.contains("ModuleNotFoundError") || said.contains("ImportError") {
@@ -188,6 +198,30 @@ fn explain(error: Error, said: &str, model: &str) -> Error {
     let last = lines[lines.len().saturating_sub(LAST_LINES)..].iter();
     let last: Vec<String> = last.map(|line| format!("  {}", clean(line))).collect();
     error.hint(format!("its last words:\n{}", last.join("\n")))
+}
+
+/// The package of the module that Python did not find. Some are called otherwise than their modules.
+fn missing_package(said: &str) -> Option<&str> {
+    const START: &str = "ModuleNotFoundError: No module named '";
+    let rest = &said[said.rfind(START)? + START.len()..];
+    let module = rest.split(['\'', '.']).next()?;
+    let is_sign = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if module.is_empty() || module.len() > 64 || !module.chars().all(is_sign) {
+        return None;
+    }
+    Some(match module {
+        "bfcl_eval" => "bfcl-eval==2026.3.23",
+        "bs4" => "beautifulsoup4",
+        "cv2" => "opencv-python",
+        "dotenv" => "python-dotenv",
+        "faiss" => "faiss-cpu",
+        "google" => "google-genai",
+        "PIL" => "pillow",
+        "serpapi" => "google-search-results",
+        "sklearn" => "scikit-learn",
+        "yaml" => "pyyaml",
+        module => module,
+    })
 }
 
 fn last_line(said: &str) -> String {
