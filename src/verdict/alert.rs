@@ -4,7 +4,8 @@
 //! the history alone. Pure, as all of a verdict: no clock, no file.
 //!
 //! A run is held against the runs before it on its *line*: those of the same dataset, scorer and tier, in the order of
-//! their time. Runs that asked nobody anything new (all from the cache) are none of them for the statistical rules.
+//! their time. Runs that asked nobody anything new (all from the cache), or ended as soon as their gates were sure, are none of
+//! them for the statistical rules.
 //!
 //! The statistical rules, `drop` and `trend`, are judged again at each run, and share one alpha over an *era*: so many
 //! runs of a line as there are `looks`, and what comes after begins anew, as it does with a new baseline. Each rule has its

@@ -117,10 +117,10 @@ impl<'a> Trend<'a> {
 
     /// Marks where the accuracy of a line changed its level.
     fn find_changes(&mut self, line: usize, measured: &[(usize, f64)]) {
-        // Answers that were given before are no new evidence, and would have no scatter.
+        // Answers that were given before are no new evidence, and would have no scatter; who is worse ends sooner.
         let asked = |place: usize| {
             let of = self.entries[place].of;
-            of.cached < of.samples || of.samples == 0
+            !of.early && (of.cached < of.samples || of.samples == 0)
         };
         let asked: Vec<_> = measured.iter().filter(|(place, _)| asked(*place)).collect();
         let values: Vec<f64> = asked.iter().map(|(_, accuracy)| *accuracy).collect();

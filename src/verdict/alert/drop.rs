@@ -39,8 +39,8 @@ struct ComparedWindow<'a> {
 
 impl DropRule<'_> {
     pub(super) fn judge(self, era: &Era<'_>, threshold: Threshold<'_>) -> AlertFinding {
-        if era.look == 0 {
-            return AlertFinding::silent("the run has no answer that is new");
+        if let Some(why) = era.why_no_look() {
+            return AlertFinding::silent(why);
         }
         let compared: Result<Vec<_>, _> = match self.against {
             DropReference::Baseline => self.by_baseline(era, threshold),

@@ -51,6 +51,17 @@ impl<'a> Era<'a> {
         }
     }
 
+    /// Why the newest run is no look, if it is none.
+    pub(super) fn why_no_look(&self) -> Option<&'static str> {
+        let is_early = self.line.last().is_some_and(|newest| newest.early);
+        let why = if is_early {
+            "the run ended before all was asked, as its gates were sure: it is no fair part of the rest"
+        } else {
+            "the run has no answer that is new"
+        };
+        (self.look == 0).then_some(why)
+    }
+
     /// The last runs of the era, up to so many.
     pub(super) fn last(&self, count: usize) -> &[&'a HistoryLine] {
         let count = count.min(self.look);
@@ -58,7 +69,8 @@ impl<'a> Era<'a> {
     }
 }
 
-/// Whether anything in it was asked for: an answer that was given before is no new evidence.
+/// Whether anything in it was asked for: an answer that was given before is no new evidence. One that ended early is no fair
+/// part of what it would have been, for who is worse ends sooner.
 fn is_new(line: &HistoryLine) -> bool {
-    line.scored > line.cached
+    line.scored > line.cached && !line.early
 }

@@ -138,13 +138,16 @@ impl<'a> AlertJudge<'a> {
 
     /// A figure that gets worse and worse over the last runs of the era.
     fn trend(&self, era: &Era<'_>, metric: &AlertMetric, runs: usize, alpha: f64) -> AlertFinding {
+        if let Some(why) = era.why_no_look() {
+            return AlertFinding::silent(why);
+        }
         let last = era.last(runs);
         let values = last.iter().map(|line| metric.of(line));
         let Some(values) = values.collect::<Option<Vec<f64>>>() else {
             return AlertFinding::silent(format!("not all of the last {runs} runs have {metric}"));
         };
         let (Some(first), Some(newest)) = (values.first(), values.last()) else {
-            return AlertFinding::silent("the run has no answer that is new");
+            return AlertFinding::silent("there is no run");
         };
         if values.len() < runs {
             let count = values.len();

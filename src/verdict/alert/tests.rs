@@ -260,6 +260,11 @@ fn a_drop_is_held_against_the_baseline() {
     cached.cached = 100;
     lines.push(cached);
     check(text, &lines, Silent, "no answer that is new");
+    // Nor is one that ended as soon as it was sure, for who is worse ends sooner.
+    let mut early = run(8, 0, 100);
+    early.early = true;
+    lines.push(early);
+    check(text, &lines, Silent, "ended before all was asked");
     // Another dataset has another line, and other samples cannot be compared.
     let mut other = run(9, 0, 100);
     other.dataset_hash = "other".to_owned();

@@ -130,9 +130,15 @@ fn another_level_is_marked_where_it_begins() {
         run.cached = 100;
     }
     assert_eq!(Trend::of(&history).lines[0].changes, []);
-    // Nor does a level of other questions.
+    // Nor where each ended as soon as it was sure.
     for run in &mut history[12..] {
         run.cached = 0;
+        run.early = true;
+    }
+    assert_eq!(Trend::of(&history).lines[0].changes, []);
+    // Nor does a level of other questions.
+    for run in &mut history[12..] {
+        run.early = false;
         run.dataset_hash = "other".to_owned();
     }
     let trend = Trend::of(&history);
