@@ -7,6 +7,7 @@ use evaltest::engine::eval::spec;
 use evaltest::engine::history::HISTORY_FILE;
 use evaltest::engine::system::project::shown;
 use evaltest::engine::text::{clean, shell_word};
+use evaltest::engine::verdict::Alerts;
 use evaltest::{Error, Result};
 
 use crate::console;
@@ -20,6 +21,8 @@ pub(crate) struct EvalHistory {
     pub(crate) eval: String,
     /// The file.
     pub(crate) path: PathBuf,
+    /// What is to be told of it.
+    pub(crate) alerts: Alerts,
 }
 
 /// The histories of these evals, or of all that have one.
@@ -32,7 +35,7 @@ pub(crate) fn histories(typed: &[PathBuf]) -> Result<Vec<EvalHistory>> {
     } else {
         discover::named(typed)?
     };
-    let mut places: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    let mut places: BTreeMap<String, Vec<(PathBuf, Alerts)>> = BTreeMap::new();
     for path in &found.specs {
         let names = match spec::names(path) {
             Ok(names) => names,
@@ -46,24 +49,25 @@ pub(crate) fn histories(typed: &[PathBuf]) -> Result<Vec<EvalHistory>> {
         let wanted = names.evals.into_iter();
         for names in wanted.filter(|names| found.wants(path, &names.eval)) {
             let places = places.entry(names.eval).or_default();
-            places.push(names.snapshots.join(HISTORY_FILE));
+            places.push((names.snapshots.join(HISTORY_FILE), names.alerts));
         }
     }
     of_tests(&found, &mut places)?;
     let mut there = Vec::new();
     let mut without = Vec::new();
     for (eval, mut paths) in places {
-        paths.sort();
-        paths.dedup();
-        let is_there = |path: &PathBuf| path.symlink_metadata().is_ok();
+        paths.sort_by(|(one, _), (other, _)| one.cmp(other));
+        paths.dedup_by(|(one, _), (other, _)| one == other);
+        let is_there = |(path, _): &(PathBuf, Alerts)| path.symlink_metadata().is_ok();
         let paths: Vec<_> = paths.into_iter().filter(is_there).collect();
         if paths.is_empty() {
             without.push(eval.clone());
         }
         let paths = paths.into_iter();
-        there.extend(paths.map(|path| EvalHistory {
+        there.extend(paths.map(|(path, alerts)| EvalHistory {
             eval: eval.clone(),
             path,
+            alerts,
         }));
     }
     match without.first() {
@@ -90,7 +94,10 @@ pub(crate) fn none_of(eval: &str) -> Error {
 ///
 /// # Errors
 /// When an eval was named, and its target cannot be built.
-fn of_tests(found: &Discovered, places: &mut BTreeMap<String, Vec<PathBuf>>) -> Result<()> {
+fn of_tests(
+    found: &Discovered,
+    places: &mut BTreeMap<String, Vec<(PathBuf, Alerts)>>,
+) -> Result<()> {
     let known: Vec<String> = places.keys().cloned().collect();
     let is_wanted = |eval: &String| found.names.is_empty() || found.names.contains(eval);
     for test in &found.tests {
@@ -103,7 +110,9 @@ fn of_tests(found: &Discovered, places: &mut BTreeMap<String, Vec<PathBuf>>) -> 
         match target::places(test, &known) {
             Ok(told) => {
                 for place in told.into_iter().filter(|place| is_wanted(&place.eval)) {
-                    places.entry(place.eval).or_default().push(place.path);
+                    let alerts = place.alerts()?;
+                    let places = places.entry(place.eval).or_default();
+                    places.push((place.path, alerts));
                 }
             }
             Err(error) if !found.names.is_empty() => return Err(error),

@@ -18,6 +18,7 @@ use crate::eval::plan;
 use crate::eval::registry::Registry;
 use crate::system::file;
 use crate::text::yaml::{self, YamlError};
+use crate::verdict::alert::Alerts;
 
 mod broken;
 mod build;
@@ -193,7 +194,7 @@ fn text_of(path: &Path) -> Result<String> {
 }
 
 /// What a spec calls its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SpecNames {
     /// The eval, or what its variants have in common.
@@ -205,13 +206,15 @@ pub struct SpecNames {
 }
 
 /// What an eval of a spec calls its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EvalNames {
     /// The eval.
     pub eval: String,
     /// The folder of its snapshots.
     pub snapshots: PathBuf,
+    /// What is to be told of its history.
+    pub alerts: Alerts,
 }
 
 impl SpecNames {
@@ -232,14 +235,17 @@ pub fn names(path: &Path) -> Result<SpecNames> {
     };
     let folder = path.parent().unwrap_or_else(|| Path::new(""));
     let places = YamlPlaces::of(text);
-    let matrix = SpecMatrix::of(&spec).map_err(|error| {
+    let placed = |error: Error| {
         let place = error.key_path().and_then(|key| places.at(key));
         let place = place.map_or_else(String::new, |place| format!(":{place}"));
         error.at(format_args!("{}{place}", path.display()))
-    })?;
+    };
+    let matrix = SpecMatrix::of(&spec).map_err(placed)?;
+    let alerts = spec.alerts.checked().map_err(placed)?;
     let evals = matrix.variants().into_iter().map(|variant| EvalNames {
         snapshots: build::snapshots(folder, spec.snapshot.path.clone(), &eval, &variant),
         eval: format!("{eval}{variant}"),
+        alerts: alerts.clone(),
     });
     Ok(SpecNames {
         evals: evals.collect(),

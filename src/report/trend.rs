@@ -7,10 +7,12 @@ mod words;
 use jiff::Timestamp;
 
 pub use json::TrendsJson;
-pub(crate) use words::{mark, measured, points};
+pub(crate) use words::{alert, mark, measured, points};
 
 use crate::data::history::History;
+use crate::system::clock::timestamp;
 use crate::system::project::shown;
+use crate::verdict::alert::{AlertJudge, AlertResult, Alerts};
 use crate::verdict::trend::{Trend, TrendEntry};
 
 /// The version of what is printed as JSON.
@@ -29,11 +31,13 @@ pub struct EvalTrend<'a> {
     pub first: usize,
     /// What is wrong with the file.
     pub notices: Vec<String>,
+    /// What became of the alerts, as the history stands now.
+    pub alerts: Vec<AlertResult>,
 }
 
 impl<'a> EvalTrend<'a> {
     /// The trend of an eval, of which the last so many runs are shown; 0 for all.
-    pub fn of(eval: &'a str, history: &'a History, last: usize) -> Self {
+    pub fn of(eval: &'a str, history: &'a History, alerts: &Alerts, last: usize) -> Self {
         let trend = Trend::of(&history.lines);
         Self {
             eval,
@@ -41,7 +45,13 @@ impl<'a> EvalTrend<'a> {
             first: trend.first_of_last(last),
             trend,
             notices: history.notices(),
+            alerts: AlertJudge::new(alerts).latest(&history.lines, timestamp()),
         }
+    }
+
+    /// Whether it is time to look.
+    pub fn is_alarmed(&self) -> bool {
+        self.alerts.iter().any(AlertResult::is_raised)
     }
 
     /// The entries that are shown.

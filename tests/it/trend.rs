@@ -216,6 +216,37 @@ fn what_is_no_history_is_told() {
 }
 
 #[test]
+fn alerts_are_judged_as_the_history_stands_now() {
+    let project = project(&many());
+    let spec = project.read("evals/gaia.yaml");
+    let with =
+        |alerts: &str| project.write("evals/gaia.yaml", format!("{spec}alerts: [{alerts}]\n"));
+    // The runs of the tests are of 2026.
+    with("stale(days=100000), cost_usd > 2");
+    let quiet = project.run("trend").exits(0);
+    quiet.says("quiet: cost_usd > 2").says_nothing_of("ALERT");
+    with("accuracy < 0.5 twice, stale(days=100000)");
+    project
+        .run("trend")
+        .exits(1)
+        .says("ALERT: accuracy < 0.5 twice");
+    let json = project.run("trend --json").exits(1).json();
+    let alerts = &json["evals"][0]["alerts"];
+    assert_eq!(alerts[0]["verdict"], "raised", "{alerts}");
+    project.run("trend --html page.html").exits(1);
+    assert!(
+        project
+            .read("page.html")
+            .contains("<p class=\"box failed\">ALERT: accuracy &lt; 0.5 twice")
+    );
+    with("accuracy < 0");
+    project
+        .run("trend gaia")
+        .exits(2)
+        .says("evals/gaia.yaml:4:");
+}
+
+#[test]
 fn a_page_has_all_of_it_and_nothing_from_elsewhere() {
     let project = project(&many());
     project

@@ -20,6 +20,8 @@ use crate::{colour, console};
 /// line each; no run directory is needed. Runs over the same samples, judged alike, are a line; another dataset or
 /// scorer begins a new one, and a changed agent, prompt or served model is marked on it, as is where the accuracy
 /// changed its level.
+///
+/// The alerts of an eval are judged as its history stands now, `stale` among them; the exit code is 1 if one is raised.
 #[derive(Debug, Args)]
 #[command(after_long_help = NOTES)]
 pub(crate) struct TrendArgs {
@@ -43,7 +45,7 @@ pub(crate) struct TrendArgs {
 /// Joined and wrapped by `--help`.
 const NOTES: &str = "\
 `--json` prints {\"format_version\", \"evals\": [{\"eval\", \"history\", \"runs\", \"older\", \"lines\", \"entries\",
-\"notices\"}]}: \"lines\" are the runs that can be compared, each with \"tier\", \"dataset_hash\", \"scorer_hash\", \"runs\" and the
+\"alerts\", \"notices\"}]}: \"lines\" are the runs that can be compared, each with \"tier\", \"dataset_hash\", \"scorer_hash\", \"runs\" and the
 \"changes\" of its level; \"entries\" are runs and accepted baselines as they stand in the history, each with the place of its
 \"line\", the \"delta\" of its accuracy to the run before, \"accuracy_bounds\" and \"marks\".";
 
@@ -77,7 +79,7 @@ pub(crate) fn run(args: &TrendArgs) -> Result<Exit> {
     }
     let trends = known.into_iter();
     let trends: Vec<_> = trends
-        .map(|(place, history)| EvalTrend::of(&place.eval, history, last))
+        .map(|(place, history)| EvalTrend::of(&place.eval, history, &place.alerts, last))
         .collect();
     if args.json {
         console::print_long_json(&TrendsJson(&trends))?;
@@ -99,5 +101,9 @@ pub(crate) fn run(args: &TrendArgs) -> Result<Exit> {
     if older > 0 {
         console::note(&format!("{older} older: `cargo evaltest trend --last 0`"));
     }
-    Ok(Exit::Passed)
+    Ok(if trends.iter().any(EvalTrend::is_alarmed) {
+        Exit::Failed
+    } else {
+        Exit::Passed
+    })
 }

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use super::paint::{Paint, Tone};
 use super::table::{self, TableCell, cut};
-use crate::report::trend::{EvalTrend, mark, measured, minute, points, short_commit};
+use crate::report::trend::{EvalTrend, alert, mark, measured, minute, points, short_commit};
 use crate::text::{clean, percent};
+use crate::verdict::alert::AlertVerdict;
 use crate::verdict::trend::{TrendEntry, TrendMark};
 
 /// So many characters of a name are shown.
@@ -23,6 +24,14 @@ pub fn write(eval: &EvalTrend<'_>, paint: Paint, out: &mut dyn Write) -> io::Res
     rows(eval, paint, out)?;
     for change in eval.changes() {
         writeln!(out, "  {}", clean(&change))?;
+    }
+    for result in &eval.alerts {
+        let tone = match result.verdict {
+            AlertVerdict::Raised => Tone::Bad,
+            AlertVerdict::Quiet => Tone::Good,
+            AlertVerdict::Silent => Tone::Faint,
+        };
+        writeln!(out, "  {}", paint.tone(tone, &clean(&alert(result))))?;
     }
     Ok(())
 }

@@ -28,6 +28,7 @@ fn of_eval(eval: &EvalTrend<'_>) -> serde_json::Result<Value> {
         "older": eval.older(),
         "lines": serde_json::to_value(&eval.trend.lines)?,
         "entries": entries?,
+        "alerts": serde_json::to_value(&eval.alerts)?,
         "notices": eval.notices,
     }))
 }

@@ -8,9 +8,10 @@ mod tables;
 
 use std::io::{self, Write};
 
-use super::EvalTrend;
+use super::{EvalTrend, alert};
 use crate::report::html::escape::text;
 use crate::report::html::page::HtmlPage;
+use crate::verdict::alert::AlertVerdict;
 
 /// Writes the page of these trends.
 pub fn write(evals: &[EvalTrend<'_>], out: &mut dyn Write) -> io::Result<()> {
@@ -44,6 +45,15 @@ fn one(eval: &EvalTrend<'_>, heading: &str, out: &mut dyn Write) -> io::Result<(
     )?;
     for notice in &eval.notices {
         writeln!(out, "<p class=\"warn\">{}</p>", text(notice))?;
+    }
+    for result in &eval.alerts {
+        let class = match result.verdict {
+            AlertVerdict::Raised => "box failed",
+            AlertVerdict::Quiet => "box passed",
+            AlertVerdict::Silent => "box",
+        };
+        let told = alert(result);
+        writeln!(out, "<p class=\"{class}\">{}</p>", text(&told))?;
     }
     let changes = eval.changes();
     if !changes.is_empty() {

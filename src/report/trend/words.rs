@@ -3,6 +3,7 @@
 use super::{minute, short_commit};
 use crate::report::accuracy;
 use crate::text::{p_value, percent};
+use crate::verdict::alert::{AlertResult, AlertVerdict};
 use crate::verdict::trend::{TrendEntry, TrendMark};
 
 /// A mark in few words.
@@ -45,6 +46,18 @@ pub(crate) fn mark(mark: &TrendMark) -> String {
         TrendMark::Cached => "answers from the cache".to_owned(),
         TrendMark::Dirty => "not committed".to_owned(),
     }
+}
+
+/// An alert in a line: what became of it, and why.
+pub(crate) fn alert(result: &AlertResult) -> String {
+    let word = match result.verdict {
+        AlertVerdict::Raised => "ALERT",
+        AlertVerdict::Quiet => "quiet",
+        AlertVerdict::Silent => "cannot say yet",
+    };
+    let tier = result.tier.as_deref();
+    let tier = tier.map_or_else(String::new, |tier| format!(" (tier {tier})"));
+    format!("{word}: {}{tier}: {}", result.alert, result.message)
 }
 
 /// `▼ 8.1 points`
