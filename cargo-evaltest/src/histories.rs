@@ -36,13 +36,16 @@ pub(crate) fn histories(typed: &[PathBuf]) -> Result<Vec<EvalHistory>> {
         discover::named(typed)?
     };
     let mut places: BTreeMap<String, Vec<(PathBuf, Alerts)>> = BTreeMap::new();
+    let mut broken = None;
     for path in &found.specs {
         let names = match spec::names(path) {
             Ok(names) => names,
             Err(error) if !typed.is_empty() => return Err(error),
             // The others have their histories all the same.
             Err(error) => {
-                console::note(&error.to_string());
+                if let Some(before) = broken.replace(error) {
+                    console::note(&before.to_string());
+                }
                 continue;
             }
         };
@@ -72,12 +75,18 @@ pub(crate) fn histories(typed: &[PathBuf]) -> Result<Vec<EvalHistory>> {
     }
     match without.first() {
         Some(eval) if !typed.is_empty() => Err(none_of(eval)),
+        _ if there.is_empty() && broken.is_some() => broken.map_or_else(|| Ok(there), Err),
         _ if there.is_empty() && found.is_empty() => Err(discover::nothing_found()),
         _ if there.is_empty() => Err(Error::usage(
             "no eval of this project has a history yet: there is no `history.jsonl` beside snapshots",
         )
         .hint("cargo evaltest run --history")),
-        _ => Ok(there),
+        _ => {
+            if let Some(error) = broken {
+                console::note(&error.to_string());
+            }
+            Ok(there)
+        }
     }
 }
 

@@ -53,7 +53,7 @@ fn write(folder: &Path, lines: u32) -> io::Result<()> {
         folder.join("evals/bench.yaml"),
         "name: bench\nbenchmark: { type: qa, path: questions.jsonl, slices: [level] }\n\
          agent: { type: echo }\ngates: [accuracy >= 0.5]\n\
-         alerts: [drop(accuracy), drop(accuracy, against=median(5)), trend(accuracy), stale(days=100000)]\n",
+         alerts:\n  - drop(accuracy)\n  - drop(accuracy, against=median(5))\n  - trend(accuracy, runs=10)\n  - stale(days=100000)\n",
     )?;
     let mut file = BufWriter::new(fs::File::create(snapshots.join("history.jsonl"))?);
     for number in 0..lines {

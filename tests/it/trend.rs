@@ -240,10 +240,9 @@ fn alerts_are_judged_as_the_history_stands_now() {
             .contains("<p class=\"box failed\">ALERT: accuracy &lt; 0.5 twice")
     );
     with("accuracy < 0");
-    project
-        .run("trend gaia")
-        .exits(2)
-        .says("evals/gaia.yaml:4:");
+    for command in ["trend", "trend gaia"] {
+        project.run(command).exits(2).says("evals/gaia.yaml:4:");
+    }
 }
 
 #[test]
