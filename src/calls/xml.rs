@@ -47,7 +47,7 @@ fn calls(
     read: impl Fn(Node<'_, '_>, &mut Dict) -> DecodeResult<()>,
 ) -> DecodeResult<Value> {
     let document = Document::parse(text).map_err(|fault| DecodeFault::new(fault.to_string()))?;
-    if !xml_names::are_old(&document) {
+    if !xml_names::are_old(&document) || xml_names::has_odd_marks(text) {
         return Err(DecodeFault::new("not well-formed (invalid token)"));
     }
     let mut calls = Vec::new();

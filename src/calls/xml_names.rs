@@ -1,5 +1,5 @@
 //! Which names the XML parser of Python takes: those of the fourth edition of the standard, which lists letters of
-//! Unicode 2. The fifth allows nearly every character.
+//! Unicode 2. The fifth allows nearly every character. And what else that parser refuses, and the one here takes.
 
 use roxmltree::{Document, Namespace, NodeType};
 
@@ -22,6 +22,38 @@ pub(super) fn are_old(document: &Document<'_>) -> bool {
             .is_none_or(|instruction| is_old(instruction.target)),
         NodeType::Root | NodeType::Comment | NodeType::Text => true,
     })
+}
+
+/// Whether a document refers to half of a surrogate pair, or ends an element whose name has nothing before its colon.
+pub(super) fn has_odd_marks(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(place) = rest.find(['<', '&']) {
+        rest = &rest[place..];
+        let skipped = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
+        let section = skipped.iter().find(|(open, _)| rest.starts_with(open));
+        if let Some((open, close)) = section {
+            let inside = &rest[open.len()..];
+            rest = inside.find(close).map_or("", |end| &inside[end..]);
+            continue;
+        }
+        if rest.starts_with("</:") || refers_to_half(rest) {
+            return true;
+        }
+        rest = &rest[1..];
+    }
+    false
+}
+
+/// Whether a text starts with `&#xd800;` or the like.
+fn refers_to_half(text: &str) -> bool {
+    let number = text
+        .strip_prefix("&#")
+        .and_then(|rest| rest.split_once(';'));
+    let code = number.and_then(|(number, _)| match number.strip_prefix('x') {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => number.parse().ok(),
+    });
+    code.is_some_and(|code| (0xd800..0xe000).contains(&code))
 }
 
 /// Whether a name has something before its first colon.
@@ -101,7 +133,29 @@ const BEHIND_LETTERS: [(u32, u32); 108] = [
 
 #[cfg(test)]
 mod tests {
-    use super::is_old;
+    use super::*;
+
+    #[test]
+    fn odd_marks() {
+        for text in [
+            "a&#xd800;",
+            "<a b='&#57343;'/>",
+            "<!-- --><a>&#x00DBFF;</a>",
+            "<a></:a>",
+        ] {
+            assert!(has_odd_marks(text), "{text}");
+        }
+        for text in [
+            "<a>&#xe000;&amp;</a>",
+            "<!-- &#xd800; --><a/>",
+            "<![CDATA[</:a>&#xd800;]]>",
+            "<?a &#xd800;?>",
+            "&#",
+            "<!--",
+        ] {
+            assert!(!has_odd_marks(text), "{text}");
+        }
+    }
 
     #[test]
     fn names() {
