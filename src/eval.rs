@@ -353,14 +353,6 @@ impl Eval {
         self
     }
 
-    /// Asks each sample so often, 1 to 1000; default 1. A sample stays one test, whose verdict is that of the
-    /// majority; see [`EpochFigures`](crate::verdict::summary::EpochFigures) for what several answers say.
-    #[must_use]
-    pub fn epochs(mut self, epochs: u32) -> Self {
-        self.epochs = epochs;
-        self
-    }
-
     /// What makes a sample's test fail.
     #[must_use]
     pub fn assert(mut self, assert: Assert) -> Self {

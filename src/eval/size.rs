@@ -10,6 +10,14 @@ impl Eval {
         self
     }
 
+    /// Asks each sample so often, 1 to 1000; default 1. A sample stays one test, whose verdict is that of the
+    /// majority; see [`EpochFigures`](crate::verdict::summary::EpochFigures) for what several answers say.
+    #[must_use]
+    pub fn epochs(mut self, epochs: u32) -> Self {
+        self.epochs = epochs;
+        self
+    }
+
     /// Adds a size in which the eval can be run, `cargo evaltest run --tier NAME`: so many samples, or all of them
     /// (`None`). A smaller tier lies within the larger, and each has of every slice its share.
     ///

@@ -74,7 +74,7 @@ impl Finish {
         let borders = Borders::of(&plan);
         let borders = match &options.home {
             // What is made again ended where it ended.
-            Home::Restored(_) => borders.map(|borders| borders.as_in(resumed.as_ref())),
+            Home::Restored(_) => borders.map(|borders| borders.restored(resumed.as_ref())),
             _ => borders,
         };
         let looks = match &options.home {

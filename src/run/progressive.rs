@@ -61,7 +61,7 @@ impl Borders {
     }
 
     /// Those of a run that is made again, which ended where its manifest says.
-    pub(super) fn as_in(self, manifest: Option<&Manifest>) -> Self {
+    pub(super) fn restored(self, manifest: Option<&Manifest>) -> Self {
         let run = manifest.and_then(|manifest| manifest.progressive.as_ref());
         let tier = manifest.and_then(|manifest| manifest.tier.as_deref());
         let is_over = manifest.is_some_and(|it| it.status == RunStatus::Finished);
@@ -204,31 +204,29 @@ pub(super) fn told(facts: &Facts<'_>, ended_by: &[GateResult]) -> Vec<String> {
         return Vec::new();
     };
     let summary = &facts.summary;
-    let mut figures = format!("tier `{}` of {} samples: ", step.tier, step.samples);
-    figures += &match (summary.accuracy, summary.accuracy_ci95) {
+    let accuracy = match (summary.accuracy, summary.accuracy_ci95) {
         (Some(accuracy), Some([low, high])) => {
-            let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-            format!(
-                "accuracy {} (95 % interval {} to {})",
-                percent(accuracy),
-                percent(low),
-                percent(high)
-            )
+            let [accuracy, low, high] = [accuracy, low, high].map(|share| 100.0 * share);
+            format!("accuracy {accuracy:.1} % (95 % interval {low:.1} % to {high:.1} %)")
         }
         _ => "nothing was scored".to_owned(),
     };
-    figures += &match summary.errors {
-        1 => ", 1 error".to_owned(),
-        errors => format!(", {errors} errors"),
+    let errors = match summary.errors {
+        1 => "1 error".to_owned(),
+        errors => format!("{errors} errors"),
     };
     let next = progressive.tiers.get(progressive.at + 1);
-    figures += &match (next, ended_by) {
-        (Some(next), []) => format!("; it goes on to `{}`", next.tier),
-        _ => format!(
-            "; the run ends here, {} samples are not asked",
+    let next = match next.filter(|_| ended_by.is_empty()) {
+        Some(next) => format!("it goes on to `{}`", next.tier),
+        None => format!(
+            "the run ends here, {} samples are not asked",
             progressive.saved()
         ),
     };
+    let figures = format!(
+        "tier `{}` of {} samples: {accuracy}, {errors}; {next}",
+        step.tier, step.samples
+    );
     let why = ended_by.iter().map(|result| {
         let line = result.message.lines().next().unwrap_or_default();
         format!("tier `{}`: {}: {line}", step.tier, result.gate)

@@ -271,7 +271,9 @@ impl Session {
         let known = ExpectedCost::of_history(&self.plan, &progressive);
         let expected = known.as_ref().or(so_far);
         let told = ExpectedCost::told(expected, &progressive);
-        told.iter().for_each(|line| self.emitter.notice(line));
+        if let Some(line) = told {
+            self.emitter.notice(&line);
+        }
     }
 
     /// The tier is at its end: tells what it showed, and goes on to the next or ends here.

@@ -1,4 +1,4 @@
-//! How looks at a growing part of the samples share one alpha: K. K. G. Lan and D. L. DeMets, *Discrete sequential
+//! How looks at a growing part of the samples share one alpha: K. K. G. Lan and D. L. `DeMets`, *Discrete sequential
 //! boundaries for clinical trials*, Biometrika 70 (1983), with the spending function that is like O'Brien and Fleming's.
 //!
 //! Each look is red below its own part, and the parts are alpha together: an unchanged agent is red at any of them no more

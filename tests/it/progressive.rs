@@ -272,7 +272,7 @@ fn a_test_binary_goes_tier_by_tier_too() {
         .says("e: tier `quick`, 5 samples");
     let unknown = drive(json!({ "tier": "quik" }));
     trials::run_with(&project, "", &[("EVALTEST_DRIVE", &*unknown)])
-        .exits(72)
+        .exits(2)
         .says("did you mean `--tier quick`?");
 }
 

@@ -76,7 +76,7 @@ impl ExpectedCost {
         let before = before.and_then(|at| progressive.tiers.get(at));
         let new = step.samples - before.map_or(0, |step| step.samples);
         let more = if before.is_some() { " more" } else { "" };
-        let mut line = format!("tier `{}`: {new}{more} samples", step.tier);
+        let samples = format!("tier `{}`: {new}{more} samples", step.tier);
         let known = expected.map(|expected| {
             let time = expected.seconds.map(|seconds| {
                 let seconds = seconds * as_f64(new);
@@ -91,12 +91,13 @@ impl ExpectedCost {
             let parts: Vec<_> = time.into_iter().chain(usd).collect();
             (parts, &expected.by)
         });
-        match known {
+        Some(match known {
             Some((parts, by)) if !parts.is_empty() => {
-                line += &format!("; expected: {}, {by}", parts.join(" and "));
+                format!("{samples}; expected: {}, {by}", parts.join(" and "))
             }
-            _ => line += "; nothing is known yet of what they cost and how long they take",
-        }
-        Some(line)
+            _ => {
+                format!("{samples}; nothing is known yet of what they cost and how long they take")
+            }
+        })
     }
 }

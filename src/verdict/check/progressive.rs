@@ -203,10 +203,10 @@ fn shares_alpha(gate: &Gate) -> bool {
 
 /// Whether it is a share of right or wrong answers that has to be high or low enough.
 fn is_share(gate: &Gate) -> bool {
-    let is_meant = match (&gate.metric, gate.bound) {
-        (Metric::Accuracy(None), Some((Op::AtLeast | Op::Above, _))) => true,
-        (Metric::FailureRate, Some((Op::AtMost | Op::Below, _))) => true,
-        _ => false,
-    };
+    let is_meant = matches!(
+        (&gate.metric, gate.bound),
+        (Metric::Accuracy(None), Some((Op::AtLeast | Op::Above, _)))
+            | (Metric::FailureRate, Some((Op::AtMost | Op::Below, _)))
+    );
     is_meant && gate.tier.is_none() && gate.confidence.is_none()
 }
