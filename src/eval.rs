@@ -1,6 +1,6 @@
 //! `Eval` and its builder: a benchmark, an agent, scorers, limits and gates under one name.
 
-mod alerts;
+pub(crate) mod alerts;
 mod errors;
 mod folders;
 mod keep_scratch;
@@ -10,7 +10,6 @@ pub(crate) mod registry;
 mod size;
 pub(crate) mod spec;
 pub(crate) mod tiers;
-pub(crate) mod webhook;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -80,8 +79,7 @@ pub struct Eval {
     /// Whether the snapshots' folder follows the eval's name.
     default_snapshots: bool,
     pub(crate) gates: Vec<Gate>,
-    pub(crate) alerts: crate::verdict::alert::Alerts,
-    pub(crate) webhook: Option<webhook::Webhook>,
+    pub(crate) alerting: alerts::Alerting,
     pub(crate) output_root: Option<PathBuf>,
     pub(crate) redact: Vec<String>,
     /// Values that were passed to the agent and must not be written anywhere.
@@ -216,8 +214,7 @@ impl Eval {
             asked_tier: None,
             progressive: None,
             gates: Vec::new(),
-            alerts: crate::verdict::alert::Alerts::default(),
-            webhook: None,
+            alerting: alerts::Alerting::default(),
             output_root: None,
             redact: Vec::new(),
             secrets: Vec::new(),

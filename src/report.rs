@@ -12,6 +12,7 @@
 //! What comes from datasets and agents is hostile: each format escapes it in one place.
 
 mod accuracy;
+mod alerts;
 pub mod ci;
 pub mod compare;
 pub mod document;

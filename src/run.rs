@@ -71,6 +71,7 @@ mod stop;
 mod telling;
 mod throttle;
 mod turnstile;
+mod webhook;
 
 pub use options::CiPolicy;
 pub(crate) use options::{FrontDoor, Home, RunOptions, Scope};

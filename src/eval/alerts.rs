@@ -1,9 +1,18 @@
-//! What the builder of an eval says of alerts.
+//! What of an eval's history is told, and to whom.
+
+pub(crate) mod webhook;
 
 use super::Eval;
 use crate::error::Result;
-use crate::eval::webhook::Webhook;
-use crate::verdict::alert::check_looks;
+use crate::eval::alerts::webhook::Webhook;
+use crate::verdict::alert::{Alerts, check_looks};
+
+/// What of an eval's history is told, and to whom.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Alerting {
+    pub(crate) alerts: Alerts,
+    pub(crate) webhook: Option<Webhook>,
+}
 
 impl Eval {
     /// Adds an alert, as a spec writes it: what to tell of the eval's history.
@@ -22,8 +31,8 @@ impl Eval {
     /// # Errors
     /// When it is no alert, or can never be raised beside the others.
     pub fn alert(mut self, alert: &str) -> Result<Self> {
-        self.alerts.rules.push(alert.parse()?);
-        self.alerts.check().map_err(|(_, error)| error)?;
+        self.alerting.alerts.rules.push(alert.parse()?);
+        self.alerting.alerts.check().map_err(|(_, error)| error)?;
         Ok(self)
     }
 
@@ -32,8 +41,8 @@ impl Eval {
     /// # Errors
     /// When there can be no such number, or an alert can never be raised in so few.
     pub fn looks(mut self, looks: u64) -> Result<Self> {
-        self.alerts.looks = check_looks(looks)?;
-        self.alerts.check().map_err(|(_, error)| error)?;
+        self.alerting.alerts.looks = check_looks(looks)?;
+        self.alerting.alerts.check().map_err(|(_, error)| error)?;
         Ok(self)
     }
 
@@ -43,7 +52,7 @@ impl Eval {
     /// When there can be no such variable, or the template names what there is not.
     pub fn webhook(mut self, webhook: Webhook) -> Result<Self> {
         webhook.check()?;
-        self.webhook = Some(webhook);
+        self.alerting.webhook = Some(webhook);
         Ok(self)
     }
 }

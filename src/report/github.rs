@@ -72,6 +72,11 @@ fn written(runs: &[ReportedRun], unstarted: &[UnstartedEval], mut page: Page) ->
     page.table("Left no run", &["eval", "why"], lacking.collect());
     page.table("Gates", &["", "eval", "gate", "what it says"], gates(runs));
     page.table(
+        "Alerts",
+        &["", "eval", "alert", "what it says"],
+        alerts(runs),
+    );
+    page.table(
         "Evals",
         &[
             "eval",
@@ -110,6 +115,10 @@ fn headline(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
             1 => format!("❌ {} left no run", text(&unstarted[0].eval)),
             count => format!("❌ {count} evals left no run"),
         },
+        (Exit::Failed, 0, _) if !alerts(runs).is_empty() => match alerts(runs).len() {
+            1 => "❌ 1 alert raised".to_owned(),
+            count => format!("❌ {count} alerts raised"),
+        },
         (_, failed @ 1.., _) => format!("❌ {}", gates(failed, "failed")),
         (_, _, open @ 1..) => format!("⚠️ {}", gates(open, "inconclusive")),
         (Exit::Passed, ..) => format!("✅ {}", gates(of(Verdict::Passed), "passed")),
@@ -138,6 +147,22 @@ fn gates(runs: &[ReportedRun]) -> Vec<String> {
                 format!("| {shown} | {eval} | {name} | {said} |")
             }));
         }
+    }
+    rows
+}
+
+/// The alerts that are raised.
+fn alerts(runs: &[ReportedRun]) -> Vec<String> {
+    let mut rows = Vec::new();
+    for run in runs {
+        let raised = run.summary.alerts.iter().filter(|alert| alert.is_raised());
+        rows.extend(raised.map(|alert| {
+            let (eval, name) = (text(&run.manifest.eval), text(&alert.alert));
+            format!(
+                "| ❌ raised | {eval} | {name} | {} |",
+                cell(&alert.message, 2000)
+            )
+        }));
     }
     rows
 }

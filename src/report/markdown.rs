@@ -32,6 +32,7 @@ pub(crate) fn summary(summary: &Summary, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "# {}\n", text(&summary.eval))?;
     headline(summary, out)?;
     gates(summary, out)?;
+    super::alerts::in_markdown(summary, out)?;
     epochs::epochs(summary, out)?;
     slices(&summary.slices, out)?;
     difficulty(summary, out)?;
@@ -339,16 +340,16 @@ fn metrics(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn section(out: &mut dyn Write, title: &str) -> io::Result<()> {
+pub(super) fn section(out: &mut dyn Write, title: &str) -> io::Result<()> {
     writeln!(out, "\n## {title}\n")
 }
 
-fn table(out: &mut dyn Write, titles: &[&str]) -> io::Result<()> {
+pub(super) fn table(out: &mut dyn Write, titles: &[&str]) -> io::Result<()> {
     writeln!(out, "| {} |", titles.join(" | "))?;
     writeln!(out, "|{}", "---|".repeat(titles.len()))
 }
 
-fn row(out: &mut dyn Write, cells: &[String]) -> io::Result<()> {
+pub(super) fn row(out: &mut dyn Write, cells: &[String]) -> io::Result<()> {
     writeln!(out, "| {} |", cells.join(" | "))
 }
 

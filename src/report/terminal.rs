@@ -20,7 +20,7 @@ pub mod troubles;
 use std::io::{self, Write};
 
 use self::paint::{Paint, Tone};
-use super::{accuracy, reviewed};
+use super::{accuracy, alerts, reviewed};
 use crate::exit::Exit;
 use crate::report::event::Event;
 use crate::system::project::shown;
@@ -162,6 +162,7 @@ pub fn painted(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     }
     stopped(run, out)?;
     gates(run, |_| true, paint, out)?;
+    alerts::in_terminal(summary, out)?;
     troubles(run, paint, out)
 }
 
@@ -181,6 +182,7 @@ pub fn brief(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let matters =
         |verdict| is_open(verdict) || summary.ignored_matter && verdict == Verdict::Ignored;
     gates(run, matters, paint, out)?;
+    alerts::in_terminal(summary, out)?;
     troubles(run, paint, out)
 }
 

@@ -19,6 +19,7 @@ use super::progressive::{self, BorderLook, Borders, ExpectedCost, TierSamples};
 use super::seen::SeenRecords;
 use super::select::Selected;
 use super::stop::Stopped;
+use super::webhook;
 use crate::data::history::HistoryAnswers;
 use crate::error::Result;
 use crate::eval::Assert;
@@ -188,6 +189,7 @@ impl Finish {
                 ..manifest
             };
             manifest.write(&self.dir)?;
+            webhook::tell(&self.plan.eval, &manifest, &run, emitter);
             Ok(run)
         })
     }

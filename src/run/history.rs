@@ -15,11 +15,13 @@ use crate::store::{Manifest, RunStatus};
 use crate::system::clock;
 use crate::system::project::shown;
 use crate::text::shell_word;
+use crate::verdict::alert::{AlertJudge, Alerts};
 use crate::verdict::run::Run;
 
 /// Adds a run to the history of its eval.
 pub(super) struct RunHistory {
     file: HistoryFile,
+    alerts: Alerts,
 }
 
 impl RunHistory {
@@ -27,6 +29,7 @@ impl RunHistory {
         let eval = &plan.eval;
         Self {
             file: HistoryFile::of(&eval.snapshot.folder, &eval.name),
+            alerts: eval.alerting.alerts.clone(),
         }
     }
 
@@ -89,6 +92,8 @@ impl RunHistory {
         // As it is written: with three digits of a second.
         let time = Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now);
         let mut line = run_line(manifest, &run.summary, answers, time);
+        let alerts = AlertJudge::new(&self.alerts).judge(&before.lines, &line);
+        run.summary.tell_alerts(alerts);
         line.exit_code = Some(run.summary.exit_code.code());
         if before.runs().any(|there| is_same(there, &line)) {
             return Ok(());

@@ -30,8 +30,14 @@ impl HistoryPlace {
         Self {
             eval: eval.name.clone(),
             path: eval.snapshot.folder.join(HISTORY_FILE),
-            alerts: eval.alerts.rules.iter().map(ToString::to_string).collect(),
-            looks: Some(eval.alerts.looks as u64),
+            alerts: eval
+                .alerting
+                .alerts
+                .rules
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+            looks: Some(eval.alerting.alerts.looks as u64),
         }
     }
 

@@ -29,6 +29,7 @@ pub(crate) use legal::check_looks;
 pub(crate) use metric::AlertMetric;
 pub use result::{AlertResult, AlertVerdict};
 
+use crate::error::Result;
 use crate::verdict::gate::Op;
 
 /// How many runs share one alpha unless a spec says otherwise.
@@ -100,6 +101,20 @@ impl Default for Alerts {
 }
 
 impl Alerts {
+    /// Those of these texts, as a spec writes them.
+    ///
+    /// # Errors
+    /// When one is no alert, or can never be raised beside the others.
+    pub fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        let rules: Result<_> = texts.into_iter().map(str::parse).collect();
+        let alerts = Self {
+            rules: rules?,
+            ..Self::default()
+        };
+        alerts.check().map_err(|(_, error)| error)?;
+        Ok(alerts)
+    }
+
     /// Whether there is no rule.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()

@@ -229,6 +229,14 @@ pub struct Recovered {
 }
 
 impl Summary {
+    /// Says what became of the alerts: one that is raised fails the run, unless it ends worse.
+    pub(crate) fn tell_alerts(&mut self, alerts: Vec<AlertResult>) {
+        if alerts.iter().any(AlertResult::is_raised) {
+            self.exit_code = Exit::worst([self.exit_code, Exit::Failed]);
+        }
+        self.alerts = alerts;
+    }
+
     /// Whether there is an answer of the agent, whatever became of it.
     pub(crate) fn has_answers(&self) -> bool {
         let answered = self.scored.saturating_sub(self.failed_as_wrong);

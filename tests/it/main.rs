@@ -2,6 +2,7 @@
 //!
 //! They belong to the package `cargo-evaltest`, which builds the program.
 
+mod alerts;
 mod asked;
 mod ast_match;
 mod audiences;

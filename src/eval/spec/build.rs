@@ -128,8 +128,8 @@ pub(super) fn build(
     }
     eval.gates = gate::of_tiers(gates, !eval.tiers.is_empty());
     gate::check_unique(&eval.gates).under("gates")?;
-    eval.alerts = spec.alerts.checked()?;
-    eval.webhook = spec.webhook.map(WebhookKeys::made).transpose()?;
+    eval.alerting.alerts = spec.alerts.checked()?;
+    eval.alerting.webhook = spec.webhook.map(WebhookKeys::made).transpose()?;
     eval.limits = limits;
     eval.errors = spec.errors.map(Into::into).unwrap_or_default();
     eval.shuffle = spec.shuffle.map(|shuffle| shuffle.seed);

@@ -90,11 +90,11 @@ pub(crate) fn override_built(mut eval: Eval, overrides: &[Override]) -> Result<E
     }
     if let Some(alerts) = keys.alerts {
         let place = |error: Error| error.at(format!("eval `{}`", eval.name));
-        eval.alerts = alerts.checked().map_err(place)?;
+        eval.alerting.alerts = alerts.checked().map_err(place)?;
     }
     if let Some(webhook) = keys.webhook {
         let place = |error: Error| error.at(format!("eval `{}`", eval.name));
-        eval.webhook = Some(webhook.made().map_err(place)?);
+        eval.alerting.webhook = Some(webhook.made().map_err(place)?);
     }
     Ok(eval)
 }

@@ -98,6 +98,16 @@ pub fn annotations(
             let title = format!("{eval}: gate {} {what}", gate.gate);
             found.add(kind, place.as_ref(), &title, &gate.message);
         }
+        for alert in run.summary.alerts.iter().filter(|alert| alert.is_raised()) {
+            let title = format!("{eval}: alert {}", alert.alert);
+            let place = places.gate(None);
+            found.add(
+                AnnotationKind::Error,
+                place.as_ref(),
+                &title,
+                &alert.message,
+            );
+        }
         if let Some(reason) = ci::cut_short(run) {
             let title = format!("{eval}: stopped early");
             found.add(

@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::report::document::{ReportLine, ReportSide, ReportTable, ReportText};
 use crate::report::reported::ReportedRun;
 use crate::text::{percent, shell_word};
+use crate::verdict::alert::AlertResult;
 use crate::verdict::result::Verdict;
 use crate::verdict::summary::Summary;
 
@@ -24,6 +25,9 @@ pub(super) fn verdict(run: &ReportedRun, text: &mut ReportText) {
 /// `Failed: GATE, GATE; not decided: GATE`: each gate by its own verdict, whatever that of the run is.
 pub(in crate::report) fn not_passed(summary: &Summary) -> ReportLine {
     let (failed, open) = match summary.exit_code {
+        Exit::Failed if summary.alerts.iter().any(AlertResult::is_raised) => {
+            (Some("an alert was raised"), None)
+        }
         Exit::Failed => (Some("samples differ from what was accepted"), None),
         Exit::Infrastructure => (None, Some("too little is known of the agent")),
         Exit::Usage => (None, Some("there is a mistake in the eval")),

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::{Result, Under};
-use crate::eval::webhook::Webhook;
+use crate::eval::alerts::webhook::Webhook;
 
 /// Whom a spec tells of an alert.
 #[derive(Deserialize)]
