@@ -12,6 +12,15 @@
 //! alpha divided by the number of such rules, for all its looks of an era together (`stats::watch` has how, and what can
 //! be seen). What was found before an era is not looked at again, but for the five runs of `median(5)`, which may reach
 //! back to the last baseline.
+//!
+//! Of 300 simulated histories of 30 runs of an agent that does not change (`tests/alerts_honest.rs`), each with a baseline
+//! of one run, so many raise an alarm with `drop(accuracy)` alone, with `against=median(5)` alone, and with both and
+//! `trend(accuracy, runs=8)`, in percent:
+//!
+//! | samples | 15 % a coin's toss | 30 % | all right with 0.62 |
+//! |---|---|---|---|
+//! | 40 | 0.7, 1.7, 0.3 | 2.3, 2.3, 1.0 | 2.0, 1.7, 1.0 |
+//! | 165 | 2.7, 2.3, 1.7 | 3.3, 3.7, 2.0 | 2.3, 3.3, - |
 
 mod drop;
 mod era;
