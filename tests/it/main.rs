@@ -41,6 +41,7 @@ mod faults;
 mod fixtures;
 mod flips;
 mod flow;
+mod forty_commits;
 mod fuzzed;
 mod generate;
 mod github;
