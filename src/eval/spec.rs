@@ -14,11 +14,9 @@ use serde_json::Value;
 
 use crate::error::{Error, KeyPath, Result, Step};
 use crate::eval::Eval;
-use crate::eval::plan;
 use crate::eval::registry::Registry;
 use crate::system::file;
 use crate::text::yaml::{self, YamlError};
-use crate::verdict::alert::Alerts;
 
 mod broken;
 mod build;
@@ -31,6 +29,7 @@ mod matrix;
 mod misplaced;
 #[cfg(test)]
 mod mutations;
+mod names;
 mod of_run;
 mod overrides;
 #[cfg(test)]
@@ -45,6 +44,7 @@ mod tiers;
 pub(crate) use crate::text::setting::Override;
 pub(crate) use builder::override_built;
 pub(crate) use limits::budget_of;
+pub use names::{likely_names, names};
 pub use of_run::{of_config, spec_of_run};
 pub(crate) use problem::explain;
 
@@ -193,86 +193,6 @@ fn text_of(path: &Path) -> Result<String> {
     })
 }
 
-/// What a spec calls its own.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct SpecNames {
-    /// The eval, or what its variants have in common.
-    pub eval: String,
-    /// The eval, or its variants.
-    pub evals: Vec<EvalNames>,
-    /// Its benchmark.
-    pub benchmark: String,
-}
-
-/// What an eval of a spec calls its own.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct EvalNames {
-    /// The eval.
-    pub eval: String,
-    /// The folder of its snapshots.
-    pub snapshots: PathBuf,
-    /// What is to be told of its history.
-    pub alerts: Alerts,
-}
-
-impl SpecNames {
-    /// What the eval of this name calls its own, if it is one of the spec's.
-    pub fn of(&self, eval: &str) -> Option<&EvalNames> {
-        self.evals.iter().find(|names| names.eval == eval)
-    }
-}
-
-/// The names that stand in a spec, also where it names what is not registered here.
-pub fn names(path: &Path) -> Result<SpecNames> {
-    let text = text_of(path)?;
-    let text = without_mark(&text);
-    let (spec, _) = read(text).map_err(|error| problem::explain(path, text, &error))?;
-    let eval = match spec.name {
-        Some(ref name) => name.clone(),
-        None => name_of(path)?,
-    };
-    let folder = path.parent().unwrap_or_else(|| Path::new(""));
-    let places = YamlPlaces::of(text);
-    let placed = |error: Error| {
-        let place = error.key_path().and_then(|key| places.at(key));
-        let place = place.map_or_else(String::new, |place| format!(":{place}"));
-        error.at(format_args!("{}{place}", path.display()))
-    };
-    let matrix = SpecMatrix::of(&spec).map_err(placed)?;
-    let alerts = spec.alerts.checked().map_err(placed)?;
-    let evals = matrix.variants().into_iter().map(|variant| EvalNames {
-        snapshots: build::snapshots(folder, spec.snapshot.path.clone(), &eval, &variant),
-        eval: format!("{eval}{variant}"),
-        alerts: alerts.clone(),
-    });
-    Ok(SpecNames {
-        evals: evals.collect(),
-        eval,
-        benchmark: spec.benchmark.name,
-    })
-}
-
-/// What the eval of a spec may be called that cannot be read: by its `name:`, if it has one, and by its file.
-pub fn likely_names(path: &Path) -> Vec<String> {
-    let bytes = file::read_plain(path).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let text = without_mark(&text);
-    let given = match yaml::read_json(text) {
-        Ok(value) => value["name"].as_str().map(str::to_owned),
-        Err(_) => text.lines().find_map(|line| {
-            let value = line.strip_prefix("name:")?.split(" #").next()?;
-            Some(value.trim().trim_matches(['"', '\'']).to_owned())
-        }),
-    };
-    let stem = path
-        .file_stem()
-        .map(|stem| stem.to_string_lossy().into_owned());
-    let names = given.into_iter().chain(name_of(path).ok()).chain(stem);
-    names.filter(|name| !name.is_empty()).collect()
-}
-
 /// Whether a text of YAML is meant as a spec: it names a benchmark or an agent. What is broken YAML is one if it speaks of
 /// them, so that a mistake in a spec is told and does not make it pass for another program's file.
 pub fn is_spec(text: &str) -> bool {
@@ -284,21 +204,6 @@ pub fn is_spec(text: &str) -> bool {
         Ok(_) => false,
         Err(_) => KEYS.iter().any(|key| text.contains(key)),
     }
-}
-
-/// The name of an eval whose spec gives none: that of its file, with `-` for what no name may have.
-fn name_of(path: &Path) -> Result<String> {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let legal = |c: char| if plan::is_name_part(c) { c } else { '-' };
-    let name: String = stem.chars().map(legal).collect();
-    let name = name.trim_matches(['-', '.']);
-    if name.is_empty() {
-        return Err(
-            Error::usage("the eval has no name, and its file's name makes none")
-                .hint("add `name: NAME`, of letters, digits, `-`, `_` and `.`"),
-        );
-    }
-    Ok(name.to_owned())
 }
 
 /// The text without the mark that editors of Windows begin files with: the parser takes it for a part of the first key.

@@ -104,7 +104,7 @@ pub(super) fn build(
             crate::eval::plan::check_name(&name).under("name")?;
             name
         }
-        None => super::name_of(&path)?,
+        None => super::names::name_of(&path)?,
     };
     eval.name = format!("{name}{variant}");
     eval.variant = variant.clone();
