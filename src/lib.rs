@@ -186,13 +186,14 @@ pub mod summary {
     //! epochs ([`EpochFigures`]: [`Estimate`]s with their `standard_error` and `disagreement`, [`Majority`], [`Flaky`]
     //! samples), of labels ([`Labels`], [`LabelFigures`], [`Confusion`]), [`UsageTotal`], of judges ([`JudgeSummary`])
     //! and juries ([`JurySummary`]: each [`JurorSummary`], their [`LabelAgreement`], a [`WorsePanel`], and by [`ScorerPair`]), [`Latency`] (`p50` to `p99`),
-    //! what retries saved ([`Recovered`]), the answers of a [`Record`](crate::Record) that were refused ([`RefusedAnswer`]), what people say of the items ([`ReviewedFigures`] with a [`ReviewedAgreement`]), how many steps right answers took ([`StepFigures`]), how accuracy falls with difficulty ([`DifficultyDrop`], in
+    //! what retries saved ([`Recovered`]), the answers of a [`Record`](crate::Record) that were refused ([`RefusedAnswer`]), what people say of the items ([`ReviewedFigures`] with a [`ReviewedAgreement`]), the alerts of the history ([`AlertResult`] with an [`AlertVerdict`]), how many steps right answers took ([`StepFigures`]), how accuracy falls with difficulty ([`DifficultyDrop`], in
     //! `difficulty_drop`), and what `no_regression` found ([`Regression`]: `baseline_run`, `baseline_accuracy` with
     //! `baseline_ci95`, `became_correct`, the `assumption` of the smallest drop that could be seen).
 
     pub use crate::data::RefusedAnswer;
     pub use crate::data::reviews::{ReviewedAgreement, ReviewedFigures};
     pub use crate::verdict::agreement::ScorerPair;
+    pub use crate::verdict::alert::{AlertResult, AlertVerdict};
     pub use crate::verdict::judged::calibration::{
         CalibrationStatus, CorrectedFigure, JudgeCalibration,
     };
@@ -234,6 +235,7 @@ pub use data::{Details, Normalized, Score};
 pub use data::{JudgeCall, JurorVote, ReplyForm, Unread};
 pub use data::{Outcome, Record, Status};
 pub use error::{Error, Result};
+pub use eval::alerts::webhook::Webhook;
 pub use eval::registry::{Options, Registry};
 pub use eval::{Answers, Assert, Budget, Errors, Eval, Flips};
 pub use exit::Exit;
