@@ -235,7 +235,6 @@ pub use data::{Details, Normalized, Score};
 pub use data::{JudgeCall, JurorVote, ReplyForm, Unread};
 pub use data::{Outcome, Record, Status};
 pub use error::{Error, Result};
-pub use eval::alerts::webhook::Webhook;
 pub use eval::registry::{Options, Registry};
 pub use eval::{Answers, Assert, Budget, Errors, Eval, Flips};
 pub use exit::Exit;

@@ -7,6 +7,7 @@ use clap::Command;
 use crate::prose::flowing;
 
 mod history;
+mod run;
 
 /// A command line behind `cargo evaltest`, and what it does.
 pub(crate) type CliExample = (&'static str, &'static str);
@@ -20,30 +21,7 @@ pub(crate) const OF_ALL: &[CliExample] = &[
 
 /// Of each command, by its name; of one below another, by both.
 pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
-    (
-        "run",
-        &[
-            ("run evals/gaia.yaml", "one eval"),
-            (
-                "run evals/gaia.yaml --limit 5 --agent echo",
-                "five questions, another agent",
-            ),
-            (
-                "run --set snapshot.assert=exact --json",
-                "every eval, one key changed; JSON",
-            ),
-            ("run --resume RUN_DIR", "go on where a run was interrupted"),
-            (
-                "run --tier quick",
-                "a part that the spec names; its gates count",
-            ),
-            (
-                "run --progressive",
-                "one part after the other, while it can become green",
-            ),
-            ("run --history", "a line more in the history of every eval"),
-        ],
-    ),
+    ("run", run::RUN),
     (
         "generate",
         &[

@@ -2,6 +2,8 @@
 
 pub(crate) mod webhook;
 
+use serde_json::Value;
+
 use super::Eval;
 use crate::error::Result;
 use crate::eval::alerts::webhook::Webhook;
@@ -46,11 +48,15 @@ impl Eval {
         Ok(self)
     }
 
-    /// Whom to tell of an alert.
+    /// Whom to tell of an alert: the address that stands in this variable gets `template`, JSON in whose texts `{eval}`,
+    /// `{alert}`, `{message}`, `{commit}`, `{accuracy}` and `{run}` stand for what they name; without one, a plain text as
+    /// chats take it.
     ///
     /// # Errors
     /// When there can be no such variable, or the template names what there is not.
-    pub fn webhook(mut self, webhook: Webhook) -> Result<Self> {
+    pub fn webhook(mut self, url_env: impl Into<String>, template: Option<Value>) -> Result<Self> {
+        let url_env = url_env.into();
+        let webhook = Webhook { url_env, template };
         webhook.check()?;
         self.alerting.webhook = Some(webhook);
         Ok(self)

@@ -11,24 +11,24 @@ const NAMES: [&str; 6] = ["eval", "alert", "message", "commit", "accuracy", "run
 
 /// Whom to tell of an alert: an address that stands in a variable, and the JSON that is sent there.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Webhook {
+pub(crate) struct Webhook {
     /// The variable that has the address.
-    pub url_env: String,
+    pub(crate) url_env: String,
     /// What is sent; a plain text by default.
-    pub template: Option<Value>,
+    pub(crate) template: Option<Value>,
 }
 
 /// The run that raised an alert.
 #[derive(Clone, Copy, Debug)]
-pub struct AlertedRun<'a> {
+pub(crate) struct AlertedRun<'a> {
     /// The eval's name.
-    pub eval: &'a str,
+    pub(crate) eval: &'a str,
     /// The run's id.
-    pub run: &'a str,
+    pub(crate) run: &'a str,
     /// The commit that was run.
-    pub commit: Option<&'a str>,
+    pub(crate) commit: Option<&'a str>,
     /// Its share of right answers.
-    pub accuracy: Option<f64>,
+    pub(crate) accuracy: Option<f64>,
 }
 
 impl Webhook {
@@ -52,7 +52,7 @@ impl Webhook {
     }
 
     /// What is sent of an alert.
-    pub fn message(&self, alert: &AlertResult, run: AlertedRun<'_>) -> Value {
+    pub(crate) fn message(&self, alert: &AlertResult, run: AlertedRun<'_>) -> Value {
         let fallback = json!({ "text": "{eval}: {alert}: {message} (run {run}, commit {commit})" });
         let template = self.template.as_ref().unwrap_or(&fallback);
         filled(template, &|name| {

@@ -33,7 +33,10 @@ errors: infrastructure
 shuffle: { seed: 7 }
 epochs: 4
 snapshot: { assert: baseline, answers: plain, flips: gate, confirm: 2, path: snapshots/shop }
+tiers: { quick: { limit: 5 }, standard: { limit: 20 }, full: {} }
 gates: [accuracy >= 0.6, no_regression(alpha=0.05)]
+alerts: [drop(accuracy), error_rate > 0.05 twice, { looks: 30 }]
+webhook: { url_env: ALERTS_URL, template: { text: '{eval}: {message}' } }
 output_root: ../evaltest-runs
 redact: ['corp-[0-9]+']
 keep_scratch: failed
