@@ -51,11 +51,18 @@ fn rule(text: &str) -> Result<AlertRule> {
         if !name.contains('[') {
             let inside = rest
                 .strip_suffix(')')
-                .ok_or_else(|| Error::usage("`(` without `)`"))?;
+                .ok_or_else(unclosed)?;
             return called(name, &arguments(inside));
         }
     }
     bound(text)
+}
+
+/// In a spec it is rather YAML that ended the alert.
+fn unclosed() -> Error {
+    Error::usage("`(` without `)`").hint(
+        "close it; within `alerts: […]` quote an alert that has a comma: `'drop(accuracy, against=median(5))'`",
+    )
 }
 
 /// What stands between commas that are in no brackets.

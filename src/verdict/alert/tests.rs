@@ -149,7 +149,7 @@ fn what_is_no_rule_is_a_clear_error() {
     check(
         "drop(accuracy",
         "`(` without `)`",
-        "drop(accuracy, against=baseline)",
+        "quote an alert that has a comma",
     );
     check("drop()", "`drop` of what", "drop(accuracy, …)");
     check(
