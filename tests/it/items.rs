@@ -156,15 +156,21 @@ fn an_item_can_be_shown_in_part_and_beside_others() {
 
 #[test]
 fn no_other_agent_learns_more_than_the_problem() {
-    let agent = "{ type: command, command: [sh, -c, 'cat; env'], input: json }";
+    let agent = "{ type: command, command: [sh, -c, 'cat; echo; env'], input: json }";
     let project = project(agent, "", "");
     project.run("run e.yaml");
     let records = project.last_lines("samples.jsonl");
     let said = records[0]["result"]["output"]["text"].as_str().unwrap();
     assert!(said.contains("6 * 7?"), "{said}");
+    assert!(!said.contains("Six times seven"), "{said}");
+    // Names of folders may have any digits.
+    let (task, variables) = said.split_once('\n').unwrap();
+    let mut task: serde_json::Value = serde_json::from_str(task).unwrap();
+    task["scratch"].take();
+    assert!(!task.to_string().contains("42"), "{task}");
     assert!(
-        !said.contains("Six times seven") && !said.contains("42"),
-        "{said}"
+        !variables.lines().any(|line| line.ends_with("=42")),
+        "{variables}"
     );
     assert_eq!(records[0]["ground_truth"], "42");
     assert_eq!(records[0]["slices"]["topic"], "Algebra");

@@ -49,9 +49,7 @@ fn rule(text: &str) -> Result<AlertRule> {
         let name = name.trim();
         // `accuracy[of(x)=1] > 0.5`
         if !name.contains('[') {
-            let inside = rest
-                .strip_suffix(')')
-                .ok_or_else(unclosed)?;
+            let inside = rest.strip_suffix(')').ok_or_else(unclosed)?;
             return called(name, &arguments(inside));
         }
     }
