@@ -1,7 +1,7 @@
 //! Trends as one page, which is read without scripts, from disk or as an artifact of CI.
 //!
 //! Of each eval: what changed, pictures over its runs (the tiers one above the other), and all of it as a table, the newest run
-//! first. What is from a history is hostile and goes through [`text`].
+//! first. What is from a history is hostile and goes through `text`.
 
 mod charts;
 mod tables;
