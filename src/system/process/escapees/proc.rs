@@ -67,9 +67,14 @@ fn processes() -> impl Iterator<Item = Pid> {
 }
 
 fn has(environment: &[u8], mark: &[u8]) -> bool {
-    environment
-        .split(|&byte| byte == 0)
-        .any(|variable| variable == mark)
+    variables(environment).any(|variable| variable == mark)
+}
+
+/// The variables of an environment. What lacks its end is none: the system tells no more of a process that ends while its
+/// environment is read, and half a mark would be somebody else's.
+fn variables(environment: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let ended = environment.split_inclusive(|&byte| byte == 0);
+    ended.filter_map(|variable| variable.strip_suffix(&[0]))
 }
 
 /// What can be known of a process's environment.
@@ -96,8 +101,12 @@ pub(crate) fn value_of(pid: Pid, variable: &str) -> Option<Vec<u8>> {
             Environment::Coming | Environment::None => return None,
         }
     };
-    let mut variables = environment.split(|&byte| byte == 0);
-    variables
+    value_in(&environment, &start)
+}
+
+/// The rest of the variable that begins so.
+fn value_in(environment: &[u8], start: &str) -> Option<Vec<u8>> {
+    variables(environment)
         .find_map(|variable| variable.strip_prefix(start.as_bytes()))
         .map(<[u8]>::to_vec)
 }
@@ -132,5 +141,23 @@ fn patience() -> u32 {
         PATIENCE
     } else {
         IMPATIENCE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{has, value_in};
+
+    #[test]
+    fn half_an_environment_bears_nobody_elses_mark() {
+        let whole = b"A=1\0MARK=/tmp/12\0B=2\0";
+        for end in 0..=whole.len() {
+            let read = &whole[..end];
+            let is_told = end >= b"A=1\0MARK=/tmp/12\0".len();
+            let value = is_told.then(|| b"/tmp/12".to_vec());
+            assert_eq!(value_in(read, "MARK="), value, "{end}");
+            assert_eq!(has(read, b"MARK=/tmp/12"), is_told, "{end}");
+            assert!(!has(read, b"MARK=/tmp/1"), "{end}");
+        }
     }
 }
