@@ -328,6 +328,8 @@ impl Drop for EventLog {
             drop(stop);
             let _ = thread.join();
         }
+        // A program that another thread is just starting has the file, too, until it is that program.
+        let _ = lock(&self.state).file.unlock();
     }
 }
 
@@ -403,5 +405,24 @@ impl Broken {
             Self::Read(error) => Error::io("read", path, &error),
             Self::Seen(error) => error,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_that_is_closed_is_free_though_a_program_is_just_starting() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        let open = || EventLog::open(&path, &mut |_| Ok(()));
+        let (log, _) = open().unwrap();
+        assert!(open().is_err() && is_held(&path));
+        // As a process has it between its fork and its program.
+        let _started = lock(&log.state).file.try_clone().unwrap();
+        drop(log);
+        assert!(!is_held(&path));
+        assert!(open().is_ok());
     }
 }
