@@ -250,7 +250,7 @@ fn replies_that_are_none() {
         let failure = server
             .ask(&Client::new().unwrap(), &Cancel::new())
             .unwrap_err();
-        assert_eq!(server.connections(), 1);
+        assert_eq!(server.connections(), 1, "{failure:?}");
         failure.cause
     };
     assert_eq!(cause(b""), Cause::Broken);

@@ -10,6 +10,7 @@ fn failures_that_differ_in_digits_are_one_line() {
         ("errors: wrong\n", "failed, which counts as wrong (8):"),
     ] {
         let ran = project(10, said, more).run("run eval.yaml");
+        let ran = ran.says(title);
         let (_, listed) = ran.out.split_once(title).unwrap();
         let first = listed.trim_start().lines().next().unwrap();
         assert_eq!(
