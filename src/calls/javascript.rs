@@ -115,6 +115,8 @@ mod tests {
             Some("[{'f': {'a': '1'}}]"),
         );
         check("f(a={}; g()", None);
+        check("f(a=#\x7f in o)", Some("[{'f': {'a': '#\\x7f in o'}}]"));
+        check("f(a=#\x1f in o)", None);
         // White space and letters are those of a UTF-8 locale: `iné` is a name, so a statement ends before it.
         check("f(a=1)\u{2003}\n\u{3000}b", Some("[{'f': {'a': '1'}}]"));
         check("f(a=1)\u{a0}\nb", None);

@@ -194,7 +194,8 @@ impl<'a> Signs<'a> {
 /// A JavaScript `#`, which starts private names and the line `#!`.
 fn lone_hash(next: Option<u8>) -> Sign<'static> {
     match next {
-        Some(b'!' | b'\\' | 0x80..) => Sign::Unsure,
+        // To the parser DEL is a letter.
+        Some(b'!' | b'\\' | 0x7f..) => Sign::Unsure,
         Some(byte) if is_word_start(byte) => Sign::Unsure,
         _ => Sign::Broken,
     }
