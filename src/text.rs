@@ -45,6 +45,8 @@ pub(crate) use shown::{p_value, quoted};
 pub(crate) use snippet::snippet;
 pub(crate) use whole_word::contains_whole;
 pub(crate) use word::is_py_word;
+#[cfg(feature = "bfcl")]
+pub(crate) use word::py_word_class;
 
 /// Whether Python's `str.isspace` holds, which is also `\s` of its regular expressions and what
 /// `str.strip()` and `str.split()` cut at.

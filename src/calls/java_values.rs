@@ -204,6 +204,27 @@ mod tests {
             "['a', 'b']",
         );
         check("new ArrayList<>()", "ArrayList", Some("String"), "[]");
+        // Names are words as Python has them.
+        check("new m²[]{1}", "Array", Some("integer"), "[1]");
+        check(
+            "new e\u{301}[]{1}",
+            "Array",
+            Some("integer"),
+            "'new e\u{301}[]{1}'",
+        );
+        check("new ArrayList<½>()", "ArrayList", None, "[]");
+        check(
+            "new ArrayList<½>(Arrays.asList(1))",
+            "ArrayList",
+            None,
+            "[1]",
+        );
+        check(
+            "new ArrayList<Ⓐ>() {{ add(1); }}",
+            "ArrayList",
+            None,
+            "'new ArrayList<Ⓐ>() {{ add(1); }}'",
+        );
         check(
             "Arrays.asList(1)",
             "ArrayList",

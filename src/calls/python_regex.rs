@@ -2,12 +2,15 @@
 
 use regex::Regex;
 
-use crate::text::py_digit;
+use crate::text::{py_digit, py_word_class};
 
-/// A pattern with `\s` as in Python, which has the four ASCII separators too. `\w` is nearly the same:
-/// Python has no combining marks in it.
+/// A pattern with `\s` as in Python, which has the four ASCII separators too, and `\w` as there, which has numbers of
+/// all kinds but no marks. Neither stands in brackets.
 pub(super) fn pattern(pattern: &str) -> Regex {
-    let pattern = pattern.replace(r"\s", r"[\s\x1c-\x1f]");
+    let mut pattern = pattern.replace(r"\s", r"[\s\x1c-\x1f]");
+    if pattern.contains(r"\w") {
+        pattern = pattern.replace(r"\w", &format!("[a-zA-Z0-9_{}]", py_word_class()));
+    }
     Regex::new(&pattern).expect("a constant pattern is correct")
 }
 
@@ -48,6 +51,41 @@ fn after_digits(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words() {
+        let word = pattern(r"^\w$");
+        for text in [
+            "a",
+            "Z",
+            "0",
+            "_",
+            "é",
+            "²",
+            "½",
+            "Ⅷ",
+            "٣",
+            "中",
+            "ª",
+            "\u{10400}",
+            "\u{3134a}",
+        ] {
+            assert!(word.is_match(text), "{text:?}");
+        }
+        // A mark, a letter in a circle, a connector, a joiner, a letter of Unicode 15 and one that is none.
+        for text in [
+            "-",
+            "$",
+            "\u{300}",
+            "Ⓐ",
+            "‿",
+            "\u{200d}",
+            "\u{31350}",
+            "\u{378}",
+        ] {
+            assert!(!word.is_match(text), "{text:?}");
+        }
+    }
 
     #[test]
     fn numbers() {

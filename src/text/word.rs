@@ -13,6 +13,18 @@ pub(crate) fn is_py_word(c: char) -> bool {
     BOUNDS.partition_point(|&bound| bound <= code) % 2 == 1
 }
 
+/// The characters beyond ASCII that [`is_py_word`] takes, as the inside of a class of the crate `regex`.
+#[cfg(feature = "bfcl")]
+pub(crate) fn py_word_class() -> String {
+    use std::fmt::Write;
+    let mut class = String::new();
+    for run in BOUNDS.chunks_exact(2) {
+        let (first, last) = (run[0], run[1] - 1);
+        write!(class, r"\u{{{first:x}}}-\u{{{last:x}}}").expect("a text takes everything");
+    }
+    class
+}
+
 /// Where a run of word characters begins or ends, in turn.
 static BOUNDS: [u32; RUNS.len()] = bounds();
 
