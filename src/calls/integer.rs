@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use num_bigint::BigInt;
 use num_traits::{FromPrimitive as _, Num as _, ToPrimitive as _};
 
-use crate::text::{is_py_space, py_digit};
+use crate::text::py_digit;
 
 /// The largest number of digits that Python reads from or writes to text; beyond, it raises `ValueError`.
 pub(super) const MAX_DIGITS: usize = 4300;
@@ -62,7 +62,8 @@ impl Int {
     /// Python's `int(text)`: white space around it, a sign, digits of any script, single underscores.
     /// `None` where Python raises `ValueError`.
     pub(super) fn from_text(text: &str) -> Option<Self> {
-        let text = text.trim_matches(is_py_space);
+        // Not `is_py_space`: here only the white space of C counts below U+0080, without U+001C to U+001F.
+        let text = text.trim();
         let (negative, digits) = match text.strip_prefix('-') {
             Some(digits) => (true, digits),
             None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -176,7 +177,9 @@ mod tests {
             assert_eq!(got.as_deref(), expect, "{text:?}");
         }
         check("12", Some("12"));
-        check(" \u{1c}-1_000\n", Some("-1000"));
+        check(" \u{85}-1_000\n\u{2003}", Some("-1000"));
+        check("\u{1c}1", None);
+        check("1\u{1f}", None);
         check("+007", Some("7"));
         check("٣", Some("3"));
         check("-9223372036854775808", Some("-9223372036854775808"));

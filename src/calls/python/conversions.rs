@@ -3,7 +3,7 @@
 use super::super::half;
 use super::super::integer::{Int, MAX_DIGITS};
 use super::super::value::Value;
-use crate::text::{is_py_space, py_float};
+use crate::text::py_float;
 
 pub(super) fn radix(value: &Value, radix: u32, prefix: &str) -> Option<Value> {
     let text = value.as_integer()?.big().to_str_radix(radix);
@@ -75,7 +75,7 @@ pub(super) fn based(value: &Value, base: &Value) -> Option<Value> {
     if base == 10 {
         return Int::from_text(text).map(Value::Int);
     }
-    let text = text.trim_matches(is_py_space);
+    let text = text.trim();
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
