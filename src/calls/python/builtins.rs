@@ -27,6 +27,23 @@ const UNSUPPORTED: &[&str] = &[
     "reduce", "Path", "List", "Optional", "Union", "Type", "Callable", "Lock",
 ];
 
+/// Builtins that are no functions: exceptions and single values. Nothing is worked out of these, either.
+#[rustfmt::skip]
+const OBJECTS: &[&str] = &[
+    "ArithmeticError", "AssertionError", "AttributeError", "BaseException", "BaseExceptionGroup", "BlockingIOError",
+    "BrokenPipeError", "BufferError", "BytesWarning", "ChildProcessError", "ConnectionAbortedError", "ConnectionError",
+    "ConnectionRefusedError", "ConnectionResetError", "DeprecationWarning", "EOFError", "EncodingWarning", "EnvironmentError",
+    "Exception", "ExceptionGroup", "FileExistsError", "FileNotFoundError", "FloatingPointError", "FutureWarning",
+    "GeneratorExit", "IOError", "ImportError", "ImportWarning", "IndentationError", "IndexError", "InterruptedError",
+    "IsADirectoryError", "KeyError", "KeyboardInterrupt", "LookupError", "MemoryError", "ModuleNotFoundError", "NameError",
+    "NotADirectoryError", "NotImplementedError", "OSError", "OverflowError", "PendingDeprecationWarning", "PermissionError",
+    "ProcessLookupError", "RecursionError", "ReferenceError", "ResourceWarning", "RuntimeError", "RuntimeWarning",
+    "StopAsyncIteration", "StopIteration", "SyntaxError", "SyntaxWarning", "SystemError", "SystemExit", "TabError",
+    "TimeoutError", "TypeError", "UnboundLocalError", "UnicodeDecodeError", "UnicodeEncodeError", "UnicodeError",
+    "UnicodeTranslateError", "UnicodeWarning", "UserWarning", "ValueError", "Warning", "ZeroDivisionError", "Ellipsis",
+    "NotImplemented", "__build_class__",
+];
+
 /// Functions whose result is gone through once, and has no value of its own here.
 const LAZY: &[&str] = &["range", "enumerate", "reversed", "zip"];
 
@@ -40,7 +57,7 @@ const KNOWN: &[&str] = &[
 /// The fault of a name without a value.
 pub(super) fn unknown_name(name: &str) -> DecodeFault {
     let is_known = |names: &[&str]| names.contains(&name);
-    if is_known(UNSUPPORTED) || is_known(LAZY) || is_known(KNOWN) {
+    if is_known(UNSUPPORTED) || is_known(OBJECTS) || is_known(LAZY) || is_known(KNOWN) {
         return not_evaluated(format!("`{name}` is not evaluated"));
     }
     DecodeFault::new(format!("name '{name}' is not defined"))

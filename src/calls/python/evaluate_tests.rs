@@ -87,6 +87,8 @@ fn limits_are_told() {
         ("1/0", false),
         ("'a'+1", false),
         ("'abc'.index('z')+1", false),
+        ("Exception + 1", true),
+        ("NotImplemented + 1", true),
     ] {
         let fault = calls(&format!("[f(x={text})]")).unwrap_err();
         assert_eq!(fault.limit().is_some(), is_limit, "{text}: {fault:?}");
