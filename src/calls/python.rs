@@ -5,6 +5,7 @@
 
 mod arithmetic;
 mod builtins;
+mod complex;
 mod conversions;
 mod evaluate;
 #[cfg(test)]

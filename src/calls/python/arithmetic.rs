@@ -8,7 +8,7 @@ use super::super::fault::{DecodeFault, DecodeResult};
 use super::super::integer::Int;
 use super::super::value::{Dict, Value};
 use super::fault::not_evaluated;
-use super::percent;
+use super::{complex, percent};
 
 /// The largest result of arithmetic, in bits. Python would go on until memory or patience ends; nothing
 /// near this size can be printed, so no answer hangs on it.
@@ -74,7 +74,7 @@ pub(super) fn binary(
     }
     let complex = matches!(left, Value::Complex(..)) || matches!(right, Value::Complex(..));
     if complex && let (Some(a), Some(b)) = (as_complex(left)?, as_complex(right)?) {
-        return complexes(op, a, b)?.ok_or_else(|| mismatch(op, left, right));
+        return complex::binary(op, a, b)?.ok_or_else(|| mismatch(op, left, right));
     }
     if let (Some(a), Some(b)) = (as_float(left)?, as_float(right)?) {
         return floats(op, a, b)?.ok_or_else(|| mismatch(op, left, right));
@@ -102,7 +102,7 @@ pub(super) fn too_large() -> DecodeFault {
     not_evaluated("the result is too large")
 }
 
-fn zero_division() -> DecodeFault {
+pub(super) fn zero_division() -> DecodeFault {
     DecodeFault::new("division by zero")
 }
 
@@ -155,6 +155,11 @@ fn sequences(
                 let text = percent::format(format, right)?;
                 spend(fuel, text.len() as u64)?;
                 Ok(Some(Value::Str(text)))
+            }
+            Value::Bytes(format) => {
+                let bytes = percent::bytes(format, right)?;
+                spend(fuel, bytes.len() as u64)?;
+                Ok(Some(Value::Bytes(bytes)))
             }
             _ => Ok(None),
         },
@@ -394,34 +399,12 @@ fn float_power(a: f64, b: f64) -> DecodeResult<Value> {
         return Err(DecodeFault::new(message));
     }
     if a < 0.0 && a.is_finite() && b.is_finite() && b.fract() != 0.0 {
-        let (length, angle) = ((-a).powf(b), std::f64::consts::PI * b);
-        return Ok(Value::Complex(length * angle.cos(), length * angle.sin()));
+        let (re, im) = complex::power((a, 0.0), (b, 0.0))?;
+        return Ok(Value::Complex(re, im));
     }
     let result = a.powf(b);
     if result.is_infinite() && a.is_finite() && b.is_finite() {
         return Err(DecodeFault::new("(34, 'Numerical result out of range')"));
     }
     Ok(Value::Float(result))
-}
-
-fn complexes(op: Operator, a: (f64, f64), b: (f64, f64)) -> DecodeResult<Option<Value>> {
-    let (re, im) = match op {
-        Operator::Add => (a.0 + b.0, a.1 + b.1),
-        Operator::Sub => (a.0 - b.0, a.1 - b.1),
-        Operator::Mult => (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0),
-        Operator::Div if b == (0.0, 0.0) => return Err(zero_division()),
-        // Smith's method, as Python has it.
-        Operator::Div if b.0.abs() >= b.1.abs() => {
-            let ratio = b.1 / b.0;
-            let scale = b.0 + b.1 * ratio;
-            ((a.0 + a.1 * ratio) / scale, (a.1 - a.0 * ratio) / scale)
-        }
-        Operator::Div => {
-            let ratio = b.0 / b.1;
-            let scale = b.0 * ratio + b.1;
-            ((a.0 * ratio + a.1) / scale, (a.1 * ratio - a.0) / scale)
-        }
-        _ => return Ok(None),
-    };
-    Ok(Some(Value::Complex(re, im)))
 }

@@ -77,6 +77,8 @@ struct FormatSpec<'a> {
     fill: &'a str,
     align: Option<char>,
     sign: Option<char>,
+    /// What rounds to zero has no minus.
+    positive_zero: bool,
     alternate: bool,
     width: usize,
     grouping: Option<char>,
@@ -92,11 +94,12 @@ pub(super) fn format(value: &Value, spec: &str, fuel: &mut u64) -> DecodeResult<
             value => written(value),
         };
     }
-    let spec = FormatSpec::read(spec)?;
+    let spec = FormatSpec::read(spec, matches!(value, Value::Str(_)))?;
     spend(fuel, (spec.width + spec.precision.unwrap_or(0)) as u64)?;
     match value {
         Value::Str(text) => spec.text(text),
         Value::Int(_) | Value::Bool(_) | Value::Float(_) => spec.number(value),
+        Value::Complex(..) => Err(not_evaluated("such a format is not evaluated")),
         other => {
             let class = other.type_name();
             Err(DecodeFault::new(format!(
@@ -107,7 +110,7 @@ pub(super) fn format(value: &Value, spec: &str, fuel: &mut u64) -> DecodeResult<
 }
 
 impl<'a> FormatSpec<'a> {
-    fn read(text: &'a str) -> DecodeResult<Self> {
+    fn read(text: &'a str, is_for_text: bool) -> DecodeResult<Self> {
         let is_align = |c: char| matches!(c, '<' | '>' | '=' | '^');
         let mut chars = text.chars();
         let (first, second) = (chars.next(), chars.next());
@@ -115,6 +118,7 @@ impl<'a> FormatSpec<'a> {
             fill: " ",
             align: None,
             sign: None,
+            positive_zero: false,
             alternate: false,
             width: 0,
             grouping: None,
@@ -122,9 +126,11 @@ impl<'a> FormatSpec<'a> {
             kind: None,
         };
         let mut rest = text;
+        let mut has_fill = false;
         if let Some(align) = second.filter(|&c| is_align(c)) {
             let length = first.map_or(0, char::len_utf8);
             spec.fill = &text[..length];
+            has_fill = true;
             spec.align = Some(align);
             rest = &text[length + 1..];
         } else if let Some(align) = first.filter(|&c| is_align(c)) {
@@ -137,10 +143,14 @@ impl<'a> FormatSpec<'a> {
             Some(c)
         };
         spec.sign = take(&['+', '-', ' ']);
+        spec.positive_zero = take(&['z']).is_some();
         spec.alternate = take(&['#']).is_some();
-        if take(&['0']).is_some() && spec.align.is_none() {
+        // A zero in front of the width fills, and puts the sign of a number first if nothing else is said.
+        if take(&['0']).is_some() && !has_fill {
             spec.fill = "0";
-            spec.align = Some('=');
+            if !is_for_text {
+                spec.align.get_or_insert('=');
+            }
         }
         (spec.width, rest) = number(rest)?;
         if let Some(after) = rest.strip_prefix([',', '_']) {
@@ -165,14 +175,11 @@ impl<'a> FormatSpec<'a> {
 
     fn text(&self, text: &str) -> DecodeResult<String> {
         let is_text = matches!(self.kind, None | Some('s'));
-        if !is_text || self.sign.is_some() || self.alternate || self.grouping.is_some() {
+        let has_number = self.sign.is_some() || self.positive_zero || self.alternate;
+        if !is_text || has_number || self.grouping.is_some() {
             return Err(DecodeFault::new("unknown format for a text"));
         }
-        // A zero in front of the width fills at the right of a text.
         let align = match self.align {
-            Some('=') if self.fill == "0" => {
-                return Err(not_evaluated("zeros for a text are not evaluated"));
-            }
             Some('=') => {
                 return Err(DecodeFault::new(
                     "'=' alignment not allowed in string format specifier",
@@ -195,6 +202,13 @@ impl<'a> FormatSpec<'a> {
             (None, Value::Float(_)) => '\0',
             (None, _) => 'd',
         };
+        let is_whole = !matches!(value, Value::Float(_))
+            && matches!(kind, 'b' | 'c' | 'd' | 'n' | 'o' | 'x' | 'X');
+        if is_whole && self.positive_zero {
+            return Err(DecodeFault::new(
+                "Negative zero coercion (z) not allowed in integer format specifier",
+            ));
+        }
         let upper = kind.is_ascii_uppercase();
         let (prefix, digits, is_negative, group) = match (kind, value) {
             ('d' | 'b' | 'o' | 'x' | 'X', Value::Int(_) | Value::Bool(_)) => {
@@ -262,7 +276,12 @@ impl<'a> FormatSpec<'a> {
                     }
                     (_, precision) => percent::general(float.abs(), precision.unwrap_or(6), false),
                 };
-                let is_negative = float.is_sign_negative() && !float.is_nan();
+                let is_zero = float.is_finite() && {
+                    let digits = text.split('e').next().unwrap_or_default();
+                    !digits.contains(|c: char| matches!(c, '1'..='9'))
+                };
+                let is_negative =
+                    float.is_sign_negative() && !float.is_nan() && !(self.positive_zero && is_zero);
                 ("", text, is_negative, 3)
             }
             ('c' | 'n', _) => return Err(not_evaluated("such a format is not evaluated")),
@@ -315,7 +334,7 @@ fn with_point(text: &str, precision: usize, float: f64) -> String {
     if text.len() < precision.max(1) {
         format!("{text}.0")
     } else {
-        percent::exponent(float.abs(), precision.max(1) - 1)
+        percent::without_zeros(&percent::exponent(float.abs(), precision.max(1) - 1))
     }
 }
 

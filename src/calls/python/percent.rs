@@ -39,6 +39,27 @@ pub(super) fn format(format: &str, values: &Value) -> DecodeResult<String> {
     Ok(out)
 }
 
+/// What bytes without a conversion become.
+pub(super) fn bytes(format: &[u8], values: &Value) -> DecodeResult<Vec<u8>> {
+    let mut out = Vec::with_capacity(format.len());
+    let mut rest = format.iter();
+    while let Some(&byte) = rest.next() {
+        if byte == b'%' && rest.next() != Some(&b'%') {
+            return Err(not_evaluated("a conversion in bytes is not evaluated"));
+        }
+        out.push(byte);
+    }
+    let is_used_up = match values {
+        Value::Tuple(items) => items.is_empty(),
+        values => matches!(values, Value::Dict(_) | Value::List(_)),
+    };
+    if is_used_up {
+        Ok(out)
+    } else {
+        Err(fault("not all arguments converted during bytes formatting"))
+    }
+}
+
 fn fault(message: &str) -> DecodeFault {
     DecodeFault::new(message)
 }
@@ -62,6 +83,11 @@ struct Layout {
 impl<'a> Formatter<'a> {
     /// Reads one place behind its `%`, writes its value, and returns what follows.
     fn place<'t>(&mut self, text: &'t str, out: &mut String) -> DecodeResult<&'t str> {
+        // Python 3.10 and later know this sign only right behind the first one.
+        if let Some(after) = text.strip_prefix('%') {
+            out.push('%');
+            return Ok(after);
+        }
         let mut rest = text;
         let mut key = None;
         if let Some(after) = rest.strip_prefix('(') {
@@ -101,10 +127,6 @@ impl<'a> Formatter<'a> {
         rest = rest.strip_prefix(['h', 'l', 'L']).unwrap_or(rest);
         let mut chars = rest.chars();
         let conversion = chars.next().ok_or_else(|| fault("incomplete format"))?;
-        if conversion == '%' {
-            out.push('%');
-            return Ok(chars.as_str());
-        }
         let value = self.value(key)?;
         layout.write(conversion, value, out)?;
         Ok(chars.as_str())
@@ -112,10 +134,8 @@ impl<'a> Formatter<'a> {
 
     /// The next value, as a width or a precision.
     fn star(&mut self) -> DecodeResult<i64> {
-        let value = self.value(None)?;
-        let Value::Int(int) = value else {
-            return Err(fault("* wants int"));
-        };
+        let int = self.value(None)?.as_integer();
+        let int = int.ok_or_else(|| fault("* wants int"))?;
         let limit = i64::try_from(MAX_WIDTH).unwrap_or(i64::MAX);
         let int = int.to_i64().filter(|int| int.abs() <= limit);
         int.ok_or_else(|| not_evaluated("width too big"))
@@ -207,19 +227,22 @@ impl Layout {
                 };
                 let float = float.ok_or_else(|| fault("must be real number"))?;
                 let precision = self.precision.unwrap_or(6);
-                let text = match conversion {
+                let mut text = match conversion {
                     _ if !float.is_finite() => format!("{float}").to_lowercase(),
                     'f' | 'F' => format!("{float:.precision$}"),
                     'e' | 'E' => exponent(float, precision),
                     _ => general(float, precision, self.alternate),
                 };
+                if self.alternate && float.is_finite() && !text.contains('.') {
+                    text.insert(text.find('e').unwrap_or(text.len()), '.');
+                }
                 let text = if conversion.is_uppercase() {
                     text.to_uppercase()
                 } else {
                     text
                 };
                 let (sign, digits) = self.signed(&text);
-                self.pad(&sign, digits, float.is_finite(), out);
+                self.pad(&sign, digits, true, out);
             }
             'a' => return Err(not_evaluated("`%a` is not evaluated")),
             _ => return Err(fault("unsupported format character")),
@@ -255,19 +278,26 @@ impl Layout {
 pub(super) fn general(float: f64, precision: usize, all: bool) -> String {
     let digits = precision.max(1);
     let text = exponent(float, digits - 1);
-    let (mantissa, power) = text.split_once('e').unwrap_or((&text, "0"));
-    let power: i64 = power.parse().unwrap_or(0);
-    let short = |text: &str| {
-        if text.contains('.') && !all {
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        } else {
-            text.to_owned()
-        }
+    let power: i64 = text
+        .split_once('e')
+        .and_then(|(_, power)| power.parse().ok())
+        .unwrap_or(0);
+    let text = match usize::try_from(i64::try_from(digits).unwrap_or(i64::MAX) - 1 - power) {
+        Ok(places) if power >= -4 => format!("{float:.places$}"),
+        _ => text,
     };
-    match usize::try_from(i64::try_from(digits).unwrap_or(i64::MAX) - 1 - power) {
-        Ok(places) if power >= -4 => short(&format!("{float:.places$}")),
-        _ => format!("{}{}", short(mantissa), &text[mantissa.len()..]),
-    }
+    if all { text } else { without_zeros(&text) }
+}
+
+/// A number without the zeros at the end of its digits, and without a point that nothing follows.
+pub(super) fn without_zeros(text: &str) -> String {
+    let (digits, power) = text.split_at(text.find('e').unwrap_or(text.len()));
+    let digits = if digits.contains('.') {
+        digits.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        digits
+    };
+    format!("{digits}{power}")
 }
 
 /// `1.5e+03`: at least two digits of exponent.
