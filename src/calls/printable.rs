@@ -11,6 +11,27 @@ pub(super) fn is_printable(c: char) -> bool {
     after == 0 || UNPRINTABLE[after - 1].1 < code
 }
 
+/// Whether Unicode 14 gives a name to a character, or calls it by another one as it does with control characters.
+pub(super) fn is_named(c: char) -> bool {
+    let code = u32::from(c);
+    let is_format = || {
+        FORMAT
+            .iter()
+            .any(|&(first, last)| (first..=last).contains(&code))
+    };
+    is_printable(c) || c.is_control() || c.is_whitespace() || is_format()
+}
+
+/// The characters of the category `Cf`, which have a name and cannot be printed.
+#[rustfmt::skip]
+const FORMAT: [(u32, u32); 21] = [
+    (0xad, 0xad), (0x600, 0x605), (0x61c, 0x61c), (0x6dd, 0x6dd), (0x70f, 0x70f), (0x890, 0x891),
+    (0x8e2, 0x8e2), (0x180e, 0x180e), (0x200b, 0x200f), (0x202a, 0x202e), (0x2060, 0x2064),
+    (0x2066, 0x206f), (0xfeff, 0xfeff), (0xfff9, 0xfffb), (0x110bd, 0x110bd), (0x110cd, 0x110cd),
+    (0x13430, 0x13438), (0x1bca0, 0x1bca3), (0x1d173, 0x1d17a), (0xe0001, 0xe0001),
+    (0xe0020, 0xe007f),
+];
+
 /// First and last of each run beyond ASCII, written by Python 3.11.
 #[rustfmt::skip]
 #[expect(clippy::unreadable_literal, reason = "code points")]
@@ -172,7 +193,7 @@ const UNPRINTABLE: [(u32, u32); 700] = [
 
 #[cfg(test)]
 mod tests {
-    use super::is_printable;
+    use super::{is_named, is_printable};
 
     #[test]
     fn printable() {
@@ -189,5 +210,7 @@ mod tests {
             "unassigned"
         );
         assert!(!is_printable('\u{1fae8}'), "of Unicode 15");
+        assert!(is_named('\u{200b}') && is_named('\n') && is_named('\u{a0}') && is_named('é'));
+        assert!(!is_named('\u{1fae8}') && !is_named('\u{378}') && !is_named('\u{e000}'));
     }
 }

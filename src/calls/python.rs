@@ -120,6 +120,9 @@ fn parse_to<T>(
             return Err(syntax());
         }
         match parsed.syntax() {
+            Mod::Expression(expression) if fstring::has_lone_star(&expression.body, text) => {
+                Err(syntax())
+            }
             Mod::Expression(expression) => use_it(&expression.body, SourceText(text)),
             Mod::Module(_) => Err(syntax()),
         }
@@ -205,7 +208,13 @@ impl<'a> Resolver<'a> {
                 }
                 Ok(Value::Dict(result))
             }
-            Expr::BinOp(_) => self.evaluator.run(expr),
+            Expr::BinOp(sum) => {
+                // The official program writes it out first, and cannot write every f-string.
+                if self.source.of(sum).contains('{') {
+                    unparse::unparse(expr, self.source)?;
+                }
+                self.evaluator.run(expr)
+            }
             Expr::Name(name) => Ok(Value::from(name.id.as_str())),
             Expr::Call(call) if call.arguments.keywords.is_empty() => {
                 unparse::unparse(expr, self.source).map(Value::Str)

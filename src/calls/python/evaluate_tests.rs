@@ -84,6 +84,8 @@ fn formats_of_values() {
         ("(1+2j) ** -3", "(-0.08800000000000001+0.016j)"),
         ("((-9)**0.5) ** 2", "(-9+1.102182119232618e-15j)"),
         ("0.1 ** 2.5j", "(0.8644592813897369+0.5027028454456366j)"),
+        ("f'{*[1], 2}{1!r}{1 != 2}'+'!'", "'(1, 2)1True!'"),
+        ("'\\N{BULLET}\\N{cjk compatibility ideograph-f900}' + ''", "'•\u{f900}'"),
     ];
     for (text, expect) in values {
         value(text, expect);
@@ -118,9 +120,14 @@ fn limits_are_told() {
         ("b'%d' % 1", true),
         ("1e200j ** 2", false),
         ("0j ** -1", false),
+        ("f'{*[1]}' + ''", false),
+        ("f'{1!ſ}' + ''", false),
+        ("f'{1!s }' + ''", false),
+        ("f'{\"\u{a0}\"}' + ''", false),
         ("int('\\x1c1') + 1", true),
         ("Exception + 1", true),
         ("NotImplemented + 1", true),
+        ("'\\N{SHAKING FACE}' + ''", false),
     ] {
         let fault = calls(&format!("[f(x={text})]")).unwrap_err();
         assert_eq!(fault.limit().is_some(), is_limit, "{text}: {fault:?}");

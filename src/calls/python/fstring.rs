@@ -3,8 +3,9 @@
 
 use std::fmt::Write as _;
 
+use ruff_python_ast::visitor::{Visitor, walk_interpolated_string_element};
 use ruff_python_ast::{
-    ConversionFlag, ExprFString, FStringPart, InterpolatedElement, InterpolatedStringElement,
+    ConversionFlag, Expr, ExprFString, FStringPart, InterpolatedElement, InterpolatedStringElement,
 };
 
 use super::super::fault::{DecodeFault, DecodeResult};
@@ -15,6 +16,29 @@ use super::literal::{self, SourceText};
 use super::unparse::unparse_inner;
 
 const ALL_QUOTES: [&str; 4] = ["'", "\"", "\"\"\"", "'''"];
+
+/// Whether a star stands alone in braces, which no expression is to Python 3.11.
+pub(super) fn has_lone_star(expr: &Expr, source: &str) -> bool {
+    let mut braces = source.split('{').skip(1);
+    if !braces.any(|inside| inside.trim_start().starts_with('*')) {
+        return false;
+    }
+    let mut stars = LoneStars { found: false };
+    stars.visit_expr(expr);
+    stars.found
+}
+
+struct LoneStars {
+    found: bool,
+}
+
+impl<'a> Visitor<'a> for LoneStars {
+    fn visit_interpolated_string_element(&mut self, element: &'a InterpolatedStringElement) {
+        let inside = element.as_interpolation().map(|field| &*field.expression);
+        self.found |= matches!(inside, Some(Expr::Starred(_)));
+        walk_interpolated_string_element(self, element);
+    }
+}
 
 /// A constant part or one in braces.
 struct FstringPart {
