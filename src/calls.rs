@@ -31,6 +31,7 @@ pub(crate) mod javascript_values;
 pub(crate) mod json_calls;
 pub(crate) mod xml;
 mod xml_names;
+mod xml_namespaces;
 
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@ use super::integer::Int;
 use super::python;
 use super::value::{Dict, Value};
 use super::xml_names;
+use super::xml_namespaces;
 use crate::text::{is_py_space, py_float, py_lower};
 
 /// `<function name="f"><params><param name="a" value="1" type="integer"/></params></function>`; the
@@ -46,9 +47,14 @@ fn calls(
     text: &str,
     read: impl Fn(Node<'_, '_>, &mut Dict) -> DecodeResult<()>,
 ) -> DecodeResult<Value> {
-    let document = Document::parse(text).map_err(|fault| DecodeFault::new(fault.to_string()))?;
-    if !xml_names::are_old(&document) || xml_names::has_odd_marks(text) {
-        return Err(DecodeFault::new("not well-formed (invalid token)"));
+    let malformed = || DecodeFault::new("not well-formed (invalid token)");
+    let text = xml_namespaces::without_colons(text).ok_or_else(malformed)?;
+    let document = Document::parse(&text).map_err(|fault| DecodeFault::new(fault.to_string()))?;
+    if !xml_names::are_old(&document) || xml_names::has_odd_references(&text) {
+        return Err(malformed());
+    }
+    if !xml_namespaces::are_bound(&document) {
+        return Err(DecodeFault::new("unbound prefix, or a wrong namespace"));
     }
     let mut calls = Vec::new();
     for function in children(document.root_element(), "function") {
@@ -62,10 +68,8 @@ fn calls(
 
 /// Child elements of a name, in no namespace.
 fn children<'a, 'i>(node: Node<'a, 'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
-    node.children().filter(move |child| {
-        let tag = child.tag_name();
-        child.is_element() && tag.name() == name && tag.namespace().is_none()
-    })
+    node.children()
+        .filter(move |child| child.tag_name().name() == name && xml_namespaces::is_in_none(*child))
 }
 
 fn attribute(node: Node<'_, '_>, name: &str) -> DecodeResult<Value> {
@@ -166,6 +170,29 @@ mod tests {
         // Names are those of the fourth edition, with something before a colon.
         check("<param na\u{feff}me=\"a\"/>", None);
         check("<:param/>", None);
+        check("<a><?b:c?></a>", None);
+        // An empty namespace is none, and undoes the one around it.
+        check(
+            r#"<params xmlns=""><param xmlns='' name="a" value="1" type="integer"/></params>"#,
+            Some("{'a': 1}"),
+        );
+        check(
+            r#"<params xmlns="u"><param name="a"/></params><param name="b"/>"#,
+            Some("{'b': ''}"),
+        );
+        check(
+            r#"<params><x xmlns="u"/><param name="a"/></params>"#,
+            Some("{'a': ''}"),
+        );
+        check(r#"<param name="a" xmlns="" xmlns=""/>"#, None);
+        // What has a prefix is another element or attribute.
+        check(
+            r#"<xml:param/><param xml:name="a" xmlns:x="u" value="1" x:value="2" x:type="integer"/>"#,
+            Some("{None: '1'}"),
+        );
+        check(r#"<param name="a" x:type="integer"/>"#, None);
+        check(r#"<param name="a" xml:lang="" xml:lang=""/>"#, None);
+        check(r#"<param name="a" xmlns:x=""/>"#, None);
     }
 
     #[test]
@@ -190,6 +217,14 @@ mod tests {
         check(r#"<param name="a"/>"#, Some("{'a': ''}"));
         check(r#"<params><param name="a">1</param></params>"#, Some("{}"));
         check("<param>1</param>", None);
+        check(
+            r#"<param name="a" xmlns="" xmlns:x="u" x:type="integer">1</param>"#,
+            Some("{'a': '1'}"),
+        );
+        check(r#"<param name="a" xmlns="u">1</param>"#, Some("{}"));
+        check(r#"<param xml:name="a">1</param>"#, None);
+        check(r#"<param name="a">&#x110000;</param>"#, None);
+        check(r#"<param name="a" b="&#57343;"/>"#, None);
         super::tests::check(&concise_calls("<functions><function/></functions>"), None);
         super::tests::check(&concise_calls("<functions></functions>"), Some("[]"));
     }

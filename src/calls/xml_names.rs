@@ -1,51 +1,51 @@
 //! Which names the XML parser of Python takes: those of the fourth edition of the standard, which lists letters of
 //! Unicode 2. The fifth allows nearly every character. And what else that parser refuses, and the one here takes.
 
-use roxmltree::{Document, Namespace, NodeType};
+use roxmltree::{Document, NodeType};
+
+/// What stands for the colon of a name, and behind `xmlns`: no name of the fourth edition has it.
+pub(super) const COLON: char = '：';
 
 /// Whether all names of a document are of the fourth edition.
 pub(super) fn are_old(document: &Document<'_>) -> bool {
+    let is_old = |name: &str| name.split(COLON).all(is_old);
     document.descendants().all(|node| match node.node_type() {
         NodeType::Element => {
-            let attributes = node.attributes().map(|attribute| attribute.name());
-            let mut prefixes = node.namespaces().filter_map(Namespace::name);
-            has_no_colon(document, node.range().start + 1)
-                && node
-                    .attributes()
-                    .all(|one| has_no_colon(document, one.range_qname().start))
-                && is_old(node.tag_name().name())
-                && attributes.into_iter().all(is_old)
-                && prefixes.all(is_old)
+            is_old(node.tag_name().name()) && node.attributes().all(|one| is_old(one.name()))
         }
-        NodeType::PI => node
-            .pi()
-            .is_none_or(|instruction| is_old(instruction.target)),
+        NodeType::PI => node.pi().is_none_or(|instruction| {
+            is_old(instruction.target) && !instruction.target.contains(':')
+        }),
         NodeType::Root | NodeType::Comment | NodeType::Text => true,
     })
 }
 
-/// Whether a document refers to half of a surrogate pair, or ends an element whose name has nothing before its colon.
-pub(super) fn has_odd_marks(text: &str) -> bool {
+/// Whether a document refers to a number that no character has.
+pub(super) fn has_odd_references(text: &str) -> bool {
     let mut rest = text;
     while let Some(place) = rest.find(['<', '&']) {
         rest = &rest[place..];
-        let skipped = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
-        let section = skipped.iter().find(|(open, _)| rest.starts_with(open));
-        if let Some((open, close)) = section {
-            let inside = &rest[open.len()..];
-            rest = inside.find(close).map_or("", |end| &inside[end..]);
-            continue;
-        }
-        if rest.starts_with("</:") || refers_to_half(rest) {
-            return true;
-        }
-        rest = &rest[1..];
+        rest = match behind_section(rest) {
+            Some(behind) => behind,
+            None if is_odd_reference(rest) => return true,
+            None => &rest[1..],
+        };
     }
     false
 }
 
-/// Whether a text starts with `&#xd800;` or the like.
-fn refers_to_half(text: &str) -> bool {
+/// What follows the comment, the literal text or the instruction that a text starts with.
+pub(super) fn behind_section(text: &str) -> Option<&str> {
+    let sections = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
+    sections.into_iter().find_map(|(open, close)| {
+        let inside = text.strip_prefix(open)?;
+        Some(inside.split_once(close).map_or("", |(_, behind)| behind))
+    })
+}
+
+/// Whether a text starts with `&#xd800;`, half of a surrogate pair, or `&#x110000;`. Digits beyond counting and
+/// characters that XML does not have are refused before.
+fn is_odd_reference(text: &str) -> bool {
     let number = text
         .strip_prefix("&#")
         .and_then(|rest| rest.split_once(';'));
@@ -53,18 +53,14 @@ fn refers_to_half(text: &str) -> bool {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),
         None => number.parse().ok(),
     });
-    code.is_some_and(|code| (0xd800..0xe000).contains(&code))
+    code.is_some_and(|code| char::from_u32(code).is_none())
 }
 
-/// Whether a name has something before its first colon.
-fn has_no_colon(document: &Document<'_>, start: usize) -> bool {
-    document.input_text().as_bytes().get(start) != Some(&b':')
-}
-
-/// Whether a name that the fifth edition has is one of the fourth.
+/// Whether a name, or a side of its colon, is one of the fourth edition. Of the fifth it is one already, as a whole.
 fn is_old(name: &str) -> bool {
-    name.char_indices().all(|(place, c)| {
-        c.is_ascii() || is_in(&LETTERS, c) || (place > 0 && is_in(&BEHIND_LETTERS, c))
+    name.char_indices().all(|(place, c)| match place {
+        0 => c.is_ascii_alphabetic() || c == '_' || is_in(&LETTERS, c),
+        _ => c.is_ascii() || is_in(&LETTERS, c) || is_in(&BEHIND_LETTERS, c),
     })
 }
 
@@ -136,24 +132,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn odd_marks() {
+    fn odd_references() {
         for text in [
             "a&#xd800;",
             "<a b='&#57343;'/>",
             "<!-- --><a>&#x00DBFF;</a>",
-            "<a></:a>",
+            "<a>&#x110000;</a>",
+            "<a b='&#1114112;'/>",
         ] {
-            assert!(has_odd_marks(text), "{text}");
+            assert!(has_odd_references(text), "{text}");
         }
         for text in [
             "<a>&#xe000;&amp;</a>",
             "<!-- &#xd800; --><a/>",
-            "<![CDATA[</:a>&#xd800;]]>",
+            "<a>&#x10ffff;</a>",
+            "<![CDATA[&#xd800;]]>",
             "<?a &#xd800;?>",
             "&#",
             "<!--",
         ] {
-            assert!(!has_odd_marks(text), "{text}");
+            assert!(!has_odd_references(text), "{text}");
         }
     }
 
@@ -171,6 +169,8 @@ mod tests {
             "\u{1d41f}",
             "\u{b7}",
             "x\u{149}",
+            "1a",
+            "-",
             "\u{2163}",
         ] {
             assert!(!is_old(name), "{name:?}");
