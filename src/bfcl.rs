@@ -4,6 +4,7 @@
 
 pub(crate) mod checker;
 pub(crate) mod data;
+pub(crate) mod form;
 
 pub(crate) mod benchmark;
 pub(crate) mod export;

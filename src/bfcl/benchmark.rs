@@ -6,21 +6,23 @@
 //!
 //! Prompts and tools of all 3,641 official entries are equal to those that the official package makes for its default
 //! prompt format and for `OpenAI`'s completions. Both are given to every agent: one that calls natively uses
-//! `Task::question` and `Task::tools`, and has no need of `Task::prompt`; a spec says `prompt: none` for it. The
-//! prompt formats of `format_sensitivity` are not made here, though [`check`](crate::bfcl::checker::check) reads them all.
+//! `Task::question` and `Task::tools`, and has no need of `Task::prompt`; a spec says `prompt: none` for it.
+//! `format_sensitivity` asks its entries in 26 forms of the prompt, all equal to the official ones, and without tools.
 //!
 #![doc = include_str!("benchmark/categories.md")]
 
 pub(crate) mod aggregates;
 pub(crate) mod prompt;
+pub(crate) mod sensitivity;
 pub(crate) mod tally;
-mod tools;
+pub(crate) mod tools;
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
 
+use super::form::{FORM, FORMAT_SENSITIVITY, ORIGINAL, PromptForm};
 use crate::benchmark::{Benchmark, CategoryCount, CountsRecords, RunningMetrics, collected};
 use crate::bfcl::checker;
 use crate::bfcl::data::{BfclQuestion, Category, Data};
@@ -35,7 +37,7 @@ pub(crate) use tally::Weights;
 ///
 /// A sample's metadata has `category`, `function` (the documents, which the scorer needs) and `messages`, which agents
 /// may see; `unsatisfiable` tells why no answer can be right, for the few entries of which that is known. Slice
-/// is `category`.
+/// is `category`, and for `format_sensitivity` each part of the form.
 ///
 /// ```no_run
 /// # fn main() -> evaltest::Result<()> {
@@ -83,7 +85,7 @@ impl Bfcl {
         self.data.select(&[name.to_owned()]).map(drop)
     }
 
-    /// Only these categories and collections; by default all that are judged here.
+    /// Only these categories and collections; by default all that are judged here, without `format_sensitivity`.
     #[must_use]
     pub fn categories<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.categories = names.into_iter().map(Into::into).collect();
@@ -111,8 +113,16 @@ impl Bfcl {
     /// The categories that are asked and judged here.
     fn asked(&self) -> Result<Vec<Category>> {
         let mut asked = self.data.select(&self.categories)?;
-        asked.retain(Category::is_native);
+        asked.retain(|category| self.is_asked(category));
         Ok(asked)
+    }
+
+    fn is_asked(&self, category: &Category) -> bool {
+        if self.categories.is_empty() {
+            category.is_default()
+        } else {
+            category.is_native()
+        }
     }
 
     /// Checks the weights.
@@ -155,7 +165,7 @@ impl Bfcl {
             .data
             .select(&self.categories)?
             .into_iter()
-            .partition(Category::is_native);
+            .partition(|category| self.is_asked(category));
         if !self.categories.is_empty() {
             let others = others.iter().map(|category| self.skipped(category));
             skipped = others.collect::<Result<_>>()?;
@@ -202,12 +212,17 @@ impl Bfcl {
 pub(crate) fn sample(question: BfclQuestion) -> Sample {
     let functions = question.functions.to_json();
     let category = &question.category.name;
+    let form = PromptForm::of_id(&question.id);
+    let form = form.filter(|_| category == FORMAT_SENSITIVITY);
+    let form = form.map(|(form, original)| (form, original.to_owned()));
     let mut sample = Sample::new(question.id, prompt::question(&question.messages))
         .slice("category", category.as_str());
     sample.target = question
         .ground_truth
         .map(|ground_truth| Target(ground_truth.to_json()));
-    sample.tools = tools::of(&functions, category);
+    if form.is_none() {
+        sample.tools = tools::of(&functions, category);
+    }
     let metadata = [
         ("category", Value::from(category.as_str())),
         ("messages", question.messages.to_json()),
@@ -217,6 +232,16 @@ pub(crate) fn sample(question: BfclQuestion) -> Sample {
     sample.metadata = metadata
         .map(|(key, value)| (key.to_owned(), value))
         .collect();
+    // What is asked in a form is told by the prompt alone.
+    if let Some((form, original)) = form {
+        for (slice, value) in form.slices() {
+            sample = sample.slice(slice, value);
+        }
+        sample
+            .metadata
+            .insert(FORM.to_owned(), form.to_string().into());
+        sample.metadata.insert(ORIGINAL.to_owned(), original.into());
+    }
     if let Some(reason) = question.unsatisfiable {
         sample
             .metadata
@@ -267,7 +292,8 @@ impl Benchmark for Bfcl {
 
     fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
         let categories = self.data.categories().iter();
-        let categories: Vec<_> = categories.filter(|one| one.is_native()).cloned().collect();
+        // Forms ask what is there already.
+        let categories: Vec<_> = categories.filter(|one| one.is_default()).cloned().collect();
         let take = &mut |sample, _| take(sample);
         self.data.each_placed(&categories, sample, take)
     }
@@ -277,9 +303,11 @@ impl Benchmark for Bfcl {
     }
 
     fn read_paths(&self) -> Vec<PathBuf> {
-        let asked = self.data.select(&self.categories).unwrap_or_default();
-        let asked = asked.iter().filter(|category| category.is_native());
-        let asked: Vec<_> = asked.map(|category| self.data.file(category)).collect();
+        let asked = self.asked().unwrap_or_default();
+        let asked = asked
+            .iter()
+            .flat_map(|category| self.data.sources(category));
+        let asked: Vec<_> = asked.collect();
         let mut paths = self.data.holders();
         paths.retain(|path| path == self.data.path() || asked.contains(path));
         paths

@@ -19,6 +19,7 @@
 
 mod category;
 mod index;
+mod originals;
 mod question;
 mod scanned;
 pub(crate) mod simple;
@@ -40,6 +41,7 @@ use crate::data::Sample;
 use crate::data::dataset::{TakePlaced, is_large};
 use crate::error::{Error, Result};
 use crate::text::shell_word;
+use originals::{OriginalIds, Originals};
 use question::QuestionLine;
 use scanned::{Scanned, ScannedLines};
 
@@ -75,6 +77,7 @@ impl Data {
             ))
         })?;
         if found.is_file() {
+            refuse_list_of_ids(&path)?;
             let mut data = Self {
                 path,
                 is_file: true,
@@ -159,6 +162,9 @@ impl Data {
 
     /// How many entries a category has; of those that are not judged here, how many lines.
     pub fn count(&self, category: &Category) -> Result<usize> {
+        if category.group == CategoryGroup::FormatSensitivity {
+            return Ok(OriginalIds::read(self.file(category))?.count());
+        }
         if self.is_file || category.is_native() {
             let mut count = 0;
             let nothing = |_: BfclQuestion| Sample::default();
@@ -170,12 +176,6 @@ impl Data {
         }
         let path = self.file(category);
         let text = crate::data::dataset::read_text(&path)?;
-        if category.group == CategoryGroup::FormatSensitivity {
-            // Lists of ids by category: each is asked in 26 ways.
-            let lists: HashMap<String, Vec<String>> = serde_json::from_str(&text)
-                .map_err(|error| Error::usage(error.to_string()).at(path.display()))?;
-            return Ok(26 * lists.values().map(Vec::len).sum::<usize>());
-        }
         let lines = text.lines().filter(|line| !line.trim_ascii().is_empty());
         Ok(lines.count())
     }
@@ -188,6 +188,12 @@ impl Data {
             return Ok(questions);
         }
         check_native(category)?;
+        if category.group == CategoryGroup::FormatSensitivity {
+            let originals = self.originals(category)?;
+            return Ok((0..originals.len())
+                .map(|place| originals.question(place))
+                .collect());
+        }
         let mut lines = question::lines(&self.file(category))?;
         if category.has_ground_truth() && lines.iter().any(|line| !line.has_ground_truth()) {
             self.add_answers(category, &mut lines)?;
@@ -205,8 +211,12 @@ impl Data {
         make: fn(BfclQuestion) -> Sample,
         take: &mut TakePlaced<'_>,
     ) -> Result<()> {
+        let forms = |category: &&Category| category.group == CategoryGroup::FormatSensitivity;
         if !self.is_large() {
             return categories.iter().try_for_each(|category| {
+                if forms(&category) {
+                    return self.originals(category)?.each(make, take);
+                }
                 let mut questions = self.read(category)?.into_iter();
                 questions.try_for_each(|question| take(make(question), None))
             });
@@ -218,10 +228,32 @@ impl Data {
         }
         for category in categories {
             check_native(category)?;
+            if forms(&category) {
+                self.originals(category)?.each(make, take)?;
+                continue;
+            }
             let scanned = self.scan(&self.file(category), Some(category.clone()))?;
             Arc::new(scanned).each(category, make, take)?;
         }
         Ok(())
+    }
+
+    /// The entries of which each has all forms.
+    fn originals(&self, category: &Category) -> Result<Originals> {
+        Originals::read(self, OriginalIds::read(self.file(category))?)
+    }
+
+    /// The files that the entries of a category are in.
+    pub(crate) fn sources(&self, category: &Category) -> Vec<PathBuf> {
+        let file = self.file(category);
+        if category.group != CategoryGroup::FormatSensitivity {
+            return vec![file];
+        }
+        // Whoever asks for the entries gets the error.
+        let ids = OriginalIds::read(file.clone()).ok();
+        let of = ids.iter().flat_map(OriginalIds::categories);
+        let of = of.map(|category| self.file(category));
+        of.chain([file]).collect()
     }
 
     /// Whether the entries take too much memory to have them all there.
@@ -312,6 +344,19 @@ impl Data {
     pub(crate) fn file(&self, category: &Category) -> PathBuf {
         self.path.join(format!("{PREFIX}{}.json", category.file()))
     }
+}
+
+/// A list of ids is nothing without the entries that it names.
+fn refuse_list_of_ids(path: &Path) -> Result<()> {
+    if path
+        .file_name()
+        .is_none_or(|name| name != "BFCL_v4_format_sensitivity.json")
+    {
+        return Ok(());
+    }
+    Err(Error::usage("this file lists entries of other files")
+        .at(path.display())
+        .hint("name its folder, and `categories: [format_sensitivity]`"))
 }
 
 fn check_native(category: &Category) -> Result<()> {

@@ -25,11 +25,12 @@
 //! * Name, page, organisation, licence and prices of a model are in a registry inside the official program: the
 //!   tables have what they are given ([`Model`]), else the model's name and `N/A`. Without prices the cost is that
 //!   of the machine on which the official program imagines a model that has none.
-//! * The tables have one row, and no figures of `format_sensitivity`.
+//! * The tables have one row.
 //! * An integer beyond 64 bits in the data was a text already when the run was recorded.
 
 mod answer;
 mod guide;
+mod header;
 mod layout;
 mod model;
 mod read;
@@ -44,6 +45,7 @@ use serde_json::Value as Json;
 
 use crate::bfcl::benchmark::aggregates::CategoryCounts;
 use crate::bfcl::data::{Category, CategoryGroup};
+use crate::bfcl::form::FORMAT_SENSITIVITY;
 use crate::calls::Value;
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
@@ -384,13 +386,23 @@ fn write_files(
             .iter()
             .find(|written| written.category == category.name);
         if let Some(correct) = written.and_then(|written| written.correct) {
-            let mut lines = header(correct, entries.len());
+            let mut lines = header::line(correct, entries.len(), &header::forms(category, entries));
             let judged = entries.iter().filter_map(|entry| entry.judged.as_ref());
             lines.extend(judged.filter_map(|judged| judged.line.as_deref()));
             put(&place(category, ExportKind::Score)?, &lines)?;
         }
     }
-    let tables = tables::tables(&exported.counts(), &costs(categories), &options.model);
+    let of_forms = categories
+        .iter()
+        .find(|(one, _)| one.name == FORMAT_SENSITIVITY);
+    let of_forms = of_forms.filter(|_| exported.counts().contains_key(FORMAT_SENSITIVITY));
+    let of_forms = of_forms.map(|(category, entries)| header::forms(category, entries));
+    let tables = tables::tables(
+        &exported.counts(),
+        &of_forms.unwrap_or_default(),
+        &costs(categories),
+        &options.model,
+    );
     let scores = folder.join(ExportKind::Score.as_str());
     let mut tables = tables.iter();
     tables.try_for_each(|(name, text)| put(&scores.join(name), text))
@@ -429,19 +441,6 @@ impl ExportEntry {
         let members = members.into_iter();
         score::line(members.filter_map(|(key, value)| Some((key, value?))))
     }
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "no file has so many lines that a double could not count them"
-)]
-fn header(correct: usize, total: usize) -> String {
-    let count = |count: usize| Value::from(i64::try_from(count).unwrap_or(i64::MAX));
-    score::line([
-        ("accuracy", Value::Float(correct as f64 / total as f64)),
-        ("correct_count", count(correct)),
-        ("total_count", count(total)),
-    ])
 }
 
 /// Writes a file and the folders above it.

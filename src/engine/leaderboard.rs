@@ -30,6 +30,10 @@ pub mod bfcl {
             TriedCall, VerdictMessage, check,
         };
     }
+    /// The ways in which `format_sensitivity` asks.
+    pub mod form {
+        pub use crate::bfcl::form::PromptForm;
+    }
     /// The files of the leaderboard.
     pub mod data {
         pub use crate::bfcl::data::{BfclQuestion, Category, CategoryGroup, Data, Index};

@@ -28,7 +28,7 @@ const LEFT_OUT: [(&str, usize); 9] = [
     ("docs/src/guides/reviewing.md", 3),
     ("docs/src/guides/sandbox.md", 2),
     ("docs/src/index.md", 2),
-    ("docs/src/start/bfcl.md", 1),
+    ("docs/src/start/bfcl.md", 2),
     ("docs/src/start/gaia.md", 1),
     ("docs/src/start/rust.md", 1),
 ];

@@ -11,6 +11,7 @@ mod baselines;
 mod benchmarks;
 mod bfcl;
 mod bfcl_files;
+mod bfcl_forms;
 mod book;
 mod browser;
 mod cache;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use evaltest::engine::leaderboard::bfcl::form::PromptForm;
 use evaltest::engine::leaderboard::calls::{CallFormat, JsonFault, Value};
 use evaltest::engine::text::Raw;
 use evaltest::{Error, Result};
@@ -96,14 +97,25 @@ impl<'a> Calls<'a> {
             })?),
         };
         let category = word(line, CATEGORY)?;
+        let category = category.ok_or_else(|| Error::usage("`category` is missing"))?;
+        let id = word(line, ID)?;
+        // The id of an entry in a form says what is checked, and how the answer is read.
+        let form = id.as_deref().filter(|_| category == "format_sensitivity");
+        let form = form.and_then(PromptForm::of_id);
+        let form = form.map(|(form, original)| (form, original.to_owned()));
+        let (form, category) = match form {
+            Some((form, original)) => (Some(form), Cow::Owned(original)),
+            None => (None, category),
+        };
         Ok(Self {
-            id: word(line, ID)?,
-            category: category.ok_or_else(|| Error::usage("`category` is missing"))?,
+            id,
+            category,
             is_native,
             underscore_to_dot: flag(line, UNDERSCORE_TO_DOT)?,
             model_result,
-            format,
-            has_tool_call_tag: flag(line, HAS_TOOL_CALL_TAG)?,
+            format: format.or(form.map(PromptForm::call_format)),
+            has_tool_call_tag: flag(line, HAS_TOOL_CALL_TAG)?
+                || form.is_some_and(PromptForm::has_tool_call_tag),
             function: inline(line, FUNCTION)?,
             ground_truth: inline(line, GROUND_TRUTH)?,
         })

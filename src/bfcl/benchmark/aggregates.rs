@@ -199,7 +199,7 @@ mod tests {
         let folder = "bfcl/official-run/score";
         let overall = parity::text(&format!("{folder}/data_overall.csv"));
         let mut all = CategoryCounts::new();
-        for category in Category::official().filter(Category::is_native) {
+        for category in Category::official().filter(Category::is_default) {
             let group = if category.name.starts_with("live") {
                 "live"
             } else {

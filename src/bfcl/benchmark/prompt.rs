@@ -1,12 +1,12 @@
 //! The instructions for agents that write their calls as text.
 
-use std::fmt::Write as _;
+mod documents;
+mod words;
 
-use serde::Serialize as _;
 use serde_json::Value as Json;
-use serde_json::ser::{PrettyFormatter, Serializer};
 
 use super::tools::with_hints;
+use crate::bfcl::form::PromptForm;
 use crate::calls::Value;
 use crate::data::Sample;
 
@@ -36,7 +36,11 @@ pub(crate) fn instructions(sample: &Sample) -> String {
     let part = |key| sample.metadata.get(key).unwrap_or(&Json::Null);
     let category = part("category").as_str().unwrap_or_default();
     let functions = with_hints(part("function"), category);
-    TEMPLATE.replace("{functions}", &python_dump(&functions))
+    let Some(form) = part("form").as_str().and_then(PromptForm::named) else {
+        return TEMPLATE.replace("{functions}", &documents::python_dump(&functions));
+    };
+    // The official program takes an entry that has its hint for one that has none.
+    words::instructions(form, &with_hints(&functions, category))
 }
 
 /// What is asked: the texts of the messages.
@@ -53,22 +57,5 @@ pub(crate) fn question(messages: &Value) -> String {
     texts.join("\n\n")
 }
 
-/// As Python's `json.dumps(value, indent=4)` writes it: in ASCII.
-fn python_dump(value: &Json) -> String {
-    let mut bytes = Vec::new();
-    let formatter = PrettyFormatter::with_indent(b"    ");
-    // A value can always be written.
-    let _ = value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter));
-    let text = String::from_utf8(bytes).unwrap_or_default();
-    let mut ascii = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '\n' | ' '..='~') {
-            ascii.push(c);
-            continue;
-        }
-        for unit in c.encode_utf16(&mut [0; 2]) {
-            let _ = write!(ascii, "\\u{unit:04x}");
-        }
-    }
-    ascii
-}
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,9 @@
 //! | `call_f1` | 2 · right / (given + expected) |
 //! | `parameter_accuracy` | right parameters / expected parameters, over all samples together |
 //! | `parameter_precision`, `parameter_f1` | right / given, 2 · right / (given + expected) |
+//! | `format_sensitivity_max_delta` | from the worst of the forms to the best; the official table has percents |
+//! | `format_sensitivity_std` | the standard deviation of their accuracies |
+//! | `prompt_forms` | what each of the forms scored |
 //! | `error_types` | wrong samples of a category by error type; `share` of the category's wrong samples |
 //! | `wrong_parameters` | the parameters that were wrong in most samples |
 //!
@@ -27,7 +30,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::aggregates::{self, Aggregates, CategoryCounts};
+use super::sensitivity::FormCounts;
 use crate::bfcl::data::{Category, CategoryGroup};
+use crate::bfcl::form::{FORMAT_SENSITIVITY, PromptForm};
 use crate::data::{Record, Score, Status};
 use crate::stats::{as_f64, ratio};
 use crate::verdict::check::BOUNDS;
@@ -39,6 +44,10 @@ pub(crate) type Weights = BTreeMap<String, f64>;
 const LISTED: usize = 20;
 const LISTED_TYPES: usize = 200;
 
+/// The official figures of `format_sensitivity`, as shares.
+const MAX_DELTA: &str = "format_sensitivity_max_delta";
+const DEVIATION: &str = "format_sensitivity_std";
+
 /// The figures of a run so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BfclTally {
@@ -47,6 +56,7 @@ pub(crate) struct BfclTally {
     parameters: CallCounts,
     /// (function, parameter, problem)
     wrong: BTreeMap<[String; 3], u64>,
+    forms: FormCounts,
 }
 
 /// What became of the samples of a category.
@@ -92,6 +102,11 @@ impl BfclTally {
             return;
         };
         counted.scored += 1;
+        if category == FORMAT_SENSITIVITY
+            && let Some((form, _)) = PromptForm::of_id(&record.sample_id)
+        {
+            self.forms.add(form, score.correct);
+        }
         if score.correct {
             counted.correct += 1;
         } else {
@@ -163,6 +178,7 @@ impl BfclTally {
             metrics.insert(name.to_owned(), json!(value));
         }
         metrics.extend(self.parts());
+        metrics.extend(self.of_forms());
         let missing = self.missing();
         if !missing.is_empty() {
             metrics.insert("counted_as_zero".to_owned(), missing.into());
@@ -223,10 +239,33 @@ impl BfclTally {
             .collect()
     }
 
-    /// The official categories that count as 0, if there is any official one.
+    /// How far the forms of `format_sensitivity` are apart, if there is any, and what each scored.
+    fn of_forms(&self) -> Map<String, Value> {
+        let mut metrics = Map::new();
+        if self.forms.is_empty() {
+            return metrics;
+        }
+        metrics.insert(MAX_DELTA.to_owned(), json!(self.forms.max_delta()));
+        metrics.insert(DEVIATION.to_owned(), json!(self.forms.std()));
+        let forms = self.forms.iter().map(|count| {
+            let mut row = Map::new();
+            for (part, value) in count.form.slices() {
+                row.insert(part.to_owned(), value.into());
+            }
+            row.insert("correct".to_owned(), count.correct.into());
+            row.insert("samples".to_owned(), count.total.into());
+            row.insert("accuracy".to_owned(), json!(count.accuracy()));
+            Value::Object(row)
+        });
+        metrics.insert("prompt_forms".to_owned(), forms.collect());
+        metrics
+    }
+
+    /// The official categories that count as 0, if there is any official one with figures.
     fn missing(&self) -> Vec<String> {
         let scored = |name: &str| self.categories.get(name).is_some_and(|c| c.scored > 0);
-        if !Category::official().any(|category| scored(&category.name)) {
+        let mut official = Category::official().filter(|one| one.name != FORMAT_SENSITIVITY);
+        if !official.any(|category| scored(&category.name)) {
             return Vec::new();
         }
         let names = Category::official()
@@ -309,6 +348,9 @@ pub(super) fn names(categories: &[Category], weights: &Weights) -> Vec<String> {
                 .into_iter()
                 .map(|(name, _)| name),
         );
+    }
+    if categories.iter().any(|one| one.name == FORMAT_SENSITIVITY) {
+        names.extend([MAX_DELTA, DEVIATION].map(str::to_owned));
     }
     names
 }

@@ -63,7 +63,7 @@ fn schema_type(kind: &str) -> &'static str {
 }
 
 /// The documents as models see them: they tell the language, and parameters of Java and JavaScript are texts.
-pub(super) fn with_hints(functions: &Value, category: &str) -> Value {
+pub(crate) fn with_hints(functions: &Value, category: &str) -> Value {
     let (language, hint) = if category.contains("javascript") {
         (Some("JavaScript"), "JavaScript")
     } else if category.contains("java") {

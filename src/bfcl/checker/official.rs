@@ -1,10 +1,11 @@
-//! Verdicts of the official program on answers that are not judged here: conversations, and questions asked in
-//! several formats. They stand in the metadata of imported samples.
+//! Verdicts of the official program on answers that are not judged here: conversations, and those of which the
+//! entries are not at hand. They stand in the metadata of imported samples.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use crate::bfcl::data::Category;
+use crate::bfcl::form::{FORM, FORMAT_SENSITIVITY};
 use crate::data::Score;
 
 /// Where a verdict stands in the metadata.
@@ -37,8 +38,11 @@ pub(super) fn of(metadata: &Map<String, Json>) -> Option<OfficialVerdict> {
     OfficialVerdict::deserialize(metadata.get(KEY)?).ok()
 }
 
-/// Whether the metadata name a category that only the official program judges.
+/// Whether the metadata name a category that only the official program judges, or lack the form of an entry.
 pub(super) fn is_needed(metadata: &Map<String, Json>) -> bool {
     let category = metadata.get("category").and_then(Json::as_str);
-    category.is_some_and(|name| !Category::named(name).is_native())
+    category.is_some_and(|name| {
+        let is_in_form = name != FORMAT_SENSITIVITY || metadata.contains_key(FORM);
+        !Category::named(name).is_native() || !is_in_form
+    })
 }

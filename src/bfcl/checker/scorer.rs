@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use super::{AnswerKey, CheckRequest, ModelAnswer, Report, check, official};
 use crate::bfcl::data::{Category, simple};
+use crate::bfcl::form::{FORM, ORIGINAL, PromptForm};
 use crate::calls::{CallFormat, Dict, Value};
 use crate::data::{Output, Sample, Score};
 use crate::error::{Error, Result};
@@ -131,6 +132,13 @@ impl Scorer for BfclScorer {
                 category.name
             )));
         }
+        let told = |key| answer.metadata.get(key).and_then(Json::as_str);
+        let form = told(FORM).and_then(PromptForm::named);
+        // Of an entry in a form the original says what is checked.
+        let category = match (form, told(ORIGINAL)) {
+            (Some(_), Some(original)) => original,
+            _ => &category.name,
+        };
         let entry = AnswerKey::new(&functions, ground_truth.as_ref()).map_err(Error::usage)?;
         let has_calls = !answer.output.tool_calls.is_empty();
         let is_native = match answer.metadata.get("mode").and_then(Json::as_str) {
@@ -150,11 +158,15 @@ impl Scorer for BfclScorer {
                 .underscore_to_dot
                 .or(underscore_to_dot)
                 .unwrap_or(is_native),
-            format: self.format.map(|(_, format)| format),
-            has_tool_call_tag: self.has_tool_call_tag,
+            format: self
+                .format
+                .map(|(_, format)| format)
+                .or(form.map(PromptForm::call_format)),
+            has_tool_call_tag: self.has_tool_call_tag
+                || form.is_some_and(PromptForm::has_tool_call_tag),
             ..CheckRequest::new(
                 &entry,
-                &category.name,
+                category,
                 if is_native {
                     ModelAnswer::Native(&said)
                 } else {

@@ -24,7 +24,7 @@ pub enum CategoryGroup {
     Memory,
     /// Questions for a search engine: only the official tool judges them.
     WebSearch,
-    /// Entries of other categories asked in 26 ways; not part of a score, and only the official tool has them.
+    /// Entries of other categories, asked in 26 forms; not part of a score.
     FormatSensitivity,
     /// A file of the user's own.
     Own,
@@ -94,8 +94,16 @@ impl Category {
     pub fn is_native(&self) -> bool {
         matches!(
             self.group,
-            CategoryGroup::NonLive | CategoryGroup::Live | CategoryGroup::Own
+            CategoryGroup::NonLive
+                | CategoryGroup::Live
+                | CategoryGroup::FormatSensitivity
+                | CategoryGroup::Own
         )
+    }
+
+    /// Whether it is asked where no category is named: the forms of entries that are asked anyway are not.
+    pub(crate) fn is_default(&self) -> bool {
+        self.is_native() && self.group != CategoryGroup::FormatSensitivity
     }
 
     /// Whether its entries have expected calls: irrelevance and relevance have none.

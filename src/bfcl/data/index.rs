@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use once_cell::sync::OnceCell;
 
 use super::{BfclQuestion, Category, Data, category};
+use crate::bfcl::form::{FORMAT_SENSITIVITY, PromptForm};
 use crate::error::{Error, Result};
 
 /// The entries of a folder by category and id.
@@ -28,8 +29,14 @@ impl Index {
 
     /// An entry.
     ///
-    /// Where the category of an answer is the id of an entry, as it is for format sensitivity, that entry is meant.
+    /// Where the category of an answer is the id of an entry, that entry is meant; of format sensitivity it is the
+    /// original one.
     pub fn get(&self, category: &str, id: &str) -> Result<&BfclQuestion> {
+        if let Some((_, original)) =
+            PromptForm::of_id(id).filter(|_| category == FORMAT_SENSITIVITY)
+        {
+            return self.get(original, original);
+        }
         if let Some(questions) = self.category(category) {
             return questions?.get(id).ok_or_else(|| {
                 Error::usage(format!(

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{AnswerKey, Category, Value, simple};
+use super::{AnswerKey, Category, CategoryGroup, Value, simple};
 use crate::calls::{Dict, JsonFault};
 use crate::data::dataset::{jsonl, read_text};
 use crate::error::{Error, Result};
@@ -187,6 +187,13 @@ impl QuestionLine {
             (None, Some(Value::Str(name))) => Category::named(name),
             (None, _) => simple::category(&functions, ground_truth.as_ref()),
         };
+        if category.group == CategoryGroup::FormatSensitivity {
+            return Err(Error::usage(format!(
+                "no entry is of category `{}` itself: it asks those of others",
+                category.name
+            ))
+            .hint("name the category that the entry is of, and list its id in `BFCL_v4_format_sensitivity.json`"));
+        }
         let ground_truth = ground_truth.filter(|_| category.has_ground_truth());
         if category.has_ground_truth() && ground_truth.is_none() {
             return Err(Error::usage(format!(

@@ -4,7 +4,9 @@ use serde_json::Value as Json;
 
 use super::answer::ResultField;
 use super::layout;
+use crate::bfcl::benchmark::tools::with_hints;
 use crate::bfcl::checker::{self, AnswerKey, BfclVerdict, CRASH, CheckRequest, check};
+use crate::bfcl::form::{FORM, FORMAT_SENSITIVITY, ORIGINAL, PromptForm};
 use crate::calls::Value;
 use crate::data::{Record, Status};
 use crate::error::Result;
@@ -36,7 +38,10 @@ pub(super) fn judge(
         result: &answer.result,
         ground_truth: ground_truth.map(Value::from),
     };
-    if layout::needs_official(category) {
+    let told_form = record.metadata.get(FORM).and_then(Json::as_str);
+    let form = told_form.and_then(PromptForm::named);
+    let is_without_form = category == FORMAT_SENSITIVITY && form.is_none();
+    if layout::needs_official(category) || is_without_form {
         return Ok(told(record, &wrong));
     }
     let is_relevance = category.contains("relevance");
@@ -48,13 +53,18 @@ pub(super) fn judge(
     }
     let entry = AnswerKey::new(&Value::from(functions), wrong.ground_truth.as_ref());
     let entry = entry.map_err(|fault| crate::Error::usage(fault).at(&record.sample_id))?;
+    // Of an entry in a form the original says what is checked.
+    let original = record.metadata.get(ORIGINAL).and_then(Json::as_str);
+    let original = original.filter(|_| form.is_some());
     let request = CheckRequest {
         underscore_to_dot: underscore_to_dot
             .or_else(|| record.metadata.get("underscore_to_dot")?.as_bool())
             .unwrap_or(answer.is_native),
+        format: form.map(PromptForm::call_format),
+        has_tool_call_tag: form.is_some_and(PromptForm::has_tool_call_tag),
         ..CheckRequest::new(
             &entry,
-            category,
+            original.unwrap_or(category),
             if answer.is_native {
                 checker::ModelAnswer::Native(&answer.result)
             } else {
@@ -174,7 +184,13 @@ impl Wrong<'_> {
             members.push(("question", Value::List(vec![messages.into()])));
         }
         if let Some(functions) = metadata.get("function") {
-            members.push(("function", functions.into()));
+            // There the entry is one that was made ready for a model.
+            let functions = if metadata.contains_key(FORM) {
+                Value::from(&with_hints(functions, self.category))
+            } else {
+                functions.into()
+            };
+            members.push(("function", functions));
         }
         dict(members)
     }

@@ -3,6 +3,8 @@
 
 use super::Model;
 use crate::bfcl::benchmark::aggregates::{Aggregates, CategoryCounts, Figure, category};
+use crate::bfcl::benchmark::sensitivity::FormCounts;
+use crate::bfcl::form::PromptForm;
 use crate::stats::as_f64;
 use crate::text::py_repr_float;
 
@@ -25,12 +27,14 @@ const MISSING: &str = "N/A";
 /// The tables' names and texts.
 pub(super) fn tables(
     counts: &CategoryCounts,
+    forms: &FormCounts,
     costs: &Costs,
     model: &Model,
 ) -> [(&'static str, String); 6] {
     let all = Aggregates::of(counts);
     let row = Row {
         counts,
+        forms,
         all: &all,
         model,
     };
@@ -46,6 +50,7 @@ pub(super) fn tables(
 
 struct Row<'a> {
     counts: &'a CategoryCounts,
+    forms: &'a FormCounts,
     all: &'a Aggregates,
     model: &'a Model,
 }
@@ -130,15 +135,32 @@ impl Row<'_> {
         table(columns)
     }
 
-    /// Nothing is known of single prompt formats: their share stays with the official program.
     fn format_sensitivity(&self) -> String {
         let mut columns = self.start();
-        let names = ["Max Delta", "Standard Deviation"];
-        let names = names.map(|name| format!("Format Sensitivity {name}"));
-        columns.extend(names.map(|name| (name, MISSING.to_owned())));
-        let configs = prompt_formats().into_iter();
-        columns.extend(configs.map(|name| (format!("Config {name}"), MISSING.to_owned())));
+        columns.extend(self.sensitivity());
+        columns.extend(PromptForm::all().map(|form| {
+            let count = self.forms.of(form);
+            let cell = count.map(|count| percent(count.accuracy()));
+            let cell = cell.unwrap_or_else(|| MISSING.to_owned());
+            (format!("Config {form}"), cell)
+        }));
         table(columns)
+    }
+
+    /// In percents without a sign for them.
+    fn sensitivity(&self) -> [(String, String); 2] {
+        let figures = [
+            ("Max Delta", self.forms.max_delta()),
+            ("Standard Deviation", self.forms.std()),
+        ];
+        figures.map(|(name, figure)| {
+            let cell = if self.forms.is_empty() {
+                MISSING.to_owned()
+            } else {
+                cents(figure * 100.0)
+            };
+            (format!("Format Sensitivity {name}"), cell)
+        })
     }
 
     fn overall(&self, costs: &Costs) -> String {
@@ -191,8 +213,12 @@ impl Row<'_> {
                 ("Memory Recursive Summarization", self.of("memory_rec_sum")),
                 ("Relevance Detection", self.of("live_relevance")),
                 ("Irrelevance Detection", complete(all.irrelevance)),
-                ("Format Sensitivity Max Delta", MISSING.to_owned()),
-                ("Format Sensitivity Standard Deviation", MISSING.to_owned()),
+            ],
+        );
+        columns.extend(self.sensitivity());
+        add(
+            &mut columns,
+            [
                 ("Organization", text(&model.organization)),
                 ("License", text(&model.license)),
             ],
@@ -222,7 +248,11 @@ fn table(columns: Columns) -> String {
 }
 
 fn official_percent(figure: Figure) -> String {
-    format!("{:.2}%", figure.accuracy * 100.0)
+    percent(figure.accuracy)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2}%", share * 100.0)
 }
 
 fn complete(figure: Figure) -> String {
@@ -302,28 +332,12 @@ fn percentile_95(values: &[f64]) -> f64 {
 
 /// Python's `str(round(value, 2))`.
 fn cents(value: f64) -> String {
-    let rounded = format!("{value:.2}").parse();
-    py_repr_float(rounded.unwrap_or(value))
+    py_repr_float(rounded(value))
 }
 
-/// The 26 ways in which `format_sensitivity` asks.
-fn prompt_formats() -> Vec<String> {
-    let name = |calls: &str, tag: &str, documents: &str, prompt: &str, style: &str| {
-        format!(
-            "ret_fmt={calls}&tool_call_tag={tag}&func_doc_fmt={documents}&prompt_fmt={prompt}&style={style}"
-        )
-    };
-    let mut names = Vec::new();
-    for calls in ["python", "json", "verbose_xml", "concise_xml"] {
-        for tag in ["True", "False"] {
-            for documents in ["python", "xml", "json"] {
-                names.push(name(calls, tag, documents, "plaintext", "classic"));
-            }
-        }
-    }
-    names.push(name("python", "False", "json", "markdown", "classic"));
-    names.push(name("python", "False", "json", "plaintext", "experimental"));
-    names
+/// Python's `round(value, 2)`.
+pub(super) fn rounded(value: f64) -> f64 {
+    format!("{value:.2}").parse().unwrap_or(value)
 }
 
 #[cfg(test)]
@@ -334,7 +348,7 @@ mod tests {
     fn a_category_that_was_not_run_is_missing_and_counts_as_nothing() {
         let counts = [("simple_python".to_owned(), (1, 2))].into();
         let model = Model::new("m").unwrap();
-        let tables = tables(&counts, &Costs::default(), &model);
+        let tables = tables(&counts, &FormCounts::default(), &Costs::default(), &model);
         let (name, text) = &tables[1];
         assert_eq!(*name, "data_non_live.csv");
         let row = text.lines().nth(1).unwrap();
