@@ -24,10 +24,14 @@ use crate::eval::plan::Plan;
 use crate::report::event::Event;
 use crate::store::events::past::Answered;
 use crate::system::clock;
+use crate::system::process::group::was_asked_to_end;
 use crate::text::redact::tally::Blanked;
 
 /// When this machine has had no room for a single question for so long, that is told.
 const STUCK: Duration = Duration::from_secs(2);
+
+/// A signal that ends a whole job, as Slurm and systemd send it, reaches the agent so much earlier than evaltest at most.
+const END_OF_JOB: Duration = Duration::from_secs(1);
 
 /// Asks the agent.
 pub(super) struct Asking {
@@ -270,6 +274,15 @@ impl Asking {
         Ended::Answered(answer)
     }
 
+    /// Whether the agent was ended with the whole run. That is no failure of its own, and nobody is asked meanwhile.
+    fn ends_with_the_job(&self, error: &AgentError) -> bool {
+        if !was_asked_to_end(error.signal, error.exit_code) {
+            return false;
+        }
+        self.stopper.pause(END_OF_JOB);
+        self.stopper.is_stopped()
+    }
+
     /// An attempt gave none.
     fn failed(
         &self,
@@ -288,7 +301,7 @@ impl Asking {
             FailureKind::Misconfigured => self.stopper.is_stopped(),
             _ => false,
         };
-        if is_the_runs {
+        if is_the_runs || self.ends_with_the_job(&error) {
             return stopped;
         }
         let is_wrong = {

@@ -146,6 +146,50 @@ fn hup_stops_a_run() {
     ran.says("1 passed");
 }
 
+/// Four questions, one at a time, of which the second hangs until there is a file `go`; the agent wrote its pid to `hangs`.
+/// It is ended a moment before its run, as Slurm and systemd do with the processes of a job.
+#[track_caller]
+pub(crate) fn ends_with_its_job(project: &Project) {
+    let mut child = project
+        .command("run eval.yaml")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let pid = || fs::read_to_string(project.file("hangs")).unwrap_or_default();
+    until("it hangs", || pid().ends_with('\n'));
+    let killed = Command::new("kill")
+        .args(["-s", "TERM", pid().trim()])
+        .status();
+    assert!(killed.unwrap().success());
+    std::thread::sleep(Duration::from_millis(100));
+    send("TERM", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(asked(project).len(), 2, "nobody was asked meanwhile");
+    assert_eq!(project.last_json("summary.json")["errors"], 0);
+
+    project.write("go", "");
+    let dir = project.last_run();
+    project
+        .run(&format!("run --resume {}", dir.display()))
+        .exits(0);
+    assert_eq!(asked(project).len(), 5, "one of them once more");
+}
+
+#[test]
+fn an_agent_that_ends_with_its_job_did_not_fail() {
+    for hang in [
+        "echo $$ > hangs; exec sleep 600",
+        // A shell passes on that its program was ended.
+        "sh -c 'echo $$ > hangs; exec sleep 600' || exit",
+    ] {
+        let then =
+            format!("case $EVALTEST_SAMPLE_ID in q000) ;; *) test -f go || {{ {hang}; }};; esac");
+        let limits = "limits: { concurrency: 1, retries: 0 }\n";
+        ends_with_its_job(&asked::project(4, &then, limits));
+    }
+}
+
 #[test]
 fn the_second_signal_ends_agents_that_do_not_want_to() {
     let project = asked::project(2, "", "");

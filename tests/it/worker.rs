@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::asked::{self, asked};
 use crate::patience::until;
 use crate::project::{Project, Ran, root};
-use crate::signals::{is_alive, send};
+use crate::signals::{ends_with_its_job, is_alive, send};
 
 /// Logs its pid and what it is asked, does what `then` says (a line of shell) and answers with the number in the id.
 fn worker(project: &Project, then: &str) {
@@ -172,6 +172,12 @@ fn an_interrupted_run_leaves_no_process_and_goes_on_later() {
         .run(&format!("run --resume {}", dir.display()))
         .exits(0);
     assert_eq!(scored(&project), 12);
+}
+
+#[test]
+fn a_process_that_ends_with_its_job_is_not_begun_again() {
+    let hang = "case $id in q000) ;; *) test -f go || { echo $$ > hangs; exec sleep 600; };; esac";
+    ends_with_its_job(&project(4, hang, "", "limits: { retries: 0 }\n"));
 }
 
 #[test]

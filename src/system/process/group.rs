@@ -186,6 +186,14 @@ pub(crate) fn is_from_outside(signal: i32) -> bool {
     killing.iter().any(|killing| killing.as_raw() == signal)
 }
 
+/// Whether a program ended as one that was asked to end: by such a signal, or with the exit code by which a shell passes
+/// it on. Whoever ends a whole job asks each of its processes, those of the agent and then evaltest or the other way round.
+pub(crate) fn was_asked_to_end(signal: Option<i32>, exit_code: Option<i32>) -> bool {
+    let signal = signal.or_else(|| Some(exit_code? - 128));
+    let asking = [Signal::TERM, Signal::HUP, Signal::INT];
+    signal.is_some_and(|signal| asking.iter().any(|asking| asking.as_raw() == signal))
+}
+
 /// The signal that ended a process, if one did.
 pub(crate) fn signal_of(status: ExitStatus) -> Option<i32> {
     status.signal()
