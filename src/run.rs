@@ -41,6 +41,7 @@ mod failed_samples;
 mod files;
 mod finish;
 mod flights;
+mod gathered_run;
 mod history;
 mod history_place;
 pub(crate) mod judge;

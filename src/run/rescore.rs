@@ -39,7 +39,7 @@ use crate::bfcl::Metrics;
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
 use crate::eval::{Budget, Errors, plan};
-use crate::run::calibrations;
+use crate::run::{calibrations, gathered_run};
 use crate::scorer::ask::kin::{self, Answerer};
 use crate::scorer::extract::{Extract, Extraction};
 use crate::scorer::hash::{scorer_hash, scorers_hash};
@@ -199,7 +199,7 @@ fn write(
             metrics.add(record);
         }
     })?;
-    let look = reload::look_of(&parent);
+    let look = gathered_run::look_of(&parent);
     let is_sure = look.is_some_and(EarlyLook::is_early);
     notices.extend(samples.notices(dir, is_sure));
     let metrics = metrics.map(Metrics::finish).unwrap_or_default();
@@ -207,7 +207,7 @@ fn write(
     let (gathered, flips) = gathered.finish(metrics);
     let asked = baseline
         .as_ref()
-        .map(|baseline| reload::within(baseline, &parent, &gathered));
+        .map(|baseline| gathered_run::within(baseline, &parent, &gathered));
     let mut facts = Facts {
         baseline: asked.as_deref(),
         total: parent.samples as u64,
@@ -218,7 +218,7 @@ fn write(
         tier: parent.tier.clone(),
         below_tier: parent.below_tier.clone(),
         look,
-        green: reload::green_of(&parent),
+        green: gathered_run::green_of(&parent),
         stop: is_sure.then_some(Stop::Sure),
         ..gathered
     };

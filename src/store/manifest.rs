@@ -249,6 +249,15 @@ impl Manifest {
         overrides.any(|change| change.key == "limits.limit")
     }
 
+    /// Whether each sample must pass its assertion: an answer that is lacking leaves the run open.
+    pub(crate) fn asserts(&self) -> bool {
+        let assert = self
+            .config
+            .pointer("/snapshot/assert")
+            .and_then(Value::as_str);
+        assert.is_some_and(|assert| ["exact", "correct"].contains(&assert))
+    }
+
     /// The command that asks everything of the eval anew.
     pub(crate) fn run_again(&self) -> String {
         let spec = self.spec.as_deref();

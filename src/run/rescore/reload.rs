@@ -1,23 +1,17 @@
 //! A run that is over, read again from its directory.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
-
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::run::calibrations;
+use crate::run::CiPolicy;
+use crate::run::gathered_run::{GatesAsked, GatheredRun, KnownFigures};
 use crate::snapshot;
 use crate::store::files::{RECORDS, SUMMARY};
-use crate::store::{Manifest, RunDir, RunStatus, read_records};
-use crate::verdict::baseline::Baseline;
+use crate::store::{Manifest, RunDir, read_lean_records};
 use crate::verdict::check;
-use crate::verdict::facts::{Facts, Stop};
 use crate::verdict::gate::{Gate, of_tiers, with_default};
-use crate::verdict::gather::Gathered;
-use crate::verdict::look::EarlyLook;
-use crate::verdict::run::{Notable, Run};
-use crate::verdict::summary::{Summary, SummaryBuilder};
+use crate::verdict::run::Run;
+use crate::verdict::summary::Summary;
 
 /// A finished run, read from its directory, with gates checked again: `gates`, or those the run had.
 ///
@@ -49,80 +43,31 @@ pub fn reload(
         ))
         .hint("check this in the checkout that has the snapshots"));
     }
-    let look = look_of(&manifest);
-    let stop = stop_of(&manifest, look);
-    let cut_short = stop.filter(|stop| *stop != Stop::Sure);
-    let killed = || "it was killed".to_owned();
-    let stop_reason = cut_short.map(|_| manifest.stop_reason.clone().unwrap_or_else(killed));
-    let summary = SummaryBuilder::new(&*manifest.eval)
-        .scorer(manifest.scorers.first().map(String::as_str))
-        .epochs(manifest.epochs);
-    let mut gathered = Gathered::new(summary, &gates, baseline.as_ref());
-    let (mut notable, mut records) = (Notable::default(), Vec::new());
-    // Of the ids that the baseline has, too.
-    let mut common = None;
-    for record in read_records(&dir.file(RECORDS))? {
-        let mut record = record?;
-        gathered.add(&record);
-        let is_common = |baseline: &Baseline| baseline.samples.contains_key(&record.sample_id);
-        if common.is_none() && baseline.as_ref().is_some_and(is_common) {
-            common = Some(record.sample_id.clone());
-        }
-        if notable.takes(&record) {
-            record.abridge();
-            records.push(record);
-        }
-    }
-    if let Some(baseline) = &baseline
-        && needs_baseline
-    {
-        let ids = common.iter().map(String::as_str);
-        baseline.check_comparable(&manifest.scorer_hash, ids)?;
+    let mut gathered = GatheredRun::new(&manifest, &gates, baseline.as_ref());
+    for record in read_lean_records(&dir.file(RECORDS))? {
+        gathered.add(record?);
     }
     // The benchmark that worked them out is not here.
     let known = Summary::read(&dir.file(SUMMARY)).ok();
-    let (metrics, not_judged, progressive) = known
-        .map(|known| (known.metrics, known.not_judged, known.progressive))
-        .unwrap_or_default();
-    let (mut gathered, flips) = gathered.finish(metrics);
-    gathered.summary.not_judged = not_judged;
-    let asked = baseline
-        .as_ref()
-        .map(|baseline| within(baseline, &manifest, &gathered));
-    let mut facts = Facts {
-        baseline: asked.as_deref(),
-        total: manifest.samples as u64,
-        detail_bounds: manifest.detail_bounds.clone(),
-        partial: manifest.is_limited(),
-        tier: manifest.tier.clone(),
-        // Who asks for a gate now means this run.
-        below_tier: manifest.below_tier.clone().filter(|_| !others),
-        progressive: progressive.filter(|_| !others),
-        stop,
-        look,
-        green: green_of(&manifest),
-        failed_assertions: &failed_assertions,
-        ci,
-        allow_ignored,
-        scorer_hash: Some(manifest.scorer_hash.clone()),
-        prompt: manifest.prompt.clone(),
-        mask_id: manifest.mask_id.clone(),
-        ..gathered
-    };
-    calibrations::add(&mut facts, dir, &manifest);
-    facts.summary.reviewed = dir.reviewed(&manifest)?;
-    let run = Run {
-        eval: manifest.eval.clone(),
-        dir: dir.path().to_owned(),
-        records,
-        summary: facts.conclude(&gates),
-        flips,
+    let known = known.map(|known| KnownFigures {
+        metrics: known.metrics,
+        not_judged: known.not_judged,
+        progressive: known.progressive,
+    });
+    let run = gathered.conclude(
+        dir,
+        &GatesAsked {
+            gates: &gates,
+            others,
+            ci: CiPolicy {
+                is_set: ci,
+                allow_ignored,
+            },
+            ignores_baseline: false,
+        },
+        known.unwrap_or_default(),
         failed_assertions,
-        differences: BTreeMap::new(),
-        stop_reason,
-        notices: Vec::new(),
-        duration_s: manifest.duration_s.unwrap_or_default(),
-    };
+    )?;
     if others {
         let known = check::Known {
             means: Some(check::KnownMeans::of(&run.summary, &manifest.detail_bounds)),
@@ -143,45 +88,6 @@ pub fn as_judged(dir: &RunDir) -> Result<Run> {
     let mut run = reload(dir, None, false, false)?;
     run.summary = Summary::read(&dir.file(SUMMARY))?;
     Ok(run)
-}
-
-/// The baseline without what the eval's own limit or its tier leaves out: what was not to be asked is not gone.
-pub(super) fn within<'a>(
-    baseline: &'a Baseline,
-    manifest: &Manifest,
-    facts: &Facts<'_>,
-) -> Cow<'a, Baseline> {
-    let limit = manifest.config.pointer("/limits/limit");
-    if limit.is_none_or(Value::is_null) && manifest.tier.is_none() {
-        return Cow::Borrowed(baseline);
-    }
-    let mut baseline = baseline.clone();
-    let current = facts.current.iter();
-    let asked: HashSet<&str> = current.map(|sample| sample.id.as_str()).collect();
-    baseline.samples.retain(|id, _| asked.contains(id.as_str()));
-    Cow::Owned(baseline)
-}
-
-/// Why a run ended before every sample was asked, if it did.
-fn stop_of(manifest: &Manifest, look: Option<EarlyLook>) -> Option<Stop> {
-    match manifest.status {
-        RunStatus::Finished => None,
-        RunStatus::Interrupted => Some(Stop::Interrupted),
-        RunStatus::Stopped if look.is_some_and(EarlyLook::is_early) => Some(Stop::Sure),
-        RunStatus::Stopped | RunStatus::Running => Some(Stop::Early),
-    }
-}
-
-/// The look that a run ended at, if gates looked.
-pub(super) fn look_of(manifest: &Manifest) -> Option<EarlyLook> {
-    let early = manifest.early_stop.as_ref()?;
-    Some(EarlyLook::new(early.look, early.looks))
-}
-
-/// The gates that were green at a look of a run.
-pub(super) fn green_of(manifest: &Manifest) -> Vec<String> {
-    let early = manifest.early_stop.as_ref();
-    early.map(|early| early.green.clone()).unwrap_or_default()
 }
 
 /// The gates that a run had of its own.
