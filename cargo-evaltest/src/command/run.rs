@@ -1,14 +1,12 @@
 //! `cargo evaltest run`.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Command, FromArgMatches};
 use evaltest::engine::report::Event;
 use evaltest::engine::run::drive::{Drive, Prepared, Telling};
-use evaltest::engine::run::rescore::as_judged;
-use evaltest::engine::store::{RunDir, runs_in};
+use evaltest::engine::store::RunDir;
 use evaltest::engine::system::project::shown;
 use evaltest::engine::system::signal::{self, Interrupt};
 use evaltest::engine::text::clean;
@@ -23,6 +21,7 @@ use crate::console;
 use crate::progress::{Ahead, Progress};
 
 mod after;
+mod driven;
 mod flags;
 mod history;
 pub(super) mod matrix;
@@ -36,6 +35,7 @@ pub(super) mod work;
 
 use crate::target::run_test;
 use after::{After, AfterArgs};
+use driven::results_of;
 use history::HistoryArgs;
 use tiers::TierArgs;
 use told::ToldRuns;
@@ -469,28 +469,4 @@ pub(super) fn result(run: &Run) -> Value {
         "stop_reason": run.stop_reason,
         "duration_s": run.duration_s,
     })
-}
-
-/// The runs of this command that are on disk and not among `known`, with the verdicts that they gave.
-fn results_of(drive: &Drive, known: &[Value]) -> Result<Vec<Run>> {
-    let known: BTreeSet<_> = known
-        .iter()
-        .filter_map(|run| run["run_dir"].as_str())
-        .collect();
-    let destination = &drive.destination;
-    let root = destination
-        .output_root
-        .as_ref()
-        .or(destination.default_output_root.as_ref());
-    let Some(root) = root else {
-        return Ok(Vec::new());
-    };
-    let is_known = |dir: &RunDir| known.contains(dir.path().to_string_lossy().as_ref());
-    let is_ours = |dir: &RunDir| {
-        let manifest = dir.manifest();
-        manifest.is_ok_and(|manifest| manifest.invocation == destination.invocation)
-    };
-    let dirs = runs_in(root).into_iter();
-    let dirs = dirs.filter(|dir| !is_known(dir) && is_ours(dir));
-    dirs.map(|dir| as_judged(&dir)).collect()
 }
