@@ -12,6 +12,7 @@ pub(crate) mod record;
 pub(crate) mod reviews;
 pub(crate) mod sample;
 pub(crate) mod score;
+pub(crate) mod shard;
 pub(crate) mod steps;
 pub(crate) mod task;
 
@@ -32,5 +33,7 @@ pub use record::{Outcome, Record, RefusedAnswer, Status};
 pub use sample::{Attachment, Sample, Target};
 pub(crate) use score::DetailBounds;
 pub use score::{Details, Normalized, Score, shown_prediction};
+pub use shard::Shard;
+pub(crate) use shard::shard_hash;
 pub use task::{Task, TaskFile};
 pub use variant::Variant;

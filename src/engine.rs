@@ -89,7 +89,7 @@ pub mod review {
 /// JSON as Python writes it.
 pub mod data {
     pub use crate::data::dataset::python_json;
-    pub use crate::data::{Variant, shown_prediction};
+    pub use crate::data::{Shard, Variant, shown_prediction};
 }
 
 /// What became of an eval over time.

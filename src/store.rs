@@ -11,6 +11,8 @@
 //!                      dataset order                                  (store/records.rs)
 //!     errors.jsonl     the records that ended without a verdict
 //!     summary.json, summary.md
+//!     places.json      of a part of a run that goes on elsewhere: which
+//!                      samples of the dataset it has                  (store/places.rs)
 //!     scratch/         folders of attempts that `keep_scratch` kept
 //! ```
 //!
@@ -35,6 +37,7 @@ pub(crate) mod events;
 pub mod files;
 pub(crate) mod left;
 pub(crate) mod manifest;
+pub(crate) mod places;
 pub(crate) mod records;
 mod redaction;
 mod restored;
@@ -43,7 +46,7 @@ mod stamp;
 
 pub use carried::Carried;
 pub(crate) use checked::going_on;
-pub use manifest::{Manifest, RunStatus};
+pub use manifest::{Manifest, MergedPart, RunPart, RunStatus};
 pub use records::{read as read_records, read_carried};
 pub(crate) use records::{read_lean as read_lean_records, read_where as read_records_where};
 pub(crate) use restored::RestoredFolder;
@@ -52,7 +55,7 @@ pub use stamp::{stamp, stamp_and_id, stamp_of};
 /// Version of the files in a run directory.
 ///
 /// * 1: the first. Members added since, which a reader may leave alone: the manifest's `parent_run_id`, `epochs`,
-///   `agent_hash`, `prompt`, `mixed`, `answers_of`, `detail_bounds`, `judge_models` and `variant`; a result's and an event's
+///   `agent_hash`, `prompt`, `mixed`, `answers_of`, `detail_bounds`, `judge_models`, `variant`, `part` and `merged`; a result's and an event's
 ///   `cached_from`; a result's `judged`, and `error` with `reason` in its `scores` and in an error; events of the kinds
 ///   `judged` and `judge_failed`, with `judge`. With several epochs `samples.jsonl` has a record for each, those of a
 ///   sample side by side.

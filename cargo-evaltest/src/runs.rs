@@ -59,6 +59,16 @@ pub(crate) fn seen_run(named: Option<&Path>) -> Result<RunDir> {
     })
 }
 
+/// Says of a part of a run that it is one: what is missing is in the others.
+pub(crate) fn tell_part(dir: &RunDir) -> Result<()> {
+    let manifest = dir.manifest()?;
+    if let Some(part) = &manifest.part {
+        let (own, all) = (manifest.selected, manifest.samples);
+        console::note(&format!("{}: {own} of {all} samples", part.told()));
+    }
+    Ok(())
+}
+
 fn believed(dir: RunDir) -> Result<RunDir> {
     let Readable { dir, notices } = readable(dir)?;
     for notice in notices {

@@ -13,6 +13,7 @@ use serde_json::Value;
 pub(crate) mod budget;
 pub(crate) mod governor;
 mod outage;
+mod part;
 pub(crate) mod purse;
 mod rate;
 mod window;

@@ -421,6 +421,12 @@ fn notices(manifests: &[Manifest], letters: &[String]) -> Vec<String> {
                 "{letter} ended early{}",
                 reason.unwrap_or_default()
             ));
+        } else if let Some(part) = &manifest.part {
+            let (own, all) = (manifest.selected, manifest.samples);
+            notices.push(format!(
+                "{letter} is {}: {own} of {all} samples",
+                part.told()
+            ));
         } else if !manifest.whole {
             notices.push(format!("{letter} is a partial run"));
         }

@@ -194,7 +194,11 @@ fn figures(run: &ReportedRun) -> String {
         ci::cut_short(run).map(|reason| format!(", stopped early: {}", cell(&reason, 200)));
     let tier = summary.tier.as_ref();
     let tier = tier.map_or_else(String::new, |tier| format!(", tier {}", text(tier)));
-    let partial = if summary.partial { ", partial run" } else { "" };
+    let partial = match &summary.part {
+        Some(part) => format!(", {}", part.told()),
+        None if summary.partial => ", partial run".to_owned(),
+        None => String::new(),
+    };
     let cost = summary.usage.cost_usd;
     let seconds = run.manifest.duration_s;
     let usual = || "·".to_owned();

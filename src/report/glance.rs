@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::store::files::SUMMARY;
-use crate::store::{Manifest, RunDir, RunStatus};
+use crate::store::{Manifest, RunDir, RunPart, RunStatus};
 use crate::system::file::read_plain;
 use crate::system::project::shown;
 use crate::text::shell_word;
@@ -37,6 +37,9 @@ pub struct RunGlance {
     pub status: GlanceStatus,
     /// The tier that ran, if it was one.
     pub tier: Option<String>,
+    /// What it is a part of, if others complete it: a shard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<RunPart>,
     /// Whether less was asked than the eval as it is defined.
     pub partial: bool,
     /// Start, RFC 3339.
@@ -155,6 +158,7 @@ impl RunGlance {
             run_dir: dir.path().to_owned(),
             run_id: manifest.run_id,
             tier: manifest.tier,
+            part: manifest.part,
             eval: manifest.eval,
             benchmark: manifest.benchmark,
             status,

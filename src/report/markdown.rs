@@ -53,7 +53,13 @@ fn headline(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     if let Some(progressive) = summary.progressive.as_ref().filter(|it| it.is_ended()) {
         writeln!(out, "**Ended early**: {}.\n", text(&progressive.told()))?;
     }
-    if summary.partial {
+    if let Some(part) = &summary.part {
+        writeln!(
+            out,
+            "This is **{}**: gates are judged when all are merged.\n",
+            part.told()
+        )?;
+    } else if summary.partial {
         writeln!(out, "**Partial run**: gates are ignored.")?;
         writeln!(out)?;
     }

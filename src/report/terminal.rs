@@ -192,7 +192,11 @@ fn headline(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     let asked = summary.samples - summary.skipped + summary.not_judged;
     let tier = summary.tier.as_ref();
     let tier = tier.map_or_else(String::new, |tier| format!("tier `{}`, ", clean(tier)));
-    let part = if summary.partial { "partial run, " } else { "" };
+    let part = match &summary.part {
+        Some(part) => part.told() + ", ",
+        None if summary.partial => "partial run, ".to_owned(),
+        None => String::new(),
+    };
     let eval = format!("{}: {tier}{part}", run.eval);
     match &summary.epochs {
         None => write!(out, "{eval}{asked} samples, {} correct", summary.correct)?,

@@ -79,9 +79,13 @@ pub(super) fn new_manifest(
         tier: plan.tier.as_ref().map(|tier| tier.name.clone()),
         below_tier: plan.tier.as_ref().and_then(|tier| tier.below.clone()),
         progressive: progressive_run(plan),
+        part: options.scope.cut.as_ref().map(|cut| cut.part.clone()),
+        merged: Vec::new(),
         epochs: eval.epochs,
         selected,
-        whole: selected == plan.items.len() && !options.scope.partial,
+        whole: selected == plan.items.len()
+            && !options.scope.partial
+            && options.scope.cut.is_none(),
         git_sha: None,
         git_dirty: None,
         environment: environment()

@@ -4,6 +4,7 @@
 //! them as `cargo evaltest` runs specs, and leaves run directories, which the command reads.
 
 mod sample_choice;
+mod sharding;
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -22,6 +23,7 @@ use crate::exit::Exit;
 use crate::report::event::Observer;
 use crate::report::terminal::paint::Paint;
 pub use crate::run::CiPolicy;
+use crate::run::cut::Cut;
 pub use crate::run::dry_run::DryRun;
 use crate::run::dry_run::answered;
 use crate::run::failed_samples::failed_samples;
@@ -144,6 +146,7 @@ pub struct Audience {
 pub struct Prepared {
     plan: Plan,
     only: Option<HashSet<String>>,
+    cut: Option<Cut>,
     /// Questions that have their answer: those of a run that goes on.
     answered: usize,
 }
@@ -156,10 +159,11 @@ impl Prepared {
 
     /// Counts what a run would ask.
     pub fn count(&self) -> DryRun {
-        let samples = self
-            .only
-            .as_ref()
-            .map_or(self.plan.items.len(), HashSet::len);
+        let samples = match (&self.only, &self.cut) {
+            (Some(only), _) => only.len(),
+            (None, Some(cut)) => cut.places.len(),
+            (None, None) => self.plan.items.len(),
+        };
         let asks = |scorer: &&Arc<dyn Scorer>| !scorer.agents().is_empty();
         let name = |scorer: &Arc<dyn Scorer>| scorer.name().to_owned();
         let attempts = match self.plan.eval.agent.shown_parts() {
@@ -170,6 +174,7 @@ impl Prepared {
         let questions = samples * self.plan.eval.epochs as usize - self.answered;
         DryRun {
             eval: self.plan.eval.name.clone(),
+            shard: self.cut.as_ref().and_then(|cut| cut.part.shard),
             samples,
             epochs: self.plan.eval.epochs,
             answered: self.answered,
@@ -228,21 +233,28 @@ impl Drive {
     pub fn prepare(&self, eval: &Eval) -> Result<Prepared> {
         let mut plan = self.plan(eval)?;
         let only = self.selection(&mut plan)?;
+        let cut = self.cut(&mut plan)?;
         if self.destination.history {
             let earlier = self.resume.as_ref();
             let earlier = earlier.map(|earlier| RunDir::open(&earlier.path)?.manifest());
-            let is_part = self.samples.partial || only.is_some();
+            let is_part = self.samples.partial || only.is_some() || cut.is_some();
             RunHistory::of(&plan).check(is_part, earlier.transpose()?.as_ref())?;
         }
         let answered = match (&self.resume, self.errand) {
             (Some(earlier), Errand::Count) => {
-                answered(&plan, only.as_ref(), &RunDir::open(&earlier.path)?)?
+                let is_meant = |place: usize| {
+                    let is_in = |cut: &Cut| cut.places.binary_search(&place).is_ok();
+                    let has = |only: &HashSet<String>| only.contains(&*plan.items[place].id);
+                    cut.as_ref().is_none_or(is_in) && only.as_ref().is_none_or(has)
+                };
+                answered(&plan, &is_meant, &RunDir::open(&earlier.path)?)?
             }
             _ => 0,
         };
         Ok(Prepared {
             plan,
             only,
+            cut,
             answered,
         })
     }
@@ -261,6 +273,7 @@ impl Drive {
             home: self.home(),
             scope: Scope {
                 only: prepared.only,
+                cut: prepared.cut,
                 partial: self.samples.partial,
                 history: self.destination.history,
             },
@@ -306,6 +319,18 @@ impl Drive {
             BaselineUse::Compare
         };
         Plan::load(eval, baseline)
+    }
+
+    /// The part of the eval that is asked, if it is cut.
+    fn cut(&self, plan: &mut Plan) -> Result<Option<Cut>> {
+        let cut = match &self.resume {
+            Some(earlier) => self.samples.part_of(&RunDir::open(&earlier.path)?, plan)?,
+            None => self.samples.shard_of(plan)?,
+        };
+        if let Some(cut) = &cut {
+            cut.check_budget(plan)?;
+        }
+        Ok(cut)
     }
 
     /// The ids that `--filter` and `--failed` leave.

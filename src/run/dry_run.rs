@@ -1,11 +1,11 @@
 //! `DryRun`: what a run would ask.
 
-use std::collections::HashSet;
 use std::fmt;
 
 use serde::Serialize;
 
 use super::left::EarlierPart;
+use crate::data::Shard;
 use crate::error::Result;
 use crate::eval::plan::Plan;
 use crate::report::terminal;
@@ -19,6 +19,9 @@ use crate::store::files::JOURNAL;
 pub struct DryRun {
     /// The eval's name.
     pub eval: String,
+    /// The shard, of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
     /// Samples that would be asked.
     pub samples: usize,
     /// How often each.
@@ -37,18 +40,20 @@ impl fmt::Display for DryRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             eval,
+            shard,
             samples,
             epochs,
             answered,
             most_requests,
             judges,
         } = self;
+        let shard = shard.map_or_else(String::new, |shard| format!("shard {shard}, "));
         let questions = samples * *epochs as usize;
         let least = (questions - answered).min(*most_requests);
         let epochs = terminal::epochs(*epochs);
         write!(
             f,
-            "{eval}: {samples} samples{epochs}, {}{}{most_requests} requests",
+            "{eval}: {shard}{samples} samples{epochs}, {}{}{most_requests} requests",
             match answered {
                 0 => String::new(),
                 answered => format!("{answered} of {questions} questions answered, "),
@@ -71,15 +76,16 @@ fn is_none(number: &usize) -> bool {
     *number == 0
 }
 
-/// How many of the questions of a run that goes on have their answer in its journal, of these samples if not of all.
-pub(super) fn answered(plan: &Plan, only: Option<&HashSet<String>>, dir: &RunDir) -> Result<usize> {
+/// How many of the questions of a run that goes on have their answer in its journal, of the samples at these places.
+pub(super) fn answered(
+    plan: &Plan,
+    is_meant: &dyn Fn(usize) -> bool,
+    dir: &RunDir,
+) -> Result<usize> {
     let known = known(plan, dir, false)?;
     let epochs = plan.eval.epochs as usize;
     let slots = known.iter().zip(0..);
-    let is_meant = |slot: usize| {
-        let item = plan.items.get(slot / epochs);
-        only.is_none_or(|only| item.is_some_and(|item| only.contains(&*item.id)))
-    };
+    let is_meant = |slot: usize| slot / epochs < plan.items.len() && is_meant(slot / epochs);
     Ok(slots
         .filter(|(left, slot)| **left == Left::Answer && is_meant(*slot))
         .count())

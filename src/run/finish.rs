@@ -26,7 +26,7 @@ use crate::eval::Assert;
 use crate::eval::plan::Plan;
 use crate::scorer::detail_bounds;
 use crate::snapshot::AnswerSheet;
-use crate::store::files::JOURNAL;
+use crate::store::files::{JOURNAL, PLACES};
 use crate::store::manifest::{EarlyStop, ProgressiveRun, git_state};
 use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::beside::beside;
@@ -79,7 +79,8 @@ impl Finish {
             _ => borders,
         };
         let looks = match &options.home {
-            _ if borders.is_some() => None,
+            // Others ask the rest: what is sure here says nothing of the whole.
+            _ if borders.is_some() || options.scope.cut.is_some() => None,
             Home::Part(_) | Home::Merged(_) | Home::Restored(_) => None,
             Home::New | Home::Resume { .. } => {
                 let earlier = resumed.as_ref().and_then(|it| it.early_stop.as_ref());
@@ -119,6 +120,11 @@ impl Finish {
             },
         };
         let history = options.scope.history.then(|| RunHistory::of(&plan));
+        let mut manifest = manifest;
+        if let Some(cut) = &options.scope.cut {
+            let hash = cut.as_places(&plan).write(&dir)?;
+            manifest.artifacts.insert(PLACES.to_owned(), hash);
+        }
         let begun = Self {
             plan,
             dir,
@@ -162,6 +168,8 @@ impl Finish {
             let (mut run, mut artifacts, answers) =
                 self.conclude(ledger, selected, stopped, emitter.notices())?;
             artifacts.insert(JOURNAL.to_owned(), journal()?);
+            let places = self.manifest.artifacts.get_key_value(PLACES);
+            artifacts.extend(places.map(|(name, hash)| (name.clone(), hash.clone())));
             let (git_sha, git_dirty) = git();
             let manifest = Manifest {
                 models: ledger.models(),
@@ -189,7 +197,9 @@ impl Finish {
                 ..manifest
             };
             manifest.write(&self.dir)?;
-            webhook::tell(&self.plan.eval, &manifest, &run, emitter);
+            if manifest.part.is_none() {
+                webhook::tell(&self.plan.eval, &manifest, &run, emitter);
+            }
             Ok(run)
         })
     }
@@ -415,6 +425,7 @@ impl Finish {
             green: self.looks.as_ref().map(Looks::green).unwrap_or_default(),
             needs_every_verdict: plan.eval.snapshot.assert.decides(),
             partial: self.manifest.is_limited(),
+            part: self.manifest.part.clone(),
             below_tier: match &progressive {
                 Some(progressive) if progressive.is_ended() => {
                     progressive.tiers.last().map(|step| step.tier.clone())

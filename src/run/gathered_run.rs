@@ -115,6 +115,7 @@ impl<'a> GatheredRun<'a> {
             total: manifest.samples as u64,
             detail_bounds: manifest.detail_bounds.clone(),
             partial: manifest.is_limited(),
+            part: manifest.part.clone(),
             tier: manifest.tier.clone(),
             // Who asks for a gate now means this run.
             below_tier: manifest.below_tier.clone().filter(|_| !asked.others),

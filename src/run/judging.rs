@@ -33,6 +33,8 @@ pub(super) use kept::KeptReplies;
 pub(super) struct Judging {
     /// Those of the run.
     pub(super) limits: Limits,
+    /// How many runs elsewhere ask the same judges at the same time, this one included.
+    pub(super) parts: u32,
     pub(super) stopper: Arc<Stopper>,
     /// That of the agent, which keeps the budget of all.
     pub(super) purse: Arc<Throttle>,
@@ -129,6 +131,7 @@ impl Judging {
     ) -> Self {
         Self {
             limits,
+            parts: 1,
             stopper: Arc::clone(stopper),
             purse: Arc::clone(purse),
             cache: None,

@@ -15,18 +15,18 @@ use crate::text::clean;
 /// Of more questions nobody waits for what they may cost at most.
 const MOST_COUNTED: usize = 20_000;
 
-/// The line of a run that asks the samples at these places of the plan.
-pub(super) fn opening(plan: &Plan, places: &[usize]) -> String {
+/// The line of a run that asks the samples at these places of the plan, within these limits.
+pub(super) fn opening(plan: &Plan, bounds: &Limits, places: &[usize]) -> String {
     let eval = &plan.eval;
     let samples = places.len();
     let ending = if samples == 1 { "" } else { "s" };
     if eval.agent.shown_parts().is_some() {
-        let most = eval.limits.concurrency;
+        let most = bounds.concurrency;
         let mut line = format!(
             "judging {samples} item{ending} of {}; {most} at once",
             source(plan)
         );
-        let cost = cost(plan, places);
+        let cost = cost(plan, bounds, places);
         line += &cost.map_or_else(String::new, |cost| format!(", {cost}"));
         return line;
     }
@@ -44,7 +44,7 @@ pub(super) fn opening(plan: &Plan, places: &[usize]) -> String {
         format!(", {by_tier} `{}`", clean(&tier.name))
     });
     let mut line = format!("asking {} {what}{tier}{}", agent(eval), epochs(eval.epochs));
-    let parts = limits(&eval.limits).into_iter().chain(cost(plan, places));
+    let parts = limits(bounds).into_iter().chain(cost(plan, bounds, places));
     for (number, part) in parts.enumerate() {
         line += if number == 0 { "; " } else { ", " };
         line += &part;
@@ -106,7 +106,7 @@ fn limits(limits: &Limits) -> Vec<String> {
 }
 
 /// What it may cost, where that is known, and that it is not, where somebody is paid.
-fn cost(plan: &Plan, places: &[usize]) -> Option<String> {
+fn cost(plan: &Plan, bounds: &Limits, places: &[usize]) -> Option<String> {
     let eval = &plan.eval;
     let most = most_usd(plan, places);
     let judges = plan.scorers.iter().flat_map(|scorer| {
@@ -118,7 +118,7 @@ fn cost(plan: &Plan, places: &[usize]) -> Option<String> {
     let mut judges = judges.peekable();
     let asks_judges = judges.peek().is_some();
     let pays_judges = judges.any(|judge| judge.asks_endpoint());
-    match (most, eval.limits.budget.cost_usd) {
+    match (most, bounds.budget.cost_usd) {
         (Some(most), Some(budget)) if most <= budget && !asks_judges => {
             Some(format!("costs at most {}", amounts::usd(most)))
         }

@@ -1,17 +1,21 @@
 //! `RunOptions`: how one run is done, apart from what its eval says.
 
 use std::collections::HashSet;
+use std::fmt::Write;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
+use crate::eval::limits::Limits;
 use crate::eval::plan::Plan;
+use crate::store::files::PLACES;
 use crate::store::{Manifest, RunDir, random_run_id};
 use crate::system::cancel::Cancel;
 use crate::system::project;
 
 use super::asker::Asker;
+use super::cut::Cut;
 use super::select::{Aim, changed_agent, check_resumable};
 
 /// How one run is done, apart from what its eval says.
@@ -64,6 +68,8 @@ impl CiPolicy {
 pub(crate) struct Scope {
     /// Ask only the samples with these ids. Gates are then ignored.
     pub(crate) only: Option<HashSet<String>>,
+    /// Ask only this part of the samples; others ask the rest. Gates are left to whoever puts all together.
+    pub(crate) cut: Option<Cut>,
     /// The run does not cover the eval as its spec defines it, so that it cannot become a baseline.
     pub(crate) partial: bool,
     /// Add the run to the history when it is over.
@@ -106,6 +112,13 @@ pub(crate) enum Home {
 }
 
 impl RunOptions {
+    /// What bounds the run.
+    pub(super) fn limits(&self, plan: &Plan) -> Limits {
+        let limits = &plan.eval.limits;
+        let cut = self.scope.cut.as_ref();
+        cut.map_or_else(|| limits.clone(), |cut| cut.limits(limits, plan))
+    }
+
     /// The run directory, made unless it is there, and its manifest if it goes on.
     pub(super) fn open(&self, plan: &Plan, asker: &Asker) -> Result<(RunDir, Option<Manifest>)> {
         match &self.home {
@@ -124,6 +137,12 @@ impl RunOptions {
                     manifest.request_hash.clone_from(&plan.request_hash);
                     asker.sign(&mut manifest);
                 }
+                if manifest.is_left_by_tests() {
+                    // What was missing is asked now.
+                    manifest.whole = manifest.part.take().is_some_and(|part| part.whole);
+                    manifest.artifacts.remove(PLACES);
+                    let _ = std::fs::remove_file(dir.file(PLACES));
+                }
                 Ok((dir, Some(manifest)))
             }
             Home::Restored(path) => {
@@ -135,7 +154,11 @@ impl RunOptions {
             Home::Part(path) => Ok((RunDir::create_at(path)?, None)),
             Home::New | Home::Merged(_) => {
                 let id = self.run_id.clone();
-                let id = id.unwrap_or_else(|| random_run_id(&plan.eval.name));
+                let mut id = id.unwrap_or_else(|| random_run_id(&plan.eval.name));
+                if let Some(shard) = self.scope.cut.as_ref().and_then(|cut| cut.part.shard) {
+                    // Shards have an output root in common, and may begin in the same second.
+                    let _ = write!(id, "-{}of{}", shard.index(), shard.of());
+                }
                 Ok((RunDir::create(&plan.eval.output_folder(), &id)?, None))
             }
         }

@@ -5,7 +5,7 @@ use std::io;
 
 use super::repaired::make_again;
 use crate::error::{Error, Result};
-use crate::store::files::{JOURNAL, MANIFEST};
+use crate::store::files::{JOURNAL, MANIFEST, PLACES};
 use crate::store::{Manifest, RestoredFolder, RunDir, RunStatus, going_on};
 use crate::system::file::refuse_other;
 use crate::system::project::shown;
@@ -74,11 +74,11 @@ fn from_journal(dir: &RunDir, manifest: &Manifest) -> Result<Readable> {
 /// What a run is made again from, elsewhere.
 fn copied(dir: &RunDir) -> io::Result<RestoredFolder> {
     let folder = RestoredFolder::new()?;
-    for file in [MANIFEST, JOURNAL] {
+    for file in [MANIFEST, JOURNAL, PLACES] {
         let from = dir.file(file);
         let copied = refuse_other(&from).and_then(|()| fs::copy(from, folder.path().join(file)));
         match copied {
-            Err(error) if file != JOURNAL || error.kind() != io::ErrorKind::NotFound => {
+            Err(error) if file == MANIFEST || error.kind() != io::ErrorKind::NotFound => {
                 return Err(error);
             }
             _ => {}

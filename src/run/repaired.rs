@@ -11,6 +11,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::cut::Cut;
 use super::dry_run::known;
 use super::rescore::reload;
 use super::{FrontDoor, Home, RunOptions, Session};
@@ -129,11 +130,13 @@ pub(super) fn make_again(path: &Path, manifest: &Manifest) -> Result<Repaired> {
 
 fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
     let only = manifest.only.clone();
+    let cut = Cut::of_run(&RunDir::open(path)?, manifest, &plan)?;
     let options = RunOptions {
         home: Home::Restored(path.to_owned()),
         door: FrontDoor::Files,
         scope: super::Scope {
             only: only.map(|ids| ids.into_iter().collect()),
+            cut,
             ..super::Scope::default()
         },
         ..RunOptions::default()

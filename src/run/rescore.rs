@@ -99,6 +99,7 @@ pub(crate) fn rescore_told(
     told: HashMap<String, Value>,
 ) -> Result<Run> {
     let parent = dir.manifest()?;
+    parent.refuse_part(dir, "its answers are scored again with those of the others")?;
     let judge = Rejudge {
         told,
         ..judge_of(&parent, &how)?

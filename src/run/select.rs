@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::cut::Cut;
 use crate::data::dataset::shuffle;
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
@@ -33,13 +34,21 @@ fn nothing(plan: &Plan) -> Error {
 }
 
 impl Selected {
-    /// Those with these ids; all of the plan's without any.
-    pub(super) fn of(plan: &Plan, only: Option<&HashSet<String>>) -> Result<Self> {
+    /// Those with these ids, or of this part; all of the plan's without any.
+    pub(super) fn of(
+        plan: &Plan,
+        only: Option<&HashSet<String>>,
+        cut: Option<&Cut>,
+    ) -> Result<Self> {
         let is_wanted = |place: &usize| match only {
             Some(only) => only.contains(&*plan.items[*place].id),
             None => true,
         };
-        let places: Vec<usize> = (0..plan.items.len()).filter(is_wanted).collect();
+        let places: Vec<usize> = match cut {
+            Some(cut) => cut.places.clone(),
+            None => (0..plan.items.len()).collect(),
+        };
+        let places: Vec<usize> = places.into_iter().filter(is_wanted).collect();
         if only.is_some() && places.is_empty() {
             return Err(nothing(plan));
         }

@@ -25,7 +25,7 @@ use super::select::Selected;
 use super::siblings;
 use super::stop::{Stopped, Stopper};
 use super::throttle::Throttle;
-use crate::data::{AgentError, FailureKind, Record, Status};
+use crate::data::{AgentError, FailureKind, Record, Shard, Status};
 use crate::error::Result;
 use crate::eval::limits::Limits;
 use crate::eval::limits::budget::UsedUp;
@@ -95,7 +95,14 @@ impl Session {
             Home::Part(_) => Asker::default(),
             _ => Asker::of(&plan),
         };
-        let mut selected = Selected::of(&plan, options.scope.only.as_ref())?;
+        let scope = &options.scope;
+        let mut selected = Selected::of(&plan, scope.only.as_ref(), scope.cut.as_ref())?;
+        let limits = options.limits(&plan);
+        let shard = scope.cut.as_ref().and_then(|cut| cut.part.shard);
+        let told = scope.cut.as_ref().and_then(|cut| cut.told(&limits, &plan));
+        if let Some(told) = told {
+            emitter.note(&told);
+        }
         if asks {
             for notice in check_agents(&plan)? {
                 emitter.note(&notice);
@@ -109,8 +116,8 @@ impl Session {
         if let Some(cache) = &mut cache {
             cache.prepare(options.asked_by(&dir));
         }
-        let (others, started) = so_far(&options.home, &eval.limits);
-        let stopper = Stopper::new(&options.cancel, &eval.limits, started);
+        let (others, started) = so_far(&options.home, &limits);
+        let stopper = Stopper::new(&options.cancel, &limits, started);
         let stopper = Arc::new(stopper.redacted(&plan.redactor));
         let (ledger, spent) = Ledger::open(
             Arc::clone(&plan),
@@ -127,7 +134,7 @@ impl Session {
         let ledger = Arc::new(ledger);
         siblings::tell(eval, &options.home, &dir);
         let throttle = Throttle::new(
-            &eval.limits,
+            &limits,
             options.concurrency,
             others.unwrap_or(spent),
             started,
@@ -137,7 +144,8 @@ impl Session {
         let judging = Judging {
             cache: cache.as_ref().map(Cached::replies),
             hidden: Arc::clone(&plan.hidden),
-            ..Judging::new(eval.limits.clone(), &stopper, &throttle, &dir, started)
+            parts: shard.map_or(1, Shard::of),
+            ..Judging::new(limits.clone(), &stopper, &throttle, &dir, started)
         };
         let asking = Asking {
             throttle,
@@ -168,7 +176,7 @@ impl Session {
             stopper,
             emitter,
         };
-        session.tell_start();
+        session.tell_start(&limits);
         if let Some(borders) = session.finish.borders().filter(|_| asks) {
             session.tell_tier(borders, None);
         }
@@ -176,8 +184,8 @@ impl Session {
     }
 
     /// Says that the run begins.
-    fn tell_start(&self) {
-        let opening = opening(&self.plan, self.selected.queue());
+    fn tell_start(&self, limits: &Limits) {
+        let opening = opening(&self.plan, limits, self.selected.queue());
         let opening = self.emitter.redacted(&opening);
         self.emitter.emit(&Event::RunStarted {
             eval: &self.plan.eval.name,

@@ -146,6 +146,7 @@ fn remember(
 
 /// Refuses a run of which no baseline can be made.
 fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> {
+    manifest.refuse_part(dir, "a baseline is made of whole runs")?;
     let shown = dir.path().display();
     if manifest.masked && manifest.mask_id.is_none() {
         return Err(Error::usage(format!(

@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 use std::thread;
 
-use super::files::{HASHED, JOURNAL, MANIFEST, RECORDS};
+use super::files::{HASHED, JOURNAL, MANIFEST, PLACES, RECORDS};
 use super::manifest::sealed;
 use super::{Manifest, RunDir, RunStatus, stamp_and_id};
 use crate::error::{Error, Result};
@@ -151,8 +151,13 @@ impl RunDir {
             Damage::Odd(what) => format!(": {what}"),
             Damage::Unreadable(error) => format!(": it cannot be read: {error}"),
         };
-        Error::usage(format!("{dir}: {name} is not what the run wrote{how}"))
-            .hint(self.made_again(manifest))
+        let error = Error::usage(format!("{dir}: {name} is not what the run wrote{how}"));
+        match name {
+            PLACES => {
+                error.hint("take it from where the directory was copied, or run the part again")
+            }
+            _ => error.hint(self.made_again(manifest)),
+        }
     }
 
     /// What makes the files of a run again.

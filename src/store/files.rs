@@ -13,8 +13,10 @@ pub const SUMMARY: &str = "summary.json";
 /// The same for people.
 pub const SUMMARY_PAGE: &str = "summary.md";
 
+/// Where the samples of a part of a run stand in the dataset.
+pub const PLACES: &str = "places.json";
 /// What people say of its answers, of a run that was reviewed.
 pub const VERIFICATIONS: &str = "verifications.json";
 
 /// Those that have a hash in the manifest.
-pub(super) const HASHED: [&str; 5] = [RECORDS, JOURNAL, ERRORS, SUMMARY, SUMMARY_PAGE];
+pub(super) const HASHED: [&str; 6] = [RECORDS, JOURNAL, ERRORS, SUMMARY, SUMMARY_PAGE, PLACES];

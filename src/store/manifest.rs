@@ -1,5 +1,6 @@
 //! `manifest.json`: what was run, when, with which hashes.
 
+mod part;
 pub(super) mod sealed;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +12,7 @@ use serde_json::Value;
 
 use super::RunDir;
 use super::files::{JOURNAL, MANIFEST};
-use crate::data::{DetailBounds, JudgeRule, Variant};
+use crate::data::{DetailBounds, JudgeRule, Shard, Variant};
 use crate::error::{Error, Result};
 use crate::system::file::read_plain;
 use crate::system::project::shown;
@@ -76,6 +77,12 @@ pub struct Manifest {
     /// How it goes on tier by tier, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progressive: Option<ProgressiveRun>,
+    /// What it is a part of, if others complete it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<RunPart>,
+    /// The parts of which it was put together, if it was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<MergedPart>,
     /// How often each sample is asked.
     #[serde(default = "once")]
     pub epochs: u32,
@@ -213,6 +220,42 @@ pub(crate) struct ManifestJudge {
     pub(crate) calibration_in_project: Option<PathBuf>,
 }
 
+/// Which part of its eval a run covers, where others complete it: a shard, or what ran in one run of nextest.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunPart {
+    /// The shard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
+    /// By which recorded latencies the shards were cut, if not by ids alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub balance: Option<String>,
+    /// The id of the run of nextest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nextest: Option<String>,
+    /// Whether all parts together cover the eval as its spec defines it.
+    pub whole: bool,
+}
+
+impl RunPart {
+    /// How people call it.
+    pub fn told(&self) -> String {
+        match self.shard {
+            Some(shard) => format!("shard {shard}"),
+            None => "part of a run of nextest".to_owned(),
+        }
+    }
+}
+
+/// A part of which a run was put together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MergedPart {
+    /// The id of its run.
+    pub run_id: String,
+    /// The shard that it was, if it was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
+}
+
 /// How a run goes on tier by tier.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgressiveRun {
@@ -258,18 +301,31 @@ impl Manifest {
         assert.is_some_and(|assert| ["exact", "correct"].contains(&assert))
     }
 
-    /// The command that asks everything of the eval anew.
+    /// Whether it is what a run of nextest left that had not all samples.
+    pub(crate) fn is_left_by_tests(&self) -> bool {
+        let part = self.part.as_ref();
+        part.is_some_and(|part| part.nextest.is_some())
+    }
+
+    /// The command that asks everything of the run anew; of a shard, that shard.
     pub(crate) fn run_again(&self) -> String {
-        let spec = self.spec.as_deref();
-        let spec = spec.map(|spec| format!(" {}", shell_word(&shown(spec))));
+        let shard = self.part.as_ref().and_then(|part| part.shard);
+        self.run_again_as(shard)
+    }
+
+    /// The same of a shard of its eval, or of all.
+    pub(crate) fn run_again_as(&self, shard: Option<Shard>) -> String {
+        let spec = self.spec.as_ref().map(|spec| {
+            // A run of another machine names a file of that one.
+            let here = moved(spec, self.spec_in_project.as_ref());
+            format!(" {}", shell_word(&shown(here.as_ref().unwrap_or(spec))))
+        });
         // Of a spec that names several agents or prompts only this one.
         let only = self.variant.as_ref().map(|_| &self.eval);
         let only = only.map(|eval| format!(" --benchmark {}", shell_word(eval)));
-        format!(
-            "cargo evaltest run{}{}",
-            spec.unwrap_or_default(),
-            only.unwrap_or_default()
-        )
+        let shard = shard.map(|shard| format!(" --shard {shard}"));
+        let parts = [spec, only, shard].into_iter().flatten();
+        format!("cargo evaltest run{}", parts.collect::<String>())
     }
 
     /// Reads a manifest and refuses versions from the future.

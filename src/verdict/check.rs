@@ -7,6 +7,7 @@ mod mean;
 mod measured;
 mod no_regression;
 mod own;
+mod part;
 mod progressive;
 mod tier;
 mod validate;
@@ -76,7 +77,11 @@ impl Facts<'_> {
     }
 
     fn look<'a>(&'a self, gates: &'a [Gate]) -> Vec<CheckedGate<'a>> {
-        let look = |gate: &'a Gate| match self.of_other_tier(gate, gates) {
+        let over = |gate: &Gate| {
+            let left = self.left_to_merge(gate);
+            left.or_else(|| self.of_other_tier(gate, gates))
+        };
+        let look = |gate: &'a Gate| match over(gate) {
             Some(result) => CheckedGate::Over(Box::new(result)),
             None => gate.look(self),
         };
@@ -124,7 +129,8 @@ impl CheckedGate<'_> {
 impl Gate {
     /// What becomes of the gate in a finished run, were it the only one.
     pub fn check(&self, facts: &Facts<'_>) -> GateResult {
-        let other = facts.of_other_tier(self, std::slice::from_ref(self));
+        let other = facts.left_to_merge(self);
+        let other = other.or_else(|| facts.of_other_tier(self, std::slice::from_ref(self)));
         other.unwrap_or_else(|| self.look(facts).result())
     }
 

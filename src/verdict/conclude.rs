@@ -34,6 +34,7 @@ impl Facts<'_> {
             change: BaselineChange::of(&self),
             partial: self.is_partial(),
             tier: self.tier.clone(),
+            part: self.part.clone(),
             progressive: self.progressive.clone(),
             early_stop: self.look.filter(|_| is_sure),
             ignored_matter: ignored_matter(&gates, &self),
@@ -109,7 +110,9 @@ fn exit(results: &[GateResult], facts: &Facts<'_>) -> Exit {
         ..
     } = facts.summary;
     let all_errored = errors > 0 && errors == samples - skipped;
-    let is_open = facts.needs_every_verdict && errors > 0;
+    // What one part lacks decides nothing before all are together.
+    let is_part = facts.part.is_some();
+    let is_open = facts.needs_every_verdict && errors > 0 && !is_part;
     let causes = [
         facts.stop.and_then(|stop| match stop {
             Stop::Interrupted => Some(Exit::Interrupted),
@@ -118,7 +121,7 @@ fn exit(results: &[GateResult], facts: &Facts<'_>) -> Exit {
             Stop::Sure => None,
         }),
         (all_errored || is_open).then_some(Exit::Infrastructure),
-        (!facts.failed_assertions.is_empty()).then_some(Exit::Failed),
+        (!facts.failed_assertions.is_empty() && !is_part).then_some(Exit::Failed),
     ];
     let gates = results.iter().map(GateResult::exit);
     let ignored = ignored_matter(results, facts).then_some(Exit::Infrastructure);
@@ -130,13 +133,17 @@ fn ignored_matter(results: &[GateResult], facts: &Facts<'_>) -> bool {
     let mut ignored = results
         .iter()
         .filter(|result| result.verdict == Verdict::Ignored);
-    facts.ci && !facts.allow_ignored && ignored.any(|result| !result.other_tier)
+    facts.ci
+        && !facts.allow_ignored
+        && facts.part.is_none()
+        && ignored.any(|result| !result.other_tier)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::Status;
+    use crate::store::RunPart;
     use crate::verdict::summary::tests::record;
 
     #[test]
@@ -221,5 +228,20 @@ mod tests {
         check(&failed, &errored, 3);
         check(&[], &open, 3);
         check(&[(errors, Verdict::Failed)], &interrupted, 130);
+        // A shard is judged after the merge; that it was an outage is known at once.
+        let shard = |facts: &Facts<'static>| Facts {
+            part: Some(RunPart::default()),
+            ..facts.clone()
+        };
+        check(&ignored, &shard(&ci), 0);
+        check(&[], &shard(&open), 0);
+        check(&[], &shard(&early), 3);
+        check(&[], &shard(&errored), 3);
+        check(&[], &shard(&misconfigured), 2);
+        let assertion = Facts {
+            part: Some(RunPart::default()),
+            ..assertion
+        };
+        check(&[], &assertion, 0);
     }
 }

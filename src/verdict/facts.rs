@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::data::DetailBounds;
+use crate::store::RunPart;
 use crate::verdict::baseline::{Baseline, CurrentSample};
 use crate::verdict::judged::calibrated::CalibratedJudge;
 use crate::verdict::look::EarlyLook;
@@ -36,6 +37,8 @@ pub struct Facts<'a> {
     pub below_tier: Option<String>,
     /// How far the run came, if it goes on tier by tier.
     pub progressive: Option<Progressive>,
+    /// What it is a part of, if others complete it: whoever puts all together judges.
+    pub part: Option<RunPart>,
     /// Whether ignored gates are fine in continuous integration.
     pub allow_ignored: bool,
     /// How low and how high the details of scores can be, where their scorers tell: what could not be judged counts as
@@ -88,7 +91,7 @@ pub enum Stop {
 impl Facts<'_> {
     /// Whether less was asked than the eval as it is defined.
     pub(crate) fn is_partial(&self) -> bool {
-        self.partial || self.selected < self.total
+        self.partial || self.selected < self.total || self.part.is_some()
     }
 
     /// Those of a whole run that nothing stopped, outside of continuous integration and without a baseline.
@@ -103,6 +106,7 @@ impl Facts<'_> {
             tier: None,
             below_tier: None,
             progressive: None,
+            part: None,
             allow_ignored: false,
             detail_bounds: DetailBounds::new(),
             calibrated: BTreeMap::new(),

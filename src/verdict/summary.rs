@@ -51,6 +51,7 @@ pub(crate) use tally::VALUE;
 use crate::data::Record;
 use crate::data::reviews::ReviewedFigures;
 use crate::exit::Exit;
+use crate::store::RunPart;
 use crate::verdict::alert::AlertResult;
 use crate::verdict::look::EarlyLook;
 use crate::verdict::progressive::Progressive;
@@ -65,7 +66,7 @@ use crate::verdict::result::GateResult;
 ///   scorers, where there are such; `judge`, where one was asked; `not_judged`, where there are such; `change`, with a baseline;
 ///   `failure_rate` with its bounds and interval, also of slices; `steps`, also of slices, where agents tell; `refused`, where
 ///   there are such; `reviewed`, where people reviewed; `tier`, where one ran;
-///   `progressive`, where it went on tier by tier; `alerts`, where it is one of a history.
+///   `progressive`, where it went on tier by tier; `alerts`, where it is one of a history; `part`, of a shard and the like.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
 /// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
@@ -86,6 +87,9 @@ pub struct Summary {
     /// The tier that ran, if it was one: the figures are those of its samples alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
+    /// What the run is a part of, if others complete it: the gates are left to whoever puts all together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<RunPart>,
     /// How far the run came, if it went on tier by tier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progressive: Option<Progressive>,

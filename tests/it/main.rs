@@ -106,6 +106,8 @@ mod scorer_process;
 mod scorers;
 mod secrets;
 mod server;
+mod shard;
+mod shard_limits;
 mod shared;
 mod shortages;
 mod signals;

@@ -113,6 +113,8 @@ const OPTIONS_OF_RUN: &[OptionGroup] = &[
             "tier",
             "progressive",
             "promote",
+            "shard",
+            "balance",
             "limit",
             "filter",
             "failed",

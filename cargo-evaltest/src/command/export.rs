@@ -15,7 +15,7 @@ use evaltest::engine::text::clean;
 use evaltest::{Benchmark, Error, Exit, Gaia, Registry, Result};
 
 use crate::console;
-use crate::runs::{named_or_last, read_run};
+use crate::runs::{named_or_last, read_run, tell_part};
 
 pub(crate) mod bfcl;
 mod data;
@@ -128,6 +128,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<Exit> {
         return check(args, file);
     }
     let dir = named_or_last(args.run_dir.as_deref())?;
+    tell_part(&dir)?;
     let output = args.output.as_deref();
     if let Some(name) = args.format.data() {
         let (format, texts) = (data::named(name)?, args.texts());

@@ -41,6 +41,8 @@ pub(crate) fn run(args: &GateArgs) -> Result<Exit> {
     let gates = (!gates.is_empty()).then_some(gates);
     let ci = evaltest::engine::system::project::is_ci();
     let dir = named_or_last(args.run_dir.as_deref())?;
+    let manifest = dir.manifest()?;
+    manifest.refuse_part(&dir, "its gates are judged with all samples")?;
     let run = rescore::reload(&dir, gates, ci, args.allow_ignored)?;
     if args.json {
         console::print_json(&serde_json::json!({

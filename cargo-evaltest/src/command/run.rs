@@ -26,6 +26,7 @@ mod flags;
 mod history;
 pub(super) mod matrix;
 pub(super) mod options;
+mod shard;
 mod sources;
 mod tiers;
 mod told;
@@ -37,6 +38,7 @@ use crate::target::run_test;
 use after::{After, AfterArgs};
 use driven::results_of;
 use history::HistoryArgs;
+use shard::ShardArgs;
 use tiers::TierArgs;
 use told::ToldRuns;
 use work::Work;
@@ -59,6 +61,9 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     tiers: TierArgs,
+
+    #[command(flatten)]
+    shard: ShardArgs,
 
     /// Ask only the first N samples (after shuffling); gates are then ignored, unlike with `limits.limit` in the spec
     #[arg(long, value_name = "N")]
@@ -236,7 +241,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
 }
 
 fn once(args: &RunArgs) -> Result<Exit> {
-    let mut after = After::new(&args.after, args.dry_run)?;
+    // Of a part nothing is told that is judged when all are together.
+    let tells_nothing = args.dry_run || args.asks_part();
+    let mut after = After::new(&args.after, tells_nothing)?;
     let ended = run_evals(args, &mut after);
     after.end(ended)
 }

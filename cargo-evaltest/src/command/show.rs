@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::console;
 use crate::run_ids::typed_folder;
-use crate::runs::seen_run;
+use crate::runs::{seen_run, tell_part};
 
 /// Show one sample of a run: prompt, answer, what was compared, verdict, attempts
 #[derive(Debug, Args)]
@@ -55,6 +55,7 @@ const NAMED: [usize; 2] = [10, 5];
 
 pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
     let dir = seen_run(args.run_dir.as_deref())?;
+    tell_part(&dir)?;
     let path = dir.file(files::RECORDS);
     let Some(wanted) = &args.id else {
         let groups = FailureGroups::new(decides(&dir).as_deref());

@@ -22,5 +22,9 @@ pub(super) const RUN: &[CliExample] = &[
         "run --progressive",
         "one part after the other, while it can become green",
     ),
+    (
+        "run --shard 2/8",
+        "the second of eight parts, for `merge`; others run elsewhere",
+    ),
     ("run --history", "a line more in the history of every eval"),
 ];

@@ -127,7 +127,12 @@ fn notices(run: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
     if let Some(progressive) = summary.progressive.as_ref().filter(|it| it.is_ended()) {
         told.push(format!("Ended early: {}.", progressive.told()));
     }
-    if summary.partial {
+    if let Some(part) = &summary.part {
+        told.push(format!(
+            "This is {} of the eval: its gates are judged when all shards are merged.",
+            part.told()
+        ));
+    } else if summary.partial {
         told.push(
             "A partial run: less was asked than the eval has, and gates are ignored.".to_owned(),
         );

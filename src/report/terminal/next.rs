@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::data::{Record, Status};
+use crate::exit::Exit;
 use crate::store::{Manifest, RunDir};
 use crate::system::project::shown;
 use crate::text::shell_word;
@@ -31,6 +32,11 @@ pub(super) fn next(run: &Run) -> Option<String> {
             return Some(again.unwrap_or_else(|| "cargo evaltest run".to_owned()));
         }
         return Some(resume());
+    }
+    if run.summary.part.is_some() && run.summary.exit_code == Exit::Passed {
+        // What errored is seen there, too.
+        let root = run.dir.parent().map(shown).unwrap_or_default();
+        return Some(format!("cargo evaltest merge {}", shell_word(&root)));
     }
     let is_error = |record: &&Record| record.result.status.is_error();
     let mut errors = run.records.iter().filter(is_error).peekable();

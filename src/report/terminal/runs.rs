@@ -43,7 +43,11 @@ fn row(run: &RunGlance) -> Vec<TableCell> {
         GlanceStatus::Running => "going on".to_owned(),
         GlanceStatus::Killed => "killed".to_owned(),
     };
-    let partial = if run.partial { " (partial)" } else { "" };
+    let partial = match &run.part {
+        Some(part) => format!(" ({})", part.told()),
+        None if run.partial => " (partial)".to_owned(),
+        None => String::new(),
+    };
     let tier = run.tier.as_ref();
     let tier = tier.map_or_else(String::new, |tier| {
         format!(" ({})", cut(&clean(tier), MOST))
@@ -59,7 +63,7 @@ fn row(run: &RunGlance) -> Vec<TableCell> {
         minute(&run.started_at),
         cut(&clean(&run.eval), MOST),
         cut(&clean(&agent), MOST),
-        samples + &tier + partial,
+        samples + &tier + &partial,
         accuracy::shown(run.accuracy, run.accuracy_bounds).unwrap_or_else(none),
         count(run.errors),
         run.gates.map_or_else(none, gates),

@@ -6,15 +6,19 @@ use crate::report::document::{ReportLine, ReportSide, ReportTable, ReportText};
 use crate::report::reported::ReportedRun;
 use crate::text::{percent, shell_word};
 use crate::verdict::alert::AlertResult;
-use crate::verdict::result::Verdict;
+use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::summary::Summary;
+
+fn is_judged(gate: &GateResult) -> bool {
+    gate.verdict != Verdict::Ignored
+}
 
 /// How it ended, where something was asked of it; that it ended early is a notice.
 pub(super) fn verdict(run: &ReportedRun, text: &mut ReportText) {
     let summary = &run.summary;
     let line = ReportLine::default();
     let line = match summary.exit_code {
-        Exit::Passed if summary.gates.is_empty() || !run.is_finished() => return,
+        Exit::Passed if !summary.gates.iter().any(is_judged) || !run.is_finished() => return,
         Exit::Passed => line.strong("Passed").plain(": no gate failed"),
         Exit::Interrupted => line.strong("Interrupted").plain(": somebody stopped it"),
         Exit::Failed | Exit::Infrastructure | Exit::Usage => not_passed(summary),
@@ -90,7 +94,12 @@ pub(super) fn notices(run: &ReportedRun, text: &mut ReportText) {
     if let Some(progressive) = summary.progressive.as_ref().filter(|it| it.is_ended()) {
         text.notice(format!("Ended early: {}.", progressive.told()));
     }
-    if summary.partial {
+    if let Some(part) = &summary.part {
+        text.notice(format!(
+            "This is {} of the eval: its gates are judged when all shards are merged.",
+            part.told()
+        ));
+    } else if summary.partial {
         text.notice("A partial run: less was asked than the eval has, and its gates are ignored.");
     }
     if let Some(name) = &summary.scorer

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::Shard;
 use crate::error::Result;
 use crate::eval::Eval;
 use crate::eval::tiers::Promotion;
@@ -23,6 +24,10 @@ pub struct SampleChoice {
     pub filter: Option<String>,
     /// Only those that failed or flipped in this run.
     pub failed: Option<PathBuf>,
+    /// Only those of this shard of what all else leaves; others ask the rest.
+    pub shard: Option<Shard>,
+    /// By the latencies of this run, not by ids alone.
+    pub balance: Option<PathBuf>,
     /// The run does not cover its eval as the spec defines it.
     pub partial: bool,
 }

@@ -103,13 +103,14 @@ impl JudgeSeat {
         patience: &Patience,
     ) -> Self {
         let run = &judging.limits;
+        let rate = |rate: f64| rate / f64::from(judging.parts);
         let limits = Limits {
             timeout: patience.timeout.unwrap_or(run.timeout),
             sample_timeout: None,
             // The run's budget is kept by the purse.
             budget: Budget::default(),
-            requests_per_minute: patience.requests_per_minute,
-            tokens_per_minute: patience.tokens_per_minute,
+            requests_per_minute: patience.requests_per_minute.map(rate),
+            tokens_per_minute: patience.tokens_per_minute.map(rate),
             retries: patience
                 .retries
                 .or(run.own_retries)

@@ -206,6 +206,7 @@ impl SummaryBuilder {
             partial: false,
             tier: None,
             progressive: None,
+            part: None,
             early_stop: None,
             samples: total.samples,
             scored: total.scored,

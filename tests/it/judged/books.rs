@@ -114,3 +114,23 @@ fn a_judge_has_a_rate_of_its_own() {
     court.run("eval.yaml").exits(0);
     assert!(start.elapsed().as_millis() >= 1250, "{:?}", start.elapsed());
 }
+
+#[test]
+fn a_shard_asks_a_judge_at_its_share_of_the_rate() {
+    let court = Court::of(
+        24,
+        Server::new(|_, _| fine(&points(4))),
+        ", requests_per_minute: 960",
+        "",
+    );
+    // Sixteen a second, four of them for each of four shards.
+    let start = std::time::Instant::now();
+    court.run("eval.yaml --shard 1/4").exits(0);
+    let judged = court.judged();
+    let least = judged.saturating_sub(1) as u128 * 240;
+    assert!(
+        judged > 2 && start.elapsed().as_millis() >= least,
+        "{judged}: {:?}",
+        start.elapsed()
+    );
+}

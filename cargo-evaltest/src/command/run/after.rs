@@ -66,6 +66,17 @@ impl AfterArgs {
         self.github || !self.no_github && is_there()
     }
 
+    /// What is asked for, by its flag.
+    pub(super) fn asked(&self) -> [(bool, &'static str); 5] {
+        [
+            (self.report, "--report"),
+            (self.junit.is_some(), "--junit"),
+            (self.github, "--github"),
+            (self.pr_comment.is_some(), "--pr-comment"),
+            (self.gitlab.is_some(), "--gitlab"),
+        ]
+    }
+
     /// The files that are written at the end.
     fn files(&self) -> impl Iterator<Item = &Path> {
         let files = self
@@ -80,7 +91,7 @@ impl AfterArgs {
 /// What became of the evals of a command, until it is over.
 pub(super) struct After<'a> {
     args: &'a AfterArgs,
-    /// Nothing is asked, so nothing came of it.
+    /// Nothing came of it that CI is to see.
     is_dry: bool,
     runs: Vec<PathBuf>,
     /// The evals of these runs.

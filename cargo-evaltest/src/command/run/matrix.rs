@@ -33,8 +33,9 @@ fn rankings(runs: &[Value]) -> Result<Vec<Ranking>> {
     let mut ran = Vec::new();
     for run in runs {
         let dir = RunDir::open(Path::new(run["run_dir"].as_str().unwrap_or_default()))?;
-        // Others have no ranking, and need no second look.
-        if dir.manifest()?.variant.is_some() {
+        // Others have no ranking, and need no second look; parts are ranked when they are put together.
+        let manifest = dir.manifest()?;
+        if manifest.variant.is_some() && manifest.part.is_none() {
             ran.push(ReportedRun::read(dir, MaskedTexts::Hidden)?);
         }
     }

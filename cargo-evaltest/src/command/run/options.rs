@@ -46,23 +46,26 @@ impl RunArgs {
             }),
             None => None,
         };
+        let mut samples = SampleChoice {
+            tier: self.tiers.tier.clone(),
+            progressive: self.tiers.progressive,
+            promote: self.tiers.promote.clone(),
+            filter: self.filter.clone(),
+            failed: match &self.failed {
+                Some(path) => Some(absolute(&run_ids::found(path)?)?),
+                None => None,
+            },
+            partial,
+            ..SampleChoice::default()
+        };
+        self.cut(&mut samples)?;
         Ok(Drive {
             errand: if self.dry_run {
                 Errand::Count
             } else {
                 Errand::Run
             },
-            samples: SampleChoice {
-                tier: self.tiers.tier.clone(),
-                progressive: self.tiers.progressive,
-                promote: self.tiers.promote.clone(),
-                filter: self.filter.clone(),
-                failed: match &self.failed {
-                    Some(path) => Some(absolute(&run_ids::found(path)?)?),
-                    None => None,
-                },
-                partial,
-            },
+            samples,
             overrides,
             redact: self.redact_pattern.clone(),
             destination: Destination {

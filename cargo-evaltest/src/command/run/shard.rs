@@ -1,0 +1,119 @@
+//! `run --shard`: which part of the samples is asked here, and what such a run cannot do.
+
+mod environment;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use evaltest::engine::run::drive::SampleChoice;
+use evaltest::engine::store::RunDir;
+use evaltest::{Error, Result};
+
+use super::RunArgs;
+use super::options::absolute;
+use crate::run_ids;
+
+/// One part of several.
+#[derive(Debug, Args)]
+pub(super) struct ShardArgs {
+    /// Ask one of N parts of the samples, `2/8`; others ask the rest elsewhere, and `merge` puts all together and judges
+    /// the gates. `auto` takes which part from `EVALTEST_SHARD` or from what Slurm, Kubernetes, Bazel or GitLab set
+    #[arg(long, value_name = "M/N|auto")]
+    pub(super) shard: Option<String>,
+
+    /// Cut so that each part takes equally long, by what the samples took in this run; the same for all parts
+    #[arg(
+        long,
+        value_name = "RUN_DIR",
+        requires = "shard",
+        conflicts_with = "resume"
+    )]
+    pub(super) balance: Option<PathBuf>,
+}
+
+impl ShardArgs {
+    /// Which part, and by which run.
+    ///
+    /// # Errors
+    /// When it is none, or the environment names none.
+    fn choose(&self, samples: &mut SampleChoice) -> Result<()> {
+        samples.shard = match self.shard.as_deref() {
+            Some("auto") => Some(environment::shard()?),
+            Some(text) => Some(text.parse().map_err(|error: Error| {
+                let hint = error
+                    .hint_text()
+                    .unwrap_or("write which of how many, from 1: `2/8`");
+                let hint = format!("{hint}; `auto` takes it from the environment");
+                Error::usage(format!("`--shard`: {}", error.message())).hint(hint)
+            })?),
+            None => None,
+        };
+        let balance = self.balance.as_deref().map(run_ids::found).transpose()?;
+        samples.balance = balance.as_deref().map(absolute).transpose()?;
+        Ok(())
+    }
+}
+
+impl RunArgs {
+    /// Whether only a part of the samples is asked, now or in the run that goes on.
+    pub(super) fn asks_part(&self) -> bool {
+        let is_part = |dir: &PathBuf| {
+            let dir = run_ids::found(dir).and_then(|dir| RunDir::open(&dir));
+            let manifest = dir.and_then(|dir| dir.manifest());
+            manifest.is_ok_and(|manifest| manifest.part.is_some())
+        };
+        self.shard.shard.is_some() || self.resume.as_ref().is_some_and(is_part)
+    }
+
+    /// Says of the samples which part is asked here.
+    ///
+    /// # Errors
+    /// When something else is asked for that needs all of them.
+    pub(super) fn cut(&self, samples: &mut SampleChoice) -> Result<()> {
+        if !self.asks_part() {
+            return Ok(());
+        }
+        let selects = [
+            (self.tiers.progressive, "--progressive"),
+            (self.filter.is_some(), "--filter"),
+            (self.failed.is_some(), "--failed"),
+            (self.watch, "--watch"),
+        ];
+        if let Some((_, flag)) = selects.into_iter().find(|(is_given, _)| *is_given) {
+            let message =
+                format!("`--shard` asks a part of the samples, and `{flag}` looks at all");
+            return Err(Error::usage(message).hint(format!("leave out `--shard` or `{flag}`")));
+        }
+        let judges = [
+            (self.history.history, "--history"),
+            (self.export.is_some(), "--export"),
+            (self.official, "--official"),
+        ];
+        let judges = judges.into_iter().chain(self.after.asked());
+        if let Some((_, flag)) = judges.into_iter().find(|(is_given, _)| *is_given) {
+            let message = format!("`{flag}` is about the whole run, and a shard is a part of it");
+            let hint = match flag {
+                "--export" => {
+                    "merge the shards, then export: cargo evaltest export RUN_DIR".to_owned()
+                }
+                "--official" => {
+                    "merge the shards, then: cargo evaltest bfcl official RUN_DIR".to_owned()
+                }
+                flag => format!("after all shards: cargo evaltest merge DIR… {flag}"),
+            };
+            return Err(Error::usage(message).hint(hint));
+        }
+        self.shard.choose(samples)
+    }
+}
+
+/// The file that Bazel looks for, of a test that knows shards.
+fn touch(path: &Path) -> Result<()> {
+    let touched = std::fs::File::options()
+        .create(true)
+        .append(true)
+        .open(path);
+    touched
+        .map(drop)
+        .map_err(|error| Error::io("write", path, &error))
+}

@@ -1,0 +1,144 @@
+//! `Shard`: one of the parts into which an eval is cut that runs on several machines.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::error::{Error, Result};
+use crate::text::hash::Hasher;
+
+/// One part of how many, shown as `2/8`. They count from 1.
+///
+/// A hash of its id says in which shard a sample is: another sample that comes or goes moves none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Shard {
+    index: u32,
+    of: u32,
+}
+
+impl Shard {
+    /// The most parts.
+    pub const MOST: u32 = 100_000;
+
+    /// The part with this number, from 1, of so many.
+    ///
+    /// # Errors
+    /// When there is no such part.
+    pub fn new(index: u32, of: u32) -> Result<Self> {
+        if of == 0 || of > Self::MOST {
+            return Err(Error::usage(format!(
+                "there are 1 to {} shards, not {of}",
+                Self::MOST
+            )));
+        }
+        if index == 0 || index > of {
+            return Err(
+                Error::usage(format!("there is no shard {index} of {of}")).hint(format!(
+                    "shards count from 1: `1/{of}` is the first, `{of}/{of}` the last"
+                )),
+            );
+        }
+        Ok(Self { index, of })
+    }
+
+    /// Which part it is, from 1.
+    pub fn index(self) -> u32 {
+        self.index
+    }
+
+    /// How many parts there are.
+    pub fn of(self) -> u32 {
+        self.of
+    }
+
+    /// Whether the sample with this id is in it.
+    pub fn has(self, id: &str) -> bool {
+        u64::from(self.index - 1) == shard_hash(id) % u64::from(self.of)
+    }
+}
+
+/// The hash of a sample's id that says in which shard it is. It never changes.
+pub(crate) fn shard_hash(id: &str) -> u64 {
+    u64::from_be_bytes(Hasher::default().part("shard").part(id).first_bytes())
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.of)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let number = |text: &str| {
+            let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            is_plain.then(|| text.parse::<u32>().ok()).flatten()
+        };
+        let numbers = text.split_once('/');
+        let numbers = numbers.and_then(|(index, of)| Some((number(index)?, number(of)?)));
+        let Some((index, of)) = numbers else {
+            return Err(
+                Error::usage(format!("`{}` is no shard", text.escape_debug()))
+                    .hint("write which of how many, from 1: `2/8`"),
+            );
+        };
+        Self::new(index, of)
+    }
+}
+
+impl Serialize for Shard {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Shard {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse()
+            .map_err(|error: Error| de::Error::custom(error.message()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_read_as_they_are_shown() {
+        for text in ["1/1", "2/8", "100000/100000"] {
+            assert_eq!(text.parse::<Shard>().unwrap().to_string(), text);
+        }
+        for text in [
+            "", "/", "2", "0/4", "5/4", "1/0", "1/100001", "+1/4", "1/ 4", "1/4/4", "-1/4",
+        ] {
+            let error = text.parse::<Shard>().unwrap_err();
+            assert!(!error.message().is_empty(), "{text}");
+        }
+        let shard: Shard = serde_json::from_str("\"2/8\"").unwrap();
+        assert_eq!((shard.index(), shard.of()), (2, 8));
+        assert_eq!(serde_json::to_string(&shard).unwrap(), "\"2/8\"");
+    }
+
+    #[test]
+    fn each_sample_is_in_one_shard_which_never_changes() {
+        let all: Vec<Shard> = (1..=7).map(|index| Shard::new(index, 7).unwrap()).collect();
+        let mut sizes = [0_u32; 7];
+        for number in 0..7_000 {
+            let id = format!("sample-{number}");
+            let own: Vec<usize> = (0..7).filter(|&at| all[at].has(&id)).collect();
+            assert_eq!(own.len(), 1, "{id}");
+            sizes[own[0]] += 1;
+        }
+        assert!(
+            sizes.iter().all(|size| (850..1150).contains(size)),
+            "{sizes:?}"
+        );
+        // What is on a disk somewhere was cut by these.
+        let known = ["a", "e1fc63a2-da7a-432f-be78-7c4a95598703", "ü/2"];
+        assert_eq!(known.map(|id| shard_hash(id) % 8), [5, 4, 1]);
+    }
+}

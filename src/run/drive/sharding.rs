@@ -1,0 +1,64 @@
+//! Which part of an eval a command asks.
+
+use super::SampleChoice;
+use crate::data::Shard;
+use crate::error::{Error, Result};
+use crate::eval::plan::Plan;
+use crate::run::balance::Balance;
+use crate::run::cut::{Cut, places_of};
+use crate::store::{Manifest, RunDir, RunPart};
+use crate::text::clean;
+
+impl SampleChoice {
+    /// The shard that is asked for: by the ids of samples, or by how long they took in an earlier run.
+    ///
+    /// # Errors
+    /// When the earlier run is of another eval, or not as it was written.
+    pub(super) fn shard_of(&self, plan: &mut Plan) -> Result<Option<Cut>> {
+        let Some(shard) = self.shard else {
+            return Ok(None);
+        };
+        let mut part = RunPart {
+            shard: Some(shard),
+            whole: !self.partial && !plan.is_limited(),
+            ..RunPart::default()
+        };
+        let Some(earlier) = &self.balance else {
+            let places = places_of(plan, shard);
+            return Ok(Some(Cut { part, places }));
+        };
+        let balance = Balance::of(plan, earlier, shard.of())?;
+        let shards = balance.shards.iter().zip(0..);
+        let own = shards.filter(|(of, _)| **of + 1 == shard.index());
+        part.balance = Some(balance.name);
+        Ok(Some(Cut {
+            places: own.map(|(_, place)| place).collect(),
+            part,
+        }))
+    }
+
+    /// The part that a run is that goes on: a shard goes on as that. What nextest left of a run becomes the whole run.
+    ///
+    /// # Errors
+    /// When another shard is asked for, or it is not known any more which samples the part has.
+    pub(super) fn part_of(&self, dir: &RunDir, plan: &Plan) -> Result<Option<Cut>> {
+        let manifest = dir.manifest()?;
+        check_shard(&manifest, self.shard)?;
+        if manifest.is_left_by_tests() {
+            return Ok(None);
+        }
+        Cut::of_run(dir, &manifest, plan)
+    }
+}
+
+/// Refuses to go on with a run as another shard than it is.
+fn check_shard(manifest: &Manifest, asked: Option<Shard>) -> Result<()> {
+    let is = manifest.part.as_ref().and_then(|part| part.shard);
+    let Some(asked) = asked.filter(|asked| is != Some(*asked)) else {
+        return Ok(());
+    };
+    let id = clean(&manifest.run_id);
+    let is = is.map_or_else(|| "no shard".to_owned(), |is| format!("shard {is}"));
+    let message = format!("run `{id}` is {is}, not {asked}, and goes on as it began");
+    Err(Error::usage(message).hint("leave `--shard` out, or start a new run without `--resume`"))
+}

@@ -1,0 +1,30 @@
+//! What a run cannot be used for that is a part of another.
+
+use super::Manifest;
+use crate::error::{Error, Result};
+use crate::store::RunDir;
+use crate::system::project::shown;
+use crate::text::shell_word;
+
+impl Manifest {
+    /// Refuses a part of a run where all of it is needed, for this: `it can be no baseline`.
+    ///
+    /// # Errors
+    /// For a shard and the like, with the command that puts all together.
+    pub fn refuse_part(&self, dir: &RunDir, what: &str) -> Result<()> {
+        let Some(part) = &self.part else {
+            return Ok(());
+        };
+        let root = dir.path().parent().unwrap_or(dir.path());
+        Err(Error::usage(format!(
+            "run `{}` is {} of eval `{}`: {what}",
+            shown(dir.path()),
+            part.told(),
+            self.eval
+        ))
+        .hint(format!(
+            "merge the shards: cargo evaltest merge {}",
+            shell_word(&shown(root))
+        )))
+    }
+}

@@ -1,0 +1,91 @@
+//! `places.json`: where the samples of a part stand in the dataset, written when the part begins.
+//!
+//! By the places of its parts a merged run has its records in dataset order, and it is known exactly which samples no part
+//! has, or two of them.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::files::PLACES;
+use super::{Manifest, RunDir};
+use crate::error::{Error, Result};
+use crate::system::file::{self, read_plain};
+use crate::system::project::shown;
+
+/// Version of the file. 1: the first.
+const FORMAT_VERSION: u32 = 1;
+
+/// Where the samples of a part stand in the dataset.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PartPlaces {
+    format_version: u32,
+    /// How many samples the eval has.
+    pub(crate) samples: usize,
+    /// The places of the part's own, from 0, in this order.
+    pub(crate) places: Vec<usize>,
+}
+
+impl PartPlaces {
+    /// These of so many; they ascend.
+    pub(crate) fn new(samples: usize, places: Vec<usize>) -> Self {
+        debug_assert!(places.is_sorted_by(|one, next| one < next));
+        Self {
+            format_version: FORMAT_VERSION,
+            samples,
+            places,
+        }
+    }
+
+    /// Writes the file, and gives its SHA-256.
+    pub(crate) fn write(&self, dir: &RunDir) -> Result<String> {
+        let text = serde_json::to_vec(self).map_err(|error| {
+            Error::infrastructure(format!("`{PLACES}` cannot be written: {error}"))
+        })?;
+        dir.write(PLACES, &text)?;
+        let path = dir.file(PLACES);
+        file::hash(&path).map_err(|error| Error::io("read", &path, &error))
+    }
+
+    /// Reads that of a part, which must be as it was written.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub(crate) fn read_as_written(dir: &RunDir, manifest: &Manifest) -> Result<Self> {
+        let path = dir.file(PLACES);
+        let hash = file::hash(&path).map_err(|error| Error::io("read", &path, &error))?;
+        if manifest.artifacts.get(PLACES) != Some(&hash) {
+            return Err(odd(&path, "it is not what the run wrote"));
+        }
+        Self::read(dir)
+    }
+
+    /// Reads that of a part.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub(crate) fn read(dir: &RunDir) -> Result<Self> {
+        let path = dir.file(PLACES);
+        let text = read_plain(&path).map_err(|error| Error::io("read", &path, &error))?;
+        let read: Self = serde_json::from_slice(&text)
+            .map_err(|error| odd(&path, &format!("not places: {error}")))?;
+        if read.format_version > FORMAT_VERSION {
+            let version = read.format_version;
+            return Err(Error::usage(format!(
+                "{}: format {version} is newer than this evaltest understands ({FORMAT_VERSION})",
+                shown(&path)
+            ))
+            .hint("cargo install cargo-evaltest"));
+        }
+        let ascends = read.places.is_sorted_by(|one, next| one < next);
+        if !ascends || read.places.last().is_some_and(|last| *last >= read.samples) {
+            return Err(odd(&path, "its places are none of this eval"));
+        }
+        Ok(read)
+    }
+}
+
+fn odd(path: &Path, what: &str) -> Error {
+    Error::usage(format!("{}: {what}", shown(path)))
+        .hint("take it from where the directory was copied, or run the shard again")
+}
