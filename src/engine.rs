@@ -206,6 +206,10 @@ pub mod run {
         pub use crate::run::readable::{Readable, readable, readable_so_far};
         pub use crate::run::repaired::{Repaired, repair};
     }
+    /// Making one run of its parts.
+    pub mod merge {
+        pub use crate::run::merge::{FoundParts, MergeOptions, found_parts, merge};
+    }
     /// Scoring stored answers anew.
     pub mod rescore {
         pub use crate::run::rescore::{

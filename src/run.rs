@@ -52,6 +52,7 @@ mod ledger;
 mod left;
 pub mod listing;
 mod looks;
+pub(crate) mod merge;
 mod opening;
 mod options;
 mod outcome;

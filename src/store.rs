@@ -214,8 +214,16 @@ pub fn runs_in(root: &Path) -> Vec<RunDir> {
     paths.sort();
     paths
         .iter()
+        .filter(|path| !is_unfinished(path))
         .filter_map(|path| RunDir::open(path).ok())
         .collect()
+}
+
+/// What the name of a run directory ends with until it is whole: one that is made of others stands there at once.
+pub(crate) const UNFINISHED: &str = ".part~";
+
+fn is_unfinished(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(UNFINISHED)
 }
 
 /// The directories below `root` that have a journal in which something stands, and no manifest.
@@ -227,7 +235,7 @@ pub fn lost_runs_in(root: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     paths
-        .filter(|path| has_events(path) && !path.join(MANIFEST).exists())
+        .filter(|path| has_events(path) && !path.join(MANIFEST).exists() && !is_unfinished(path))
         .collect()
 }
 
@@ -236,6 +244,11 @@ pub(crate) fn random_run_id(eval: &str) -> String {
     use std::hash::{BuildHasher, Hasher};
     // `RandomState` is seeded by the operating system.
     let random = std::hash::RandomState::new().build_hasher().finish();
+    run_id_of(eval, random)
+}
+
+/// The name of a run of an eval with this number.
+pub(crate) fn run_id_of(eval: &str, number: u64) -> String {
     // What separates the name of a spec from those of its variants may stand in a file name, too.
     let pieces = eval.split_inclusive([Variant::AGENT, Variant::PROMPT]);
     let pieces = pieces.map(
@@ -244,5 +257,5 @@ pub(crate) fn random_run_id(eval: &str) -> String {
             None => file_name(piece),
         },
     );
-    format!("{}-{:06x}", pieces.collect::<String>(), random & 0xff_ffff)
+    format!("{}-{:06x}", pieces.collect::<String>(), number & 0xff_ffff)
 }

@@ -25,6 +25,7 @@ use crate::command::{
     judge::JudgeArgs,
     list::ListArgs,
     man::ManArgs,
+    merge::MergeArgs,
     plan::PlanArgs,
     reference::{CommandsInGroups, ReferenceArgs},
     repair::RepairArgs,
@@ -74,6 +75,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
     Run(Box<RunArgs>),
+    Merge(MergeArgs),
     Generate(Box<GenerateArgs>),
     List(ListArgs),
     Runs(RunsArgs),

@@ -7,6 +7,7 @@ use clap::Command;
 use crate::prose::flowing;
 
 mod history;
+mod merge;
 mod run;
 
 /// A command line behind `cargo evaltest`, and what it does.
@@ -22,6 +23,7 @@ pub(crate) const OF_ALL: &[CliExample] = &[
 /// Of each command, by its name; of one below another, by both.
 pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
     ("run", run::RUN),
+    ("merge", merge::MERGE),
     (
         "generate",
         &[

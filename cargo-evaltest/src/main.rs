@@ -54,6 +54,7 @@ fn main() -> ExitCode {
         Some(CliCommand::Review(args)) => command::review::run(&args),
         Some(CliCommand::Flow(args)) => command::flow::run(&args),
         Some(CliCommand::Rescore(args)) => command::rescore::run(&args),
+        Some(CliCommand::Merge(args)) => command::merge::run(&args),
         Some(CliCommand::Winrate(args)) => command::winrate::run(&args),
         Some(CliCommand::Repair(args)) => command::repair::run(&args),
         Some(CliCommand::Gate(args)) => command::gate::run(&args),

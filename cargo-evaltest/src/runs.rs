@@ -247,6 +247,10 @@ fn known_runs(root: Option<&Path>) -> Result<Vec<KnownRun>> {
             }
         }
     }
+    // A run that was put together stands for its parts.
+    let merged = runs.iter().flat_map(|run| &run.manifest.merged);
+    let merged: BTreeSet<_> = merged.map(|part| part.run_id.clone()).collect();
+    runs.retain(|run| run.manifest.part.is_none() || !merged.contains(&run.manifest.run_id));
     let last = runs.iter().map(|run| &run.manifest.started_at).max();
     let last = last.map(|started| stamp_of(started)).unwrap_or_default();
     let newest = unread.into_iter().max_by(|one, other| one.0.cmp(&other.0));

@@ -188,7 +188,7 @@ impl Finish {
                     ..manifest.clone()
                 });
                 let told = of_tier.as_ref().unwrap_or(&manifest);
-                history.add(told, &mut run, answers, emitter);
+                history.add(told, &mut run, answers, &mut |told| emitter.notice(told));
                 run.notices = emitter.notices();
             }
             artifacts.extend(run.write_summary(&self.dir)?);
@@ -198,7 +198,9 @@ impl Finish {
             };
             manifest.write(&self.dir)?;
             if manifest.part.is_none() {
-                webhook::tell(&self.plan.eval, &manifest, &run, emitter);
+                let redacted = |text: &str| emitter.redacted(text);
+                let mut notice = |told: &str| emitter.notice(told);
+                webhook::tell(&self.plan.eval, &manifest, &run, (&redacted, &mut notice));
             }
             Ok(run)
         })

@@ -3,9 +3,10 @@
 //! The line is made when all else of the run is known, and added before the run says how it ended: an addition that fails is
 //! a part of that. Whoever goes on with a run that is there already adds nothing, unless there is something new.
 
+use std::path::Path;
+
 use jiff::Timestamp;
 
-use super::emitter::Emitter;
 use crate::data::history::{History, HistoryAnswers, HistoryKind, HistoryLine};
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
@@ -27,9 +28,18 @@ pub(super) struct RunHistory {
 impl RunHistory {
     pub(super) fn of(plan: &Plan) -> Self {
         let eval = &plan.eval;
+        Self::new(
+            &eval.snapshot.folder,
+            &eval.name,
+            eval.alerting.alerts.clone(),
+        )
+    }
+
+    /// That of an eval of this name, whose snapshots are in a folder.
+    pub(super) fn new(folder: &Path, eval: &str, alerts: Alerts) -> Self {
         Self {
-            file: HistoryFile::of(&eval.snapshot.folder, &eval.name),
-            alerts: eval.alerting.alerts.clone(),
+            file: HistoryFile::of(folder, eval),
+            alerts,
         }
     }
 
@@ -53,28 +63,28 @@ impl RunHistory {
         manifest: &Manifest,
         run: &mut Run,
         answers: Option<HistoryAnswers>,
-        emitter: &Emitter,
+        notice: &mut dyn FnMut(&str),
     ) {
         if let Some(why) = missing(manifest, run) {
-            emitter.notice(&format!("this run is not added to the history: {why}"));
+            notice(&format!("this run is not added to the history: {why}"));
             return;
         }
         let added = self.file.read().and_then(|before| {
             let now = clock::timestamp();
             let told = before.notices().into_iter().chain(before.ahead_of(now));
-            told.for_each(|notice| emitter.notice(&notice));
+            told.for_each(|told| notice(&told));
             self.add_to(&before, manifest, run, answers, now)
         });
         match added {
-            Ok(()) => emitter.notice(&format!(
+            Ok(()) => notice(&format!(
                 "the history has this run: git add {}",
                 shell_word(&shown(self.file.path()))
             )),
             Err(error) => {
-                emitter.notice(&format!(
+                notice(&format!(
                     "this run is not added to the history: {}; {}",
                     error.message(),
-                    again(run)
+                    again(manifest, run)
                 ));
                 run.summary.exit_code = run.summary.exit_code.max(Exit::Infrastructure);
             }
@@ -106,18 +116,24 @@ impl RunHistory {
 fn missing(manifest: &Manifest, run: &Run) -> Option<String> {
     if let Some(reason) = &run.stop_reason {
         let reason = reason.lines().next().unwrap_or_default();
-        return Some(format!("it stopped early ({reason}); {}", again(run)));
+        return Some(format!(
+            "it stopped early ({reason}); {}",
+            again(manifest, run)
+        ));
     }
     if manifest.status == RunStatus::Interrupted {
-        return Some(format!("it was interrupted; {}", again(run)));
+        return Some(format!("it was interrupted; {}", again(manifest, run)));
     }
     let mixed = "its agent was changed between its parts; run the eval anew";
     manifest.mixed.then(|| mixed.to_owned())
 }
 
 /// What to type when nothing stands in the way any more.
-fn again(run: &Run) -> String {
+fn again(manifest: &Manifest, run: &Run) -> String {
     let dir = shell_word(&shown(&run.dir));
+    if !manifest.merged.is_empty() {
+        return "once that is over, merge again with `--history`".to_owned();
+    }
     format!("once that is over: cargo evaltest run --resume {dir} --history")
 }
 

@@ -60,7 +60,7 @@ use crate::verdict::summary::{SummaryBuilder, judge_notices};
 use chunks::Chunks;
 use judges::{RescoreJudges, asks};
 use line::{Desks, LateRedactor, Rejudge};
-use reload::gates_of;
+pub(super) use reload::gates_of;
 
 pub use evidence::{AnswerPrice, BaselineAnswers, Evidence, evidence};
 pub use foreseen::{Foreseen, foresee};

@@ -1,14 +1,21 @@
 //! Whoever is to be told of an alert is told when all files of the run are written: a webhook that is dead is a notice.
 
-use super::emitter::Emitter;
 use crate::eval::Eval;
 use crate::eval::alerts::webhook::AlertedRun;
 use crate::store::Manifest;
 use crate::verdict::alert::AlertResult;
 use crate::verdict::run::Run;
 
+/// What hides secrets, and who takes what people should know.
+type WebhookVoice<'a> = (&'a dyn Fn(&str) -> String, &'a mut dyn FnMut(&str));
+
 /// Tells of every alert that is raised.
-pub(super) fn tell(eval: &Eval, manifest: &Manifest, run: &Run, emitter: &Emitter) {
+pub(super) fn tell(
+    eval: &Eval,
+    manifest: &Manifest,
+    run: &Run,
+    (redacted, notice): WebhookVoice<'_>,
+) {
     let Some(webhook) = &eval.alerting.webhook else {
         return;
     };
@@ -25,10 +32,10 @@ pub(super) fn tell(eval: &Eval, manifest: &Manifest, run: &Run, emitter: &Emitte
     // What is sent goes out of the house.
     let bodies = raised().map(|alert: &AlertResult| {
         let body = webhook.message(alert, of).to_string();
-        emitter.redacted(&body)
+        redacted(&body)
     });
     if let Err(why) = sent(eval, &webhook.url_env, bodies) {
-        emitter.notice(&format!("the webhook was not told of the alerts: {why}"));
+        notice(&format!("the webhook was not told of the alerts: {why}"));
     }
 }
 

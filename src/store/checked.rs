@@ -41,9 +41,13 @@ impl RunDir {
     /// # Errors
     /// With the file, and the command that makes it again.
     pub fn check(&self) -> Result<Vec<String>> {
-        let manifest = self.manifest()?;
+        self.check_but(&self.manifest()?, &[])
+    }
+
+    /// The same, but for some of its files, which somebody else checks.
+    pub(crate) fn check_but(&self, manifest: &Manifest, others: &[&str]) -> Result<Vec<String>> {
         if manifest.status == RunStatus::Running {
-            return Err(self.killed(&manifest));
+            return Err(self.killed(manifest));
         }
         let look = |name: &str, hash: &str| {
             // A damaged manifest may name anything.
@@ -52,7 +56,8 @@ impl RunDir {
             }
             let path = self.file(name);
             match name {
-                RECORDS => damage_of_records(&path, hash, &manifest),
+                _ if others.contains(&name) => None,
+                RECORDS => damage_of_records(&path, hash, manifest),
                 _ => damage_of(&path, |path| Ok(file::hash(path)? == *hash)),
             }
         };
@@ -75,23 +80,44 @@ impl RunDir {
                 continue;
             };
             if name == JOURNAL {
-                let told = self.noticed(&damage) + "; the records of the run are whole";
-                notices.push(match manifest.parent {
-                    Some(_) => told,
-                    None => format!(
-                        "{told}. See which of its lines can be read: `cargo evaltest repair {}`",
-                        shell_word(&shown(self.path()))
-                    ),
-                });
+                notices.push(self.journal_notice(manifest, &damage));
                 continue;
             }
-            return Err(self.damaged(&manifest, name, &damage));
+            return Err(self.damaged(manifest, name, &damage));
         }
         if !manifest.artifacts.contains_key(RECORDS) {
             // As it was never written: nothing says what ought to be there.
-            return Err(self.damaged(&manifest, RECORDS, &Damage::Missing));
+            return Err(self.damaged(manifest, RECORDS, &Damage::Missing));
         }
         Ok(notices)
+    }
+
+    /// The error for records that were found to be others than the run wrote: `odd` says what is wrong with them, if more than
+    /// their hash is.
+    pub(crate) fn other_records(&self, manifest: &Manifest, odd: Option<String>) -> Error {
+        let damage = odd.map_or(Damage::Changed, Damage::Odd);
+        self.damaged(manifest, RECORDS, &damage)
+    }
+
+    /// What is told of a journal that was found to be another than the run wrote.
+    pub(crate) fn other_journal(&self, manifest: &Manifest) -> String {
+        self.journal_notice(manifest, &Damage::Changed)
+    }
+
+    /// What is told of a journal that is not there.
+    pub(crate) fn lost_journal(&self) -> String {
+        self.noticed(&Damage::Missing) + "; the records of the run are whole"
+    }
+
+    fn journal_notice(&self, manifest: &Manifest, damage: &Damage) -> String {
+        let told = self.noticed(damage) + "; the records of the run are whole";
+        match manifest.parent {
+            Some(_) => told,
+            None => format!(
+                "{told}. See which of its lines can be read: `cargo evaltest repair {}`",
+                shell_word(&shown(self.path()))
+            ),
+        }
     }
 
     /// Shows the id and the epoch of each record that can be read and that is of a question which was asked.

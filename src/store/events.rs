@@ -7,6 +7,7 @@
 //! what is not as it was written here is left out and named.
 
 mod indexes;
+mod joined;
 mod lines;
 pub(crate) mod past;
 pub(crate) mod places;
@@ -35,6 +36,7 @@ use crate::text::splice::{Members, place};
 use lines::{Broken, ReadLines};
 use sealed::{JournalNumber, seal};
 
+pub(crate) use joined::JoinedJournal;
 pub(crate) use lines::JournalLine;
 
 /// What happened.
@@ -397,6 +399,16 @@ pub(crate) fn each(path: &Path, see: &mut SeeEvent<'_>) -> Result<()> {
     };
     let read = lines::each(file, |_| {}, see);
     read.map(drop).map_err(|broken| broken.at(path))
+}
+
+/// Whether an answer stands in a journal.
+pub(crate) fn holds_answers(path: &Path) -> bool {
+    let mut holds = false;
+    let _ = each(path, &mut |line| {
+        holds |= line.event.kind == Kind::Answered;
+        Ok(())
+    });
+    holds
 }
 
 impl Broken {

@@ -1,5 +1,7 @@
 //! The files of a run directory, by their names.
 
+use std::path::Path;
+
 /// What the run was: of which eval, with which settings, and a hash of each other file.
 pub const MANIFEST: &str = "manifest.json";
 /// The journal. The figures of a finished run are not read from it.
@@ -20,3 +22,9 @@ pub const VERIFICATIONS: &str = "verifications.json";
 
 /// Those that have a hash in the manifest.
 pub(super) const HASHED: [&str; 6] = [RECORDS, JOURNAL, ERRORS, SUMMARY, SUMMARY_PAGE, PLACES];
+
+/// Whether evaltest writes a file of this name into a run directory, or one beside it until that is whole.
+pub(crate) fn is_of_run(name: &str) -> bool {
+    let is_unfinished = Path::new(name).extension() == Some("tmp".as_ref());
+    name == MANIFEST || HASHED.contains(&name) || is_unfinished
+}

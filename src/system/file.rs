@@ -236,6 +236,16 @@ pub(crate) fn is_inside(path: &Path) -> bool {
     path.components()
         .all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
+
+/// Whether an open file or folder is what a path names now.
+pub(crate) fn is_at(file: &fs::File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    let of = |about: fs::Metadata| (about.dev(), about.ino());
+    let there = path.metadata().ok().map(of);
+    there.is_some() && file.metadata().ok().map(of) == there
+}
+
 /// Whether an open file still has a name in some folder.
 pub(crate) fn has_name(file: &fs::File) -> bool {
     use std::os::unix::fs::MetadataExt;

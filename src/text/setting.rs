@@ -52,6 +52,15 @@ impl Override {
         ))
     }
 
+    /// As it is typed: a text that YAML takes for one needs no quotes.
+    pub(crate) fn plain(&self) -> String {
+        let is_plain = |text: &str| Self::value(text).is_ok_and(|read| read == *text);
+        match &self.value {
+            Value::String(text) if is_plain(text) => format!("{}={text}", self.key),
+            _ => self.to_string(),
+        }
+    }
+
     /// Reads a value as YAML.
     pub fn value(text: &str) -> Result<Value> {
         let value = yaml::read_json(text).map_err(|error| {

@@ -8,7 +8,9 @@ use clap::Command;
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     (
         "Run",
-        &["run", "generate", "flow", "list", "doctor", "cache"],
+        &[
+            "run", "merge", "generate", "flow", "list", "doctor", "cache",
+        ],
     ),
     (
         "Look at a run",
@@ -42,6 +44,30 @@ const MODEL: &str = "Function Calling Leaderboard (bfcl)";
 /// The options of commands that have many, in groups.
 const OPTIONS: &[(&str, &[OptionGroup])] = &[
     ("run", OPTIONS_OF_RUN),
+    (
+        "merge",
+        &[
+            (
+                "Gates and the baseline",
+                &["allow_ignored", "ignore_baseline"],
+            ),
+            (
+                "What is written",
+                &[
+                    "output",
+                    "history",
+                    "report",
+                    "junit",
+                    "github",
+                    "no_github",
+                    "pr_comment",
+                    "gitlab",
+                    "color",
+                    "json",
+                ],
+            ),
+        ],
+    ),
     ("generate", OPTIONS_OF_GENERATE),
     (
         "flow",

@@ -20,7 +20,7 @@ use crate::command::export::bfcl::ModelArgs;
 use crate::console;
 use crate::progress::{Ahead, Progress};
 
-mod after;
+pub(super) mod after;
 mod driven;
 mod flags;
 mod history;
@@ -29,7 +29,7 @@ pub(super) mod options;
 mod shard;
 mod sources;
 mod tiers;
-mod told;
+pub(super) mod told;
 mod watch;
 mod watched;
 pub(super) mod work;

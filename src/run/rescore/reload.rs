@@ -91,7 +91,7 @@ pub fn as_judged(dir: &RunDir) -> Result<Run> {
 }
 
 /// The gates that a run had of its own.
-pub(super) fn gates_of(manifest: &Manifest) -> Result<Vec<Gate>> {
+pub(in crate::run) fn gates_of(manifest: &Manifest) -> Result<Vec<Gate>> {
     let gates = manifest
         .config
         .get("gates")

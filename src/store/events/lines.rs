@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use super::StoredEvent;
 use super::indexes::EventIndexes;
-use super::sealed::{JournalNumber, unseal};
+use super::sealed::{JournalNumber, Unsealed, unseal};
 use crate::error::Result;
 use crate::store::Carried;
 
@@ -43,6 +43,9 @@ pub(super) struct ReadLines {
     pub(super) is_torn: bool,
 }
 
+/// Takes the place of a line, what was made of it, and its text without its seal.
+pub(super) type SeeParsed<'a, T> = dyn FnMut(u64, T, &[u8]) -> Result<()> + 'a;
+
 /// Why reading ended before the end.
 pub(super) enum Broken {
     Read(io::Error),
@@ -55,8 +58,21 @@ pub(super) enum Broken {
 /// line with one has one, too. Lines may stand in another order than they were written in.
 pub(super) fn each(
     file: impl Read,
-    mut pass: impl FnMut(&[u8]),
+    pass: impl FnMut(&[u8]),
     see: &mut dyn FnMut(JournalLine<'_>) -> Result<()>,
+) -> std::result::Result<ReadLines, Broken> {
+    let parse = |line: &Unsealed<'_>| event(&line.text).map(|event| (event.event_index, event));
+    each_by(file, pass, parse, &mut |place, event, text| {
+        see(JournalLine { place, event, text })
+    })
+}
+
+/// The same of what `parse` makes of a line, with the index of its event: nothing of one that is no event.
+pub(super) fn each_by<T>(
+    file: impl Read,
+    mut pass: impl FnMut(&[u8]),
+    parse: impl Fn(&Unsealed<'_>) -> Option<(u64, T)>,
+    see: &mut SeeParsed<'_, T>,
 ) -> std::result::Result<ReadLines, Broken> {
     let mut file = BufReader::with_capacity(BUFFER, file);
     let mut read = ReadLines {
@@ -85,12 +101,11 @@ pub(super) fn each(
             None => !is_sealed,
             Some(journal) => journal == *read.journal.get_or_insert(journal),
         });
-        let event = own.as_ref().and_then(|line| event(&line.text));
+        let event = own.as_ref().and_then(&parse);
         match own.zip(event) {
-            Some((own, event)) if indexes.add(event.event_index) => {
+            Some((own, (index, event))) if indexes.add(index) => {
                 is_sealed |= own.journal.is_some();
-                let text = &own.text;
-                see(JournalLine { place, event, text }).map_err(Broken::Seen)?;
+                see(place, event, &own.text).map_err(Broken::Seen)?;
             }
             _ => read.skipped.push(number),
         }

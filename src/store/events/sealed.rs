@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::Write;
 
 /// What stands before the digits of the journal's number.
 const JOURNAL: &[u8] = br#","journal":""#;
@@ -28,6 +29,11 @@ impl JournalNumber {
             random[0], random[1], random[2], random[3],
         ]))
     }
+
+    /// That of a journal that is made of others, which is the same whenever it is made of them.
+    pub(super) fn of(run_id: &str) -> Self {
+        Self(crc32fast::hash(run_id.as_bytes()))
+    }
 }
 
 /// A line is not what was written.
@@ -47,10 +53,11 @@ pub(super) fn seal(mut line: Vec<u8>, journal: JournalNumber) -> Vec<u8> {
     debug_assert!(line.ends_with(b"}\n"));
     line.truncate(line.len() - 2);
     line.extend(JOURNAL);
-    line.extend(format!("{:08x}", journal.0).as_bytes());
-    let sum = format!("{:08x}", crc32fast::hash(&line));
+    // Into memory nothing fails to be written.
+    let _ = write!(line, "{:08x}", journal.0);
+    let sum = crc32fast::hash(&line);
     line.extend(SUM);
-    line.extend(sum.as_bytes());
+    let _ = write!(line, "{sum:08x}");
     line.extend(END);
     line.push(b'\n');
     line

@@ -89,7 +89,7 @@ impl AfterArgs {
 }
 
 /// What became of the evals of a command, until it is over.
-pub(super) struct After<'a> {
+pub(in crate::command) struct After<'a> {
     args: &'a AfterArgs,
     /// Nothing came of it that CI is to see.
     is_dry: bool,
@@ -101,7 +101,7 @@ pub(super) struct After<'a> {
 
 impl<'a> After<'a> {
     /// Whether what comes after the runs can be written, before anything is asked.
-    pub(super) fn new(args: &'a AfterArgs, is_dry: bool) -> Result<Self> {
+    pub(in crate::command) fn new(args: &'a AfterArgs, is_dry: bool) -> Result<Self> {
         for file in args.files() {
             if file.is_dir() || file.file_name().is_none() {
                 let message = format!("`{}` is a folder, where a file is needed", shown(file));
@@ -118,7 +118,7 @@ impl<'a> After<'a> {
     }
 
     /// A run is over: its report is written, if that is asked for, and named in its result.
-    pub(super) fn ran(&mut self, result: &mut Value, is_json: bool) -> Result<()> {
+    pub(in crate::command) fn ran(&mut self, result: &mut Value, is_json: bool) -> Result<()> {
         let dir = PathBuf::from(result["run_dir"].as_str().unwrap_or_default());
         self.names
             .push(result["eval"].as_str().unwrap_or_default().to_owned());
@@ -138,7 +138,7 @@ impl<'a> After<'a> {
     }
 
     /// An eval could not start, or not end.
-    pub(super) fn left_no_run(&mut self, eval: &str, error: &Error) {
+    pub(in crate::command) fn left_no_run(&mut self, eval: &str, error: &Error) {
         self.unstarted.push(UnstartedEval {
             eval: eval.to_owned(),
             error: console::for_people(&error.to_string()),
@@ -146,7 +146,7 @@ impl<'a> After<'a> {
     }
 
     /// These evals were to run. What of them did not was in a test target that ended before.
-    pub(super) fn left_out(&mut self, evals: &[String]) {
+    pub(in crate::command) fn left_out(&mut self, evals: &[String]) {
         for eval in evals {
             let mut told = self.unstarted.iter().map(|other| &other.eval);
             if !self.names.contains(eval) && !told.any(|other| other == eval) {
@@ -157,7 +157,7 @@ impl<'a> After<'a> {
     }
 
     /// The command is over: writes what CI is to see of it. How it ends is at least as bad as it was.
-    pub(super) fn end(mut self, ended: Result<Exit>) -> Result<Exit> {
+    pub(in crate::command) fn end(mut self, ended: Result<Exit>) -> Result<Exit> {
         let writes = self.args.files().next().is_some() || self.args.tells_github();
         if self.is_dry || !writes {
             return ended;

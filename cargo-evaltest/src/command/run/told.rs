@@ -13,7 +13,7 @@ use evaltest::{Error, Exit, Result, Run};
 use crate::console;
 
 /// Tells of the runs of a command.
-pub(super) struct ToldRuns {
+pub(in crate::command) struct ToldRuns {
     telling: Telling,
     paint: Paint,
     several: bool,
@@ -23,7 +23,7 @@ pub(super) struct ToldRuns {
 }
 
 impl ToldRuns {
-    pub(super) fn new(telling: Telling, paint: Paint, several: bool) -> Self {
+    pub(in crate::command) fn new(telling: Telling, paint: Paint, several: bool) -> Self {
         Self {
             telling,
             paint,
@@ -34,7 +34,7 @@ impl ToldRuns {
     }
 
     /// An eval has run here.
-    pub(super) fn run(&mut self, run: &Run) -> Result<()> {
+    pub(in crate::command) fn run(&mut self, run: &Run) -> Result<()> {
         self.row(run);
         match self.telling {
             Telling::Whole => console::print(|out| painted(run, self.paint, out)),
@@ -44,33 +44,33 @@ impl ToldRuns {
     }
 
     /// An eval has run, and has told of itself.
-    pub(super) fn row(&mut self, run: &Run) {
+    pub(in crate::command) fn row(&mut self, run: &Run) {
         self.known.insert(run.eval.clone());
         self.rows.push(OverviewRow::of(run));
     }
 
     /// An eval did not run, and why was told.
-    pub(super) fn not_run(&mut self, eval: &str, exit: Exit) {
+    pub(in crate::command) fn not_run(&mut self, eval: &str, exit: Exit) {
         if self.known.insert(eval.to_owned()) {
             self.rows.push(OverviewRow::not_run(eval, exit));
         }
     }
 
     /// An eval could not start.
-    pub(super) fn failed(&mut self, eval: &str, error: &Error) {
+    pub(in crate::command) fn failed(&mut self, eval: &str, error: &Error) {
         console::complain(error);
         self.not_run(eval, error.exit());
     }
 
     /// What came after the last run ended so.
-    pub(super) fn ends_at_least(&mut self, exit: Exit) {
+    pub(in crate::command) fn ends_at_least(&mut self, exit: Exit) {
         if let Some(row) = self.rows.last_mut() {
             row.ends_at_least(exit);
         }
     }
 
     /// The command is at its end.
-    pub(super) fn end(&self, exit: Exit) -> Result<()> {
+    pub(in crate::command) fn end(&self, exit: Exit) -> Result<()> {
         if self.telling == Telling::Nothing || !self.several || self.rows.len() < 2 {
             return Ok(());
         }

@@ -1,0 +1,117 @@
+//! `cargo evaltest merge`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use evaltest::engine::run::drive::{CiPolicy, Telling};
+use evaltest::engine::run::merge::{FoundParts, MergeOptions, found_parts, merge};
+use evaltest::engine::system::project::is_ci;
+use evaltest::engine::text::clean;
+use evaltest::{Error, Exit, Result, Run};
+
+use crate::colour::ColorArgs;
+use crate::command::run::after::{After, AfterArgs};
+use crate::command::run::told::ToldRuns;
+use crate::command::run::{matrix, result};
+use crate::console;
+
+/// Put the shards of a run together, and check its gates
+#[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are flags of a command line"
+)]
+pub(crate) struct MergeArgs {
+    /// Run directories of shards, or folders in which they lie, up to four deep
+    #[arg(required = true, value_name = "DIR")]
+    dirs: Vec<PathBuf>,
+
+    /// The run directory that comes of them; by default one in DIR, or beside the first of several
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    /// With `CI` set, end with 0 although gates were ignored, as that of a slice without a sample
+    #[arg(long)]
+    allow_ignored: bool,
+
+    /// Leave the committed baseline alone
+    #[arg(long)]
+    ignore_baseline: bool,
+
+    /// Add the run to the history of its eval, a file to commit: `history.jsonl` beside the snapshots
+    #[arg(long)]
+    history: bool,
+
+    #[command(flatten)]
+    after: AfterArgs,
+
+    #[command(flatten)]
+    color: ColorArgs,
+
+    /// Print the results as JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &MergeArgs) -> Result<Exit> {
+    let mut after = After::new(&args.after, false)?;
+    let ended = merge_all(args, &mut after);
+    after.end(ended)
+}
+
+fn merge_all(args: &MergeArgs, after: &mut After<'_>) -> Result<Exit> {
+    let evals = found_parts(&args.dirs)?;
+    if evals.len() > 1 && args.output.is_some() {
+        let names: Vec<_> = evals.iter().map(|parts| clean(&parts.eval)).collect();
+        let message = format!("these are parts of several evals: {}", names.join(", "));
+        return Err(Error::usage(message).hint("leave out `--output`, or merge one eval at a time"));
+    }
+    let several = evals.len() > 1;
+    let telling = if args.json {
+        Telling::Nothing
+    } else {
+        Telling::Whole
+    };
+    let mut told = ToldRuns::new(telling, args.color.paint(), several);
+    let (mut runs, mut exit) = (Vec::new(), Exit::Passed);
+    for parts in evals {
+        let eval = parts.eval.clone();
+        match args.merge(parts) {
+            Ok(run) => {
+                exit = exit.max(run.summary.exit_code);
+                for notice in &run.notices {
+                    console::note(&format!("{}: {}", clean(&eval), clean(notice)));
+                }
+                told.run(&run)?;
+                let mut result = result(&run);
+                after.ran(&mut result, args.json)?;
+                runs.push(result);
+            }
+            Err(error) if !several => return Err(error),
+            // What is wrong with this one keeps nobody from the others.
+            Err(error) => {
+                after.left_no_run(&eval, &error);
+                told.failed(&eval, &error);
+                exit = exit.max(error.exit());
+            }
+        }
+    }
+    matrix::tell(&runs, exit, args.json)?;
+    told.end(exit)?;
+    Ok(exit)
+}
+
+impl MergeArgs {
+    fn merge(&self, parts: FoundParts) -> Result<Run> {
+        let options = MergeOptions {
+            output: self.output.clone(),
+            ci: CiPolicy {
+                is_set: is_ci(),
+                allow_ignored: self.allow_ignored,
+            },
+            ignore_baseline: self.ignore_baseline,
+            history: self.history,
+        };
+        merge(parts, &options)
+    }
+}

@@ -1,0 +1,328 @@
+//! Which run directories are merged: the parts that are named or found below a folder, of each shard the newest that is whole.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::pieces::name_of;
+use crate::data::Shard;
+use crate::error::{Error, Result};
+use crate::store::events::{holds_answers, is_held};
+use crate::store::files::{JOURNAL, MANIFEST, PLACES, RECORDS, SUMMARY};
+use crate::store::{DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, UNFINISHED, going_on};
+use crate::system::file::absolute;
+use crate::system::project::shown;
+use crate::text::setting::Override;
+use crate::text::{clean, shell_word};
+
+/// How deep below a folder parts are looked for: what is unpacked lies in folders of its own.
+const DEPTH: usize = 4;
+
+/// The parts of an eval, in an order that does not hang on who named them.
+pub struct FoundParts {
+    /// The eval's name.
+    pub eval: String,
+    pub(super) dirs: Vec<RunDir>,
+    /// The folder below which they were found, where only one was named.
+    pub(super) folder: Option<PathBuf>,
+    /// What people should know: which of several attempts count.
+    pub(super) notices: Vec<String>,
+}
+
+/// A part, and what it says of itself.
+struct FoundPart {
+    dir: RunDir,
+    manifest: Manifest,
+}
+
+impl FoundPart {
+    fn shard(&self) -> Option<Shard> {
+        self.manifest.part.as_ref()?.shard
+    }
+
+    fn name(&self) -> String {
+        name_of(&self.dir, &self.manifest)
+    }
+
+    /// The options that it was asked with, as far as its run says, for those that are to be parts of the same run.
+    fn options(&self) -> String {
+        let manifest = &self.manifest;
+        let tier = manifest.tier.as_ref();
+        let balance = manifest.part.as_ref().and_then(|of| of.balance.as_ref());
+        let balance = balance.and_then(|name| name.split(' ').next());
+        let changes = manifest.overrides.iter();
+        let changes = changes.filter(|change| change.key != Override::DRAWN_SEED);
+        let root = self.dir.path().parent().map(shown);
+        let root =
+            root.filter(|root| Path::new(root).file_name() != Some(DEFAULT_OUTPUT_ROOT.as_ref()));
+        let options = [
+            tier.map(|tier| ("tier", tier.clone())),
+            balance.map(|run| ("balance", run.to_owned())),
+        ];
+        let options = options.into_iter().flatten();
+        let options = options.chain(changes.map(|change| ("set", change.plain())));
+        let options = options.chain(root.map(|root| ("output-root", root)));
+        let words = options.map(|(name, value)| format!(" --{name} {}", shell_word(&value)));
+        words.collect()
+    }
+
+    /// One that nextest left is whole as it is: what it lacks is in no place of it.
+    fn is_whole(&self) -> bool {
+        match self.manifest.status {
+            RunStatus::Finished => true,
+            RunStatus::Running => false,
+            RunStatus::Interrupted | RunStatus::Stopped => self.shard().is_none(),
+        }
+    }
+}
+
+/// The parts in these folders, each of which is one or has some below it, by their evals.
+///
+/// # Errors
+/// When there is none, when one cannot be read, is going on or was never finished, or shards are missing.
+pub fn found_parts(named: &[PathBuf]) -> Result<Vec<FoundParts>> {
+    let mut evals: BTreeMap<String, Vec<FoundPart>> = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    let mut told = BTreeSet::new();
+    for path in named {
+        let mut below = Below::default();
+        if is_run(path) {
+            below.parts.push(part_named(path)?);
+        } else {
+            look_below(path, DEPTH, &mut below)?;
+            if below.parts.is_empty() {
+                let message = format!("`{}` has no part of a run", shown(path));
+                return Err(Error::usage(message).hint(
+                    "name the folder in which `cargo evaltest run --shard m/n` left its run directories",
+                ));
+            }
+        }
+        let unborn = below.unborn.iter().map(|path| {
+            let how = if is_held(&path.join(JOURNAL)) {
+                "has just begun"
+            } else {
+                "was killed before it asked anything"
+            };
+            format!("`{}` {how}, and counts for nothing", shown(path))
+        });
+        told.extend(unborn);
+        for part in below.parts {
+            let place = fs::canonicalize(part.dir.path());
+            if seen.insert(place.unwrap_or_else(|_| part.dir.path().to_owned())) {
+                let eval = part.manifest.eval.clone();
+                evals.entry(eval).or_default().push(part);
+            } else {
+                told.insert(format!("{} is named twice", part.name()));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for (eval, parts) in evals {
+        let folder = match named {
+            [folder] if !is_run(folder) => Some(absolute(folder)?),
+            _ => None,
+        };
+        let parts = chosen(eval, parts)?;
+        found.push(FoundParts { folder, ..parts });
+    }
+    if let Some(first) = found.first_mut() {
+        first.notices.extend(told);
+    }
+    Ok(found)
+}
+
+/// What is found below a folder.
+#[derive(Default)]
+struct Below {
+    parts: Vec<FoundPart>,
+    /// Run directories of which there is nothing yet: whoever began has written no manifest, and perhaps never will.
+    unborn: Vec<PathBuf>,
+}
+
+/// Whether a folder is a run directory: others have a `manifest.json`, too.
+fn is_run(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).exists();
+    has(JOURNAL) || has(MANIFEST) && [RECORDS, PLACES, SUMMARY].into_iter().any(has)
+}
+
+/// A run directory that is named.
+fn part_named(path: &Path) -> Result<FoundPart> {
+    let dir = RunDir::open(path)?;
+    let manifest = dir.manifest()?;
+    if manifest.part.is_none() {
+        let what = if manifest.merged.is_empty() {
+            "it is a run of its own"
+        } else {
+            "it was merged already"
+        };
+        let message = format!("run `{}` is no part of a run: {what}", shown(path));
+        return Err(
+            Error::usage(message).hint("merge what `cargo evaltest run --shard m/n` leaves")
+        );
+    }
+    Ok(FoundPart { dir, manifest })
+}
+
+/// The parts below a folder. Whole runs are passed over.
+fn look_below(folder: &Path, depth: usize, found: &mut Below) -> Result<()> {
+    let entries = fs::read_dir(folder).map_err(|error| Error::io("read", folder, &error))?;
+    let mut paths = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| Error::io("read", folder, &error))?;
+        // A link may lead round in a circle.
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            paths.push(entry.path());
+        }
+    }
+    paths.sort();
+    for path in paths {
+        if path.to_string_lossy().ends_with(UNFINISHED) {
+            continue;
+        }
+        if is_run(&path) {
+            if !path.join(MANIFEST).exists() && !holds_answers(&path.join(JOURNAL)) {
+                found.unborn.push(path);
+                continue;
+            }
+            let dir = RunDir::open(&path)?;
+            let manifest = dir.manifest()?;
+            if manifest.part.is_some() {
+                found.parts.push(FoundPart { dir, manifest });
+            }
+        } else if depth > 1 {
+            look_below(&path, depth - 1, found)?;
+        }
+    }
+    Ok(())
+}
+
+/// Of each shard the newest that is whole.
+fn chosen(eval: String, mut parts: Vec<FoundPart>) -> Result<FoundParts> {
+    one_cut(&parts)?;
+    let mut notices = Vec::new();
+    // The newest last.
+    let key = |part: &FoundPart| {
+        let manifest = &part.manifest;
+        let of = (manifest.ended_at.clone(), manifest.started_at.clone());
+        (part.shard(), part.is_whole(), of, manifest.run_id.clone())
+    };
+    parts.sort_by_cached_key(|part| (key(part), part.dir.path().to_owned()));
+    let mut kept: Vec<FoundPart> = Vec::new();
+    for part in parts {
+        let Some(before) = kept.last() else {
+            kept.push(part);
+            continue;
+        };
+        let is_copy = before.manifest.run_id == part.manifest.run_id
+            && before.manifest.artifacts == part.manifest.artifacts;
+        if is_copy && before.is_whole() {
+            notices.push(format!("{} is there twice: it counts once", part.name()));
+            continue;
+        }
+        if before.shard().is_none() || before.shard() != part.shard() {
+            kept.push(part);
+            continue;
+        }
+        let (old, new) = (&before.manifest.run_id, &part.manifest.run_id);
+        let why = if part.is_whole() && !before.is_whole() {
+            "which did not come to its end"
+        } else {
+            "which is older"
+        };
+        notices.push(format!(
+            "{} was run more than once: `{}` counts, and `{}` does not, {why}",
+            part.name(),
+            clean(new),
+            clean(old)
+        ));
+        kept.pop();
+        kept.push(part);
+    }
+    if let Some(open) = kept.iter().find(|part| !part.is_whole()) {
+        return Err(unfinished(open));
+    }
+    none_missing(&kept)?;
+    Ok(FoundParts {
+        eval,
+        dirs: kept.into_iter().map(|part| part.dir).collect(),
+        folder: None,
+        notices,
+    })
+}
+
+/// All of them were cut from their eval in the same way.
+fn one_cut(parts: &[FoundPart]) -> Result<()> {
+    let Some(first) = parts.first() else {
+        return Ok(());
+    };
+    let of = |part: &FoundPart| part.shard().map(Shard::of);
+    let cut = |part: &FoundPart| {
+        part.manifest
+            .part
+            .as_ref()
+            .and_then(|of| of.balance.clone())
+    };
+    for part in parts {
+        let what = if of(part) != of(first) {
+            "they are of another number"
+        } else if cut(part) != cut(first) {
+            "they are balanced otherwise (`--balance`)"
+        } else {
+            continue;
+        };
+        let message = format!(
+            "{} and {} cannot be merged: {what}: `{}`, `{}`",
+            first.name(),
+            part.name(),
+            shown(first.dir.path()),
+            shown(part.dir.path())
+        );
+        return Err(Error::usage(message).hint("name the run directories of one set of shards"));
+    }
+    Ok(())
+}
+
+/// The error for a shard of which there is no whole run.
+fn unfinished(part: &FoundPart) -> Error {
+    let dir = shown(part.dir.path());
+    if part.manifest.status == RunStatus::Running && part.dir.is_going_on() {
+        return going_on(&dir);
+    }
+    let how = match part.manifest.status {
+        RunStatus::Running => "was killed before its end",
+        RunStatus::Interrupted => "was interrupted",
+        RunStatus::Stopped | RunStatus::Finished => "stopped early",
+    };
+    let message = format!("{} {how}: run `{dir}`", part.name());
+    Error::usage(message).hint(format!("cargo evaltest run --resume {}", shell_word(&dir)))
+}
+
+/// Names the shards that are not there.
+fn none_missing(parts: &[FoundPart]) -> Result<()> {
+    let there: BTreeSet<Shard> = parts.iter().filter_map(FoundPart::shard).collect();
+    let Some(of) = there.first().map(|shard| shard.of()) else {
+        return Ok(());
+    };
+    let missing = (1..=of).filter_map(|index| Shard::new(index, of).ok());
+    let missing: Vec<Shard> = missing.filter(|shard| !there.contains(shard)).collect();
+    let Some(first) = missing.first() else {
+        return Ok(());
+    };
+    let named: Vec<_> = missing.iter().take(20).map(Shard::to_string).collect();
+    let more = match missing.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let shards = if missing.len() == 1 {
+        "shard"
+    } else {
+        "shards"
+    };
+    let message = format!(
+        "eval `{}` is not whole: missing: {shards} {}{more}",
+        clean(&parts[0].manifest.eval),
+        named.join(", ")
+    );
+    let again = parts[0].manifest.run_again_as(Some(*first));
+    Err(Error::usage(message).hint(format!("{again}{}", parts[0].options())))
+}

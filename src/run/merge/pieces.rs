@@ -1,0 +1,329 @@
+//! `Pieces`: run directories that are parts of one run, and what they are together.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::same_run::difference;
+use crate::data::Shard;
+use crate::error::{Error, Result};
+use crate::store::files::{JOURNAL, PLACES, RECORDS, SUMMARY};
+use crate::store::places::PartPlaces;
+use crate::store::{Manifest, MergedPart, RunDir, RunStatus, read_lean_records};
+use crate::system::project::shown;
+use crate::text::clean;
+use crate::verdict::summary::Summary;
+
+/// Run directories that are parts of one run. They are checked as they are added, but for their records and their journals,
+/// which are checked as they are copied. Of each a little stays in memory: there may be one for each sample.
+pub(crate) struct Pieces {
+    /// What they have in common, and what of each is added up.
+    pub(super) manifest: Manifest,
+    pub(super) all: Vec<Piece>,
+    /// Each sample by its place in the dataset, with the number of its piece; in no order until they are sorted.
+    pub(super) owners: Vec<(u32, u32)>,
+    /// Ids of samples whose assertion failed.
+    pub(super) failed: HashSet<String>,
+    /// Answers without a verdict, for the run was stopped before.
+    pub(super) not_judged: u64,
+    /// Whether one of them was stopped before all of its samples were asked.
+    is_open: bool,
+    /// The commits that were checked out.
+    commits: BTreeSet<Option<String>>,
+    pub(super) notices: Vec<String>,
+}
+
+/// One of them.
+pub(super) struct Piece {
+    pub(super) dir: RunDir,
+    pub(super) run_id: String,
+    shard: Option<Shard>,
+    /// The SHA-256 of its records.
+    pub(super) records: Option<String>,
+    /// The SHA-256 of its journal.
+    pub(super) journal: Option<String>,
+}
+
+impl Piece {
+    /// What people call it.
+    pub(super) fn name(&self) -> String {
+        match self.shard {
+            Some(shard) => format!("shard {shard}"),
+            None => format!("`{}`", shown(self.dir.path())),
+        }
+    }
+
+    /// The id of the sample at a place of the dataset.
+    fn sample_at(&self, place: u32, epochs: u32) -> Option<String> {
+        let places = PartPlaces::read(&self.dir).ok()?.places;
+        let rank = places.binary_search(&(place as usize)).ok()?;
+        let mut records = read_lean_records(&self.dir.file(RECORDS)).ok()?;
+        let record = records.nth(rank * epochs as usize)?.ok()?;
+        Some(record.sample_id)
+    }
+}
+
+impl Pieces {
+    /// The first of them. The others are added in an order that does not hang on who names them.
+    ///
+    /// # Errors
+    /// When it is no part of a run, is not as it was written, is going on or was killed.
+    pub(crate) fn of(dir: RunDir) -> Result<Self> {
+        let manifest = dir.manifest()?;
+        let mut pieces = Self {
+            manifest: Manifest {
+                ended_at: None,
+                duration_s: None,
+                status: RunStatus::Finished,
+                only: None,
+                merged: Vec::new(),
+                models: BTreeMap::new(),
+                answers_of: Vec::new(),
+                journal_lines_skipped: Vec::new(),
+                ..manifest.clone()
+            },
+            all: Vec::new(),
+            owners: Vec::new(),
+            failed: HashSet::new(),
+            not_judged: 0,
+            is_open: false,
+            commits: BTreeSet::new(),
+            notices: Vec::new(),
+        };
+        pieces.take(dir, manifest)?;
+        Ok(pieces)
+    }
+
+    /// Adds another.
+    ///
+    /// # Errors
+    /// As [`Pieces::of`], and when it is of another run.
+    pub(crate) fn add(&mut self, dir: RunDir) -> Result<()> {
+        let manifest = dir.manifest()?;
+        if let Some(what) = difference(&self.manifest, &manifest) {
+            let first = &self.all[0];
+            let message = format!(
+                "{} has another {what} than {}: {}, {}",
+                name_of(&dir, &manifest),
+                first.name(),
+                clean(&manifest.run_id),
+                clean(&first.run_id)
+            );
+            return Err(Error::usage(message).hint(
+                "parts of one run are asked by the same spec, dataset, agent, scorers and version; run that part again, or merge \
+                 others",
+            ));
+        }
+        self.take(dir, manifest)
+    }
+
+    fn take(&mut self, dir: RunDir, manifest: Manifest) -> Result<()> {
+        let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        self.notices
+            .extend(dir.check_but(&manifest, &[RECORDS, JOURNAL])?);
+        if manifest.part.is_none() || !manifest.artifacts.contains_key(PLACES) {
+            return Err(no_part(&dir));
+        }
+        let places = PartPlaces::read(&dir)?;
+        let of_run = |place: &usize| u32::try_from(*place).ok();
+        let count = places.places.len();
+        if places.samples != manifest.samples || count != manifest.selected {
+            let message = format!("{}: {PLACES} is not of this run", shown(dir.path()));
+            return Err(Error::usage(message)
+                .hint("take it from where the directory was copied, or run the part again"));
+        }
+        self.owners.reserve(count);
+        for place in &places.places {
+            let place = of_run(place).ok_or_else(|| Error::usage("there are too many samples"))?;
+            self.owners.push((place, number));
+        }
+        self.add_up(&dir, &manifest)?;
+        let artifact = |name: &str| manifest.artifacts.get(name).cloned();
+        self.all.push(Piece {
+            records: artifact(RECORDS),
+            journal: artifact(JOURNAL),
+            run_id: manifest.run_id,
+            shard: manifest.part.and_then(|part| part.shard),
+            dir,
+        });
+        Ok(())
+    }
+
+    /// Adds what a part tells to what they tell together.
+    fn add_up(&mut self, dir: &RunDir, part: &Manifest) -> Result<()> {
+        let all = &mut self.manifest;
+        all.started_at = all.started_at.clone().min(part.started_at.clone());
+        all.ended_at = all.ended_at.take().max(part.ended_at.clone());
+        // They ran side by side.
+        let longest = [all.duration_s, part.duration_s].into_iter().flatten();
+        all.duration_s = longest.reduce(f64::max);
+        for (model, answers) in &part.models {
+            *all.models.entry(model.clone()).or_default() += answers;
+        }
+        all.environment
+            .retain(|name, value| part.environment.get(name) == Some(value));
+        all.mixed |= part.mixed;
+        all.git_dirty = all.git_dirty.max(part.git_dirty);
+        if all.sandbox != part.sandbox {
+            self.notices.push(format!(
+                "{} was confined otherwise than others",
+                name_of(dir, part)
+            ));
+            all.sandbox = None;
+        }
+        let whole = |manifest: &Manifest| manifest.part.as_ref().is_some_and(|part| part.whole);
+        let is_whole = whole(all) && whole(part);
+        if let Some(of) = &mut all.part {
+            of.whole = is_whole;
+        }
+        all.status = match (all.status, part.status) {
+            (RunStatus::Interrupted, _) | (_, RunStatus::Interrupted) => RunStatus::Interrupted,
+            (RunStatus::Finished, RunStatus::Finished) => RunStatus::Finished,
+            _ => RunStatus::Stopped,
+        };
+        if all.stop_reason.is_none() {
+            all.stop_reason.clone_from(&part.stop_reason);
+        }
+        self.commits.insert(part.git_sha.clone());
+        self.failed.extend(part.failed_assertions.iter().cloned());
+        // What nextest runs is asked under the name that all of it has in common.
+        let of_nextest = part.part.as_ref().is_some_and(|of| of.nextest.is_some());
+        let own = if of_nextest {
+            &part.invocation
+        } else {
+            &part.run_id
+        };
+        for run in part.answers_of.iter().chain([own]) {
+            if all.answers_of.last() != Some(run) {
+                all.answers_of.push(run.clone());
+            }
+        }
+        if part.status != RunStatus::Finished {
+            let known = Summary::read(&dir.file(SUMMARY))?;
+            self.not_judged += known.not_judged;
+            self.is_open |= known.skipped > 0;
+        }
+        Ok(())
+    }
+
+    /// What they are together: `merged` names them in it.
+    ///
+    /// # Errors
+    /// When two of them have the same sample.
+    pub(super) fn together(&mut self, names_parts: bool) -> Result<()> {
+        self.sort()?;
+        let commits = self.commits.len();
+        let all = &mut self.manifest;
+        all.answers_of.sort();
+        all.answers_of.dedup();
+        if commits > 1 {
+            all.mixed = true;
+            all.git_sha = None;
+            let names = self.commits.iter().map(|commit| match commit {
+                Some(commit) => commit.get(..12).unwrap_or(commit),
+                None => "none",
+            });
+            let names: Vec<_> = names.collect();
+            self.notices.push(format!(
+                "the parts were run at {commits} commits ({}): no baseline can be made of them together",
+                names.join(", ")
+            ));
+        }
+        all.selected = self.owners.len();
+        if names_parts {
+            let named = self.all.iter().map(|piece| MergedPart {
+                run_id: piece.run_id.clone(),
+                shard: piece.shard,
+            });
+            all.merged = named.collect();
+        }
+        if self.is_complete() {
+            let part = self.manifest.part.take();
+            self.manifest.whole = part.is_some_and(|part| part.whole);
+            if !self.is_open {
+                // What stopped one of them early kept nobody from asking the rest.
+                self.manifest.status = RunStatus::Finished;
+                self.manifest.stop_reason = None;
+            }
+        } else {
+            self.manifest.whole = false;
+            if self.manifest.status == RunStatus::Finished {
+                self.manifest.status = RunStatus::Stopped;
+                let lacks = self.manifest.samples - self.owners.len();
+                self.manifest.stop_reason = Some(format!(
+                    "{lacks} of {} samples are in other parts",
+                    self.manifest.samples
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether they have every sample of their eval.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.owners.len() == self.manifest.samples
+    }
+
+    /// Refuses what lacks samples, or has some of them twice.
+    pub(super) fn refuse_incomplete(&mut self) -> Result<()> {
+        self.sort()?;
+        if self.is_complete() {
+            return Ok(());
+        }
+        let samples = self.manifest.samples;
+        let lacks = samples - self.owners.len();
+        let message = format!(
+            "eval `{}` is not whole: {lacks} of its {samples} samples are in none of these parts",
+            clean(&self.manifest.eval)
+        );
+        Err(Error::usage(message).hint("name the other parts, too, or run what is missing"))
+    }
+
+    /// Whether one of them was stopped before all of its samples were asked.
+    pub(super) fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// What people should know of them.
+    pub(super) fn into_notices(self) -> Vec<String> {
+        self.notices
+    }
+
+    /// Puts the samples into the order of the dataset.
+    fn sort(&mut self) -> Result<()> {
+        self.owners.sort_unstable();
+        let twice = |pair: &&[(u32, u32)]| pair[0].0 == pair[1].0;
+        match self.owners.windows(2).find(twice) {
+            Some(pair) => Err(self.overlap(pair[0], pair[1])),
+            None => Ok(()),
+        }
+    }
+
+    /// The error for a sample that two of them have.
+    fn overlap(&self, one: (u32, u32), other: (u32, u32)) -> Error {
+        let [one, other] = [one, other].map(|(place, piece)| (place, &self.all[piece as usize]));
+        let id = one.1.sample_at(one.0, self.manifest.epochs);
+        let sample = id.map_or_else(
+            || format!("sample {} of the dataset", one.0 + 1),
+            |id| format!("sample `{}`", clean(&id)),
+        );
+        Error::usage(format!(
+            "{} and {} both have {sample}",
+            one.1.name(),
+            other.1.name()
+        ))
+        .hint("each sample is in one part: leave out one of them, or run one again")
+    }
+}
+
+/// What people call a part.
+pub(super) fn name_of(dir: &RunDir, manifest: &Manifest) -> String {
+    let shard = manifest.part.as_ref().and_then(|part| part.shard);
+    match shard {
+        Some(shard) => format!("shard {shard}"),
+        None => format!("`{}`", shown(dir.path())),
+    }
+}
+
+fn no_part(dir: &RunDir) -> Error {
+    let message = format!("run `{}` is no part of a run", shown(dir.path()));
+    Error::usage(message).hint("merge what `cargo evaltest run --shard m/n` leaves")
+}

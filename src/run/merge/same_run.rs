@@ -1,0 +1,64 @@
+//! Whether two run directories are parts of one run: all that decides what is asked, who answers and who judges is the same.
+
+use serde_json::Value;
+
+use crate::data::JudgeRule;
+use crate::store::Manifest;
+
+/// What of a part is another than of the first, in a word.
+pub(super) fn difference(one: &Manifest, other: &Manifest) -> Option<&'static str> {
+    let same = [
+        (one.eval == other.eval, "eval"),
+        (
+            one.format_version == other.format_version
+                && one.evaltest_version == other.evaltest_version,
+            "version of evaltest",
+        ),
+        (
+            one.tier == other.tier && one.below_tier == other.below_tier,
+            "tier",
+        ),
+        (
+            one.is_limited() == other.is_limited()
+                && of_spec(one, "/limits/limit") == of_spec(other, "/limits/limit"),
+            "limit",
+        ),
+        (
+            one.dataset_hash == other.dataset_hash
+                && one.samples == other.samples
+                && one.masked == other.masked
+                && one.mask_id == other.mask_id,
+            "dataset",
+        ),
+        (
+            one.scorers == other.scorers
+                && one.scorer_hash == other.scorer_hash
+                && one.scorers_hash == other.scorers_hash,
+            "scorer",
+        ),
+        (judges(one).eq(judges(other)), "judge"),
+        (one.agent_hash == other.agent_hash, "agent"),
+        (one.prompt == other.prompt, "prompt"),
+        (one.epochs == other.epochs, "number of epochs"),
+        (of_spec(one, "/gates") == of_spec(other, "/gates"), "gates"),
+        (
+            one.request_hash == other.request_hash
+                && one.benchmark == other.benchmark
+                && one.variant == other.variant
+                && of_spec(one, "/snapshot/assert") == of_spec(other, "/snapshot/assert"),
+            "spec",
+        ),
+    ];
+    let other = same.into_iter().find(|(is_same, _)| !is_same);
+    other.map(|(_, what)| what)
+}
+
+/// What makes judges others; where their calibrations lie is another place on each machine.
+fn judges(manifest: &Manifest) -> impl Iterator<Item = (&String, &String, &JudgeRule, bool)> {
+    let judges = manifest.judges.iter();
+    judges.map(|(name, judge)| (name, &judge.fingerprint, &judge.rule, judge.solves))
+}
+
+fn of_spec<'a>(manifest: &'a Manifest, pointer: &str) -> Option<&'a Value> {
+    manifest.config.pointer(pointer)
+}
