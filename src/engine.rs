@@ -103,8 +103,8 @@ pub mod history {
 /// Run directories and the cache of answers.
 pub mod store {
     pub use crate::store::{
-        Carried, DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, files, lost_runs_in,
-        read_carried, read_records, runs_in, stamp, stamp_and_id, stamp_of,
+        Carried, DEFAULT_OUTPUT_ROOT, Manifest, MergedPart, RunDir, RunPart, RunStatus, files,
+        lost_runs_in, read_carried, read_records, runs_in, stamp, stamp_and_id, stamp_of,
     };
     /// The cache of answers.
     pub mod cache {
@@ -206,6 +206,11 @@ pub mod run {
         pub use crate::run::readable::{Readable, readable, readable_so_far};
         pub use crate::run::repaired::{Repaired, repair};
     }
+    /// What runs of nextest leave.
+    pub mod parts {
+        pub use crate::run::trial_parts::gather_left;
+    }
+
     /// Making one run of its parts.
     pub mod merge {
         pub use crate::run::merge::{FoundParts, MergeOptions, found_parts, merge};

@@ -74,6 +74,7 @@ mod siblings;
 mod stop;
 mod telling;
 mod throttle;
+pub(crate) mod trial_parts;
 mod turnstile;
 mod webhook;
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use evaltest::engine::data::Variant;
 use evaltest::engine::eval::spec;
 use evaltest::engine::report::glance::RunGlance;
+use evaltest::engine::run::parts::gather_left;
 use evaltest::engine::run::restored::{Readable, readable};
 use evaltest::engine::store::{
     DEFAULT_OUTPUT_ROOT, Manifest, RunDir, RunStatus, files, lost_runs_in, runs_in, stamp_and_id,
@@ -204,7 +205,17 @@ pub(crate) fn output_roots() -> Result<Vec<PathBuf>> {
     }
     roots.sort();
     roots.dedup();
+    for root in &roots {
+        gather_parts(root);
+    }
     Ok(roots)
+}
+
+/// Makes a run directory of what nobody put together that runs of nextest left below a folder, and says so.
+pub(crate) fn gather_parts(root: &Path) {
+    for told in gather_left(root) {
+        console::note(&clean(&told));
+    }
 }
 
 /// A run that nobody works at, and its manifest.
@@ -222,7 +233,10 @@ impl KnownRun {
 /// The folders that hold runs: this one, or all of the project.
 fn roots(root: Option<&Path>) -> Result<Vec<PathBuf>> {
     match root {
-        Some(root) => Ok(vec![root.to_owned()]),
+        Some(root) => {
+            gather_parts(root);
+            Ok(vec![root.to_owned()])
+        }
         None => output_roots(),
     }
 }

@@ -1,9 +1,10 @@
-//! Under nextest each trial is a process of its own. A sample leaves a small run directory, its part, in
-//! `<output root>/.parts/$NEXTEST_RUN_ID/<eval>/`; the first gate puts all parts together into one run
-//! and the others read its verdicts. A part that is missing or unfinished fails the gates.
+//! Under nextest each trial is a process of its own. A sample leaves a small run directory, its
+//! [part](crate::run::trial_parts); the first gate puts all parts together into one run and the others read its verdicts.
+//! If one is missing or unfinished the gates fail, for nobody tells them that others have it, unless
+//! `EVALTEST_GATE=defer` leaves them to the merge. Either way what is there becomes a run directory that goes on or is
+//! merged.
 
 use std::collections::HashSet;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -12,15 +13,18 @@ use super::verdict::{self, TestVerdict};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
+use crate::run::trial_parts::{AGAIN, TrialParts, is_finished};
 use crate::run::{CiPolicy, FrontDoor, Home, RunOptions, Scope, Session};
 use crate::snapshot;
 use crate::snapshot::update::Policy;
 use crate::store::files::{JOURNAL, RECORDS, SUMMARY};
+use crate::store::places::PartPlaces;
 use crate::store::{RunDir, RunStatus, read_records, runs_in};
 use crate::system::cancel::Cancel;
 use crate::system::file::make_root;
 use crate::system::lock::lock;
-use crate::text::{clean, name};
+use crate::system::project::shown;
+use crate::text::{clean, name, shell_word};
 use crate::verdict::summary::Summary;
 
 /// nextest's id of the whole test run, if each test is a process.
@@ -30,30 +34,83 @@ pub(super) fn run_id() -> Option<String> {
     (mode == "process-per-test").then(|| name::file_name(&id))
 }
 
+/// Says what becomes of the gates of an incomplete run.
+const GATE: &str = "EVALTEST_GATE";
+/// They are left to the merge of the shards.
+const DEFER: &str = "defer";
+
 /// One eval in a process that runs one of its trials.
 pub(super) struct TrialRun {
     plan: Mutex<Option<Plan>>,
     eval: String,
-    run_id: String,
-    folder: PathBuf,
+    parts: TrialParts,
     cancel: Cancel,
+}
+
+/// What the parts of a run are together.
+enum PutTogether {
+    /// All of it, judged.
+    Whole(Box<Summary>, PathBuf),
+    /// Not all of it.
+    Incomplete(Incomplete),
+}
+
+/// Some of the samples of an eval.
+struct Incomplete {
+    there: usize,
+    all: usize,
+    missing: String,
+    /// Where they are.
+    dirs: Vec<PathBuf>,
+}
+
+impl Incomplete {
+    /// What a gate says of it.
+    fn verdict(&self, word: Option<&str>) -> TestVerdict {
+        let Self { there, all, .. } = self;
+        let dirs: Vec<_> = self.dirs.iter().map(|dir| shown(dir)).collect();
+        let place = if dirs.is_empty() {
+            String::new()
+        } else {
+            format!(", which are in {}", dirs.join(" and "))
+        };
+        let merge = self.dirs.first().and_then(|dir| dir.parent());
+        let merge = merge.map_or("DIR…".to_owned(), |root| shell_word(&shown(root)));
+        let merge = format!("cargo evaltest merge {merge}");
+        match word {
+            Some(DEFER) => TestVerdict::Ignored(format!(
+                "{there} of {all} samples ran in this nextest run{place}; merge the shards: {merge}"
+            )),
+            _ => TestVerdict::Failed(format!(
+                "infrastructure: incomplete: {there} of {all} samples ran in this nextest run{place}; missing is `{}`\n\
+                 hint: run all of them, with `fail-fast = false` and gates last: cargo evaltest init writes the \
+                 configuration. If other partitions have the rest: {GATE}={DEFER} leaves the gates to `{merge}`",
+                self.missing
+            )),
+        }
+    }
+}
+
+/// The word that says what becomes of the gates of an incomplete run.
+fn gate_word() -> Result<Option<String>> {
+    let word = std::env::var(GATE).ok().filter(|word| !word.is_empty());
+    match word {
+        Some(word) if word != DEFER => Err(Error::usage(format!(
+            "{GATE}={} says nothing",
+            word.escape_debug()
+        ))
+        .hint(format!("write {GATE}={DEFER}, or leave it out"))),
+        word => Ok(word),
+    }
 }
 
 impl TrialRun {
     pub(super) fn new(plan: Plan, run_id: &str, cancel: &Cancel) -> Self {
         let eval = plan.eval.name.clone();
-        let name = name::file_name(&eval);
-        let folder = plan
-            .eval
-            .output_folder()
-            .join(".parts")
-            .join(run_id)
-            .join(name);
         Self {
+            parts: TrialParts::of(&plan.eval.output_folder(), run_id, &eval),
             plan: Mutex::new(Some(plan)),
             eval,
-            run_id: run_id.to_owned(),
-            folder,
             cancel: cancel.clone(),
         }
     }
@@ -66,13 +123,15 @@ impl TrialRun {
     pub(super) fn sample(&self, place: usize) -> TestVerdict {
         let run = || -> Result<TestVerdict> {
             let plan = self.take_plan()?;
-            make_root(&plan.eval.output_folder())?;
+            let root = plan.eval.output_folder();
+            make_root(&root)?;
+            self.parts.note_runner();
             let id = plan.items[place].id.to_string();
             snapshot::check_scorer(&plan.eval.snapshot.folder, &plan.scorer_hash)?;
-            let mut part = self.part(&id);
+            let mut part = self.parts.part(&id);
             if has_answer(&part) {
                 // nextest repeats a failed test. The first answer alone feeds the gates.
-                part.as_mut_os_string().push(".again");
+                part.as_mut_os_string().push(AGAIN);
             }
             // One that cannot be read is told before anything is asked.
             snapshot::Content::read(&snapshot::path(&plan.eval.snapshot.folder, &id))?;
@@ -80,10 +139,10 @@ impl TrialRun {
             let options = RunOptions {
                 home: Home::Part(part),
                 scope: Scope {
-                    only: Some(HashSet::from([id])),
+                    cut: Some(self.parts.cut(place)),
                     ..Scope::default()
                 },
-                invocation: Some(self.invocation()),
+                invocation: Some(self.parts.invocation()),
                 cancel: self.cancel.clone(),
                 ci: CiPolicy::from_env(),
                 door: FrontDoor::Harness,
@@ -112,7 +171,13 @@ impl TrialRun {
     pub(super) fn gate(&self, number: usize) -> TestVerdict {
         let run = || -> Result<TestVerdict> {
             let plan = self.take_plan()?;
-            let (summary, dir) = self.merged(&plan)?;
+            let word = gate_word()?;
+            let (summary, dir) = match self.put_together(&plan)? {
+                PutTogether::Whole(summary, dir) => (summary, dir),
+                PutTogether::Incomplete(incomplete) => {
+                    return Ok(incomplete.verdict(word.as_deref()));
+                }
+            };
             let gate = summary.gates.get(number).ok_or_else(|| {
                 Error::infrastructure(format!("`{}` lacks the gate", dir.display()))
             })?;
@@ -132,69 +197,57 @@ impl TrialRun {
         run().unwrap_or_else(|error| TestVerdict::Failed(format!("infrastructure: {error}")))
     }
 
-    /// Removes the parts, and the folder of all evals' parts if this was the last.
-    fn clear(&self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-        for folder in self.folder.ancestors().skip(1).take(2) {
-            let _ = std::fs::remove_dir(folder);
-        }
-    }
-
-    /// Shared by all parts and by the run that they become.
-    fn invocation(&self) -> String {
-        format!("nextest-{}", self.run_id)
-    }
-
     fn take_plan(&self) -> Result<Plan> {
         let plan = lock(&self.plan).take();
         plan.ok_or_else(|| Error::infrastructure("this process has run its trial already"))
     }
 
-    fn part(&self, id: &str) -> PathBuf {
-        self.folder.join(name::file_name(id))
-    }
-
-    fn merged(&self, plan: &Plan) -> Result<(Summary, PathBuf)> {
-        std::fs::create_dir_all(&self.folder)
-            .map_err(|error| Error::io("create", &self.folder, &error))?;
-        // No part has such a name.
-        let lock = self.folder.join("lock~");
-        let file = File::create(&lock).map_err(|error| Error::io("create", &lock, &error))?;
-        file.lock().map_err(|error| {
-            Error::infrastructure(format!("cannot lock `{}`: {error}", lock.display()))
-        })?;
-        let invocation = self.invocation();
-        let is_merged = |dir: &RunDir| {
-            let manifest = dir.manifest();
-            manifest.is_ok_and(|manifest| {
-                manifest.invocation == invocation
-                    && manifest.eval == plan.eval.name
-                    && manifest.status == RunStatus::Finished
-            })
-        };
+    fn put_together(&self, plan: &Plan) -> Result<PutTogether> {
+        let _lock = self.parts.lock()?;
+        let invocation = self.parts.invocation();
+        let mut pieces = Vec::new();
         // The newest first: another gate has just written it.
-        let runs = runs_in(&plan.eval.output_folder());
-        if let Some(dir) = runs.iter().rev().find(|dir| is_merged(dir)) {
-            self.clear();
-            return Ok((Summary::read(&dir.file(SUMMARY))?, dir.path().to_owned()));
-        }
-        let mut journals = Vec::new();
-        let mut missing = Vec::new();
-        for item in &plan.items {
-            let part = self.part(&item.id);
-            if is_finished(&part) {
-                journals.push(part.join(JOURNAL));
-            } else {
-                missing.push(item.id.to_string());
+        for dir in runs_in(&plan.eval.output_folder()).into_iter().rev() {
+            let Ok(manifest) = dir.manifest() else {
+                continue;
+            };
+            if manifest.invocation != invocation || manifest.eval != plan.eval.name {
+                continue;
+            }
+            if manifest.part.is_some() {
+                pieces.push(dir);
+            } else if manifest.status == RunStatus::Finished {
+                self.parts.clear();
+                let summary = Summary::read(&dir.file(SUMMARY))?;
+                return Ok(PutTogether::Whole(summary.into(), dir.path().to_owned()));
             }
         }
-        if let Some(first) = missing.first() {
-            let (there, all) = (plan.items.len() - missing.len(), plan.items.len());
-            return Err(Error::usage(format!(
-                "incomplete: {there} of {all} samples ran in this nextest run; missing is `{first}`"
-            ))
-            .hint("run all of them, with `fail-fast = false` and gates last: cargo evaltest init writes the configuration"));
+        let gathered = pieces.len();
+        pieces.extend(self.parts.finished());
+        let mut there = HashSet::new();
+        let mut firsts = Vec::new();
+        for piece in &pieces {
+            let places = PartPlaces::read(piece)?.places;
+            firsts.push((places.first().copied(), piece.file(JOURNAL)));
+            there.extend(places);
         }
+        let mut items = plan.items.iter().enumerate();
+        if let Some((_, missing)) = items.find(|(place, _)| !there.contains(place)) {
+            let new = if pieces.len() > gathered {
+                self.parts.gather()?
+            } else {
+                None
+            };
+            let dirs = pieces[..gathered].iter().map(|dir| dir.path().to_owned());
+            return Ok(PutTogether::Incomplete(Incomplete {
+                there: there.len(),
+                all: plan.items.len(),
+                missing: clean(&missing.id),
+                dirs: new.into_iter().chain(dirs).collect(),
+            }));
+        }
+        firsts.sort();
+        let journals = firsts.into_iter().map(|(_, journal)| journal).collect();
         // The baseline was left aside to start quickly; the gates need it.
         let plan = Plan::load(&plan.eval, crate::eval::plan::BaselineUse::Compare)?;
         let options = RunOptions {
@@ -206,14 +259,19 @@ impl TrialRun {
             ..RunOptions::default()
         };
         let run = Session::with_plan(plan, options, Arc::new(|_| {}))?.run()?;
-        self.clear();
-        Ok((run.summary, run.dir))
+        self.parts.clear();
+        for piece in &pieces[..gathered] {
+            // All of it is in the run.
+            let _ = std::fs::remove_dir_all(piece.path());
+        }
+        Ok(PutTogether::Whole(run.summary.into(), run.dir))
     }
 }
 
 /// Whether the sample of a part was answered in every epoch, and not ended by an outage.
 fn has_answer(part: &Path) -> bool {
-    let records = is_finished(part).then(|| read_records(&part.join(RECORDS)));
+    let is_finished = RunDir::open(part).is_ok_and(|part| is_finished(&part));
+    let records = is_finished.then(|| read_records(&part.join(RECORDS)));
     let records: Vec<_> = records
         .and_then(Result::ok)
         .into_iter()
@@ -222,11 +280,6 @@ fn has_answer(part: &Path) -> bool {
         .collect();
     let is_answered = |record: &Record| !record.result.status.is_error();
     !records.is_empty() && records.iter().all(is_answered)
-}
-
-fn is_finished(part: &Path) -> bool {
-    let manifest = RunDir::open(part).and_then(|dir| dir.manifest());
-    manifest.is_ok_and(|manifest| manifest.status == RunStatus::Finished)
 }
 
 #[cfg(test)]

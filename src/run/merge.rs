@@ -31,9 +31,9 @@ use crate::verdict::run::Run;
 use crate::verdict::summary::Summary;
 
 pub use found::{FoundParts, found_parts};
-use gather::{GatherHow, gather};
-use pieces::Pieces;
-use place::MergePlace;
+pub(crate) use gather::{GatherHow, gather};
+pub(crate) use pieces::Pieces;
+pub(crate) use place::MergePlace;
 use told::MergeTold;
 
 /// How parts are merged.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::Home;
 use super::emitter::Emitter;
+use super::trial_parts::gather_left;
 use crate::error::Result;
 use crate::eval::Eval;
 use crate::eval::plan::Plan;
@@ -38,5 +39,8 @@ pub(super) fn tidy(eval: &Eval, home: &Home, emitter: &Emitter) {
             "`{}` was left by a killed run that had no answer yet: it is removed",
             shown(&left)
         ));
+    }
+    for told in folder.iter().flat_map(|folder| gather_left(folder)) {
+        emitter.note(&told);
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod escapees;
 pub(crate) mod excerpt;
 pub(crate) mod group;
 pub(crate) mod launch;
+pub(crate) mod mark;
 pub(crate) mod named;
 pub(crate) mod native;
 mod piece;

@@ -1,11 +1,13 @@
 //! The same tests under nextest, where each is a process of its own.
 
 use std::fs;
+use std::path::Path;
 
 use needs::needs;
+use serde_json::Value;
 
 use crate::asked::{self, asked};
-use crate::project::{Project, Ran};
+use crate::project::{Project, Ran, json_lines};
 
 /// A cargo project made by `init`, with samples that log what they are asked.
 fn project() -> Project {
@@ -101,8 +103,12 @@ fn nextest_gives_the_verdicts_of_cargo_test() {
     );
     fs::remove_file(project.file("evals/wrong")).unwrap();
 
-    // A part of the samples says nothing about the whole.
-    for arguments in ["level1 gate", "gate", "--partition count:1/2"] {
+    // A part of the samples says nothing about the whole; what was answered is in a run directory of its own.
+    for (arguments, left) in [
+        ("level1 gate", 1),
+        ("gate", 0),
+        ("--partition count:1/2", 1),
+    ] {
         let runs = project.runs().len();
         let ran = nextest(&project, arguments).exits(100);
         let failed = with(&ran, "FAIL");
@@ -111,8 +117,8 @@ fn nextest_gives_the_verdicts_of_cargo_test() {
             "{}",
             ran.err
         );
-        ran.says("incomplete: ");
-        assert_eq!(project.runs().len(), runs, "{arguments}");
+        ran.says("incomplete: ").says("EVALTEST_GATE=defer");
+        assert_eq!(project.runs().len(), runs + left, "{arguments}");
     }
     nextest(&project, "q001").exits(0);
 
@@ -208,4 +214,114 @@ fn answers_that_parts_put_into_the_cache_count_once() {
     let anew = project.last_run();
     let both = format!("accept {} {}", merged.display(), anew.display());
     project.run(&both).exits(0).says("2 runs together");
+}
+
+/// The run of nextest with its gates deferred.
+fn deferred(project: &Project, arguments: &str) -> Ran {
+    let mut command = project.cargo_command(&format!(
+        "nextest run --offline --color never --test e {arguments}"
+    ));
+    Ran::of(&command.env("EVALTEST_GATE", "defer").output().unwrap())
+}
+
+/// The records of a run, without what chance and the clock decide.
+fn records(run: &Path) -> Vec<Value> {
+    let mut records = json_lines(&run.join("samples.jsonl"));
+    for record in &mut records {
+        record["result"]["latency_s"] = Value::Null;
+    }
+    records
+}
+
+#[needs(nextest)]
+#[test]
+fn partitions_are_shards_that_are_merged() {
+    let project = project();
+    let spec = project.read("evals/e.yaml");
+    let spec = spec.replace(", no_regression(max_drop=0.02)", "");
+    project.write("evals/e.yaml", &spec);
+    nextest(&project, "").exits(0);
+    let whole = project.last_run();
+
+    for part in ["slice:1/2", "slice:2/2"] {
+        deferred(&project, &format!("--partition {part}")).exits(0);
+    }
+    assert_eq!(asked(&project).len(), 16);
+    // A partition may have no gate; then who comes next finds its parts.
+    let ran = project.run("merge evaltest-runs").exits(0);
+    ran.says("accuracy").says("passed");
+    assert!(!project.file("evaltest-runs/.parts").exists());
+    assert_eq!(asked(&project).len(), 16, "merging asks nobody");
+    let manifest = |run: &Path| -> Value {
+        serde_json::from_slice(&fs::read(run.join("manifest.json")).unwrap()).unwrap()
+    };
+    let runs = project.runs();
+    let merged = runs
+        .iter()
+        .find(|run| manifest(run).get("merged").is_some());
+    let merged = merged.expect("there is a merged run");
+    assert_eq!(
+        (&manifest(merged)["status"], &manifest(merged)["whole"]),
+        (&"finished".into(), &true.into())
+    );
+    assert_eq!(records(merged), records(&whole));
+
+    // All of it judges itself, deferred or not.
+    let ran = deferred(&project, "").exits(0);
+    ran.says_nothing_of("merge");
+    assert_eq!(project.last_lines("samples.jsonl").len(), 8);
+    // Another word is a mistake.
+    let mut command = project.cargo_command("nextest run --offline --test e level1 gate");
+    let ran = Ran::of(&command.env("EVALTEST_GATE", "later").output().unwrap());
+    ran.exits(100).says("EVALTEST_GATE=later");
+}
+
+#[needs(nextest)]
+#[test]
+fn an_incomplete_run_goes_on_from_its_directory() {
+    let project = project();
+    let spec = project.read("evals/e.yaml");
+    project.write(
+        "evals/e.yaml",
+        spec.replace(", no_regression(max_drop=0.02)", ""),
+    );
+    let ran = nextest(&project, "level1 gate").exits(100);
+    let there = asked(&project).len();
+    assert!((1..8).contains(&there));
+    let part = project.last_run();
+    ran.says(&format!("incomplete: {there} of 8 samples ran"))
+        .says(&project.shown(&part));
+    project
+        .run("show")
+        .exits(0)
+        .says("part of a run of nextest");
+    project.run("accept").exits(2);
+    let resume = format!("run evals/e.yaml --resume {}", part.display());
+    project.run(&resume).exits(0);
+    assert_eq!(asked(&project).len(), 8, "only what was missing");
+    let manifest = project.last_json("manifest.json");
+    assert_eq!(
+        (
+            &manifest["status"],
+            &manifest["whole"],
+            manifest.get("part")
+        ),
+        (&"finished".into(), &true.into(), None)
+    );
+    project.run("accept").exits(0);
+
+    // No gate saw this one: whoever looks for runs finds it, and says so.
+    nextest(&project, "q001").exits(0);
+    let runs = project.runs().len();
+    assert!(project.file("evaltest-runs/.parts").exists());
+    project
+        .run("runs")
+        .exits(0)
+        .says("left by a run of nextest");
+    assert_eq!(project.runs().len(), runs + 1);
+    assert!(!project.file("evaltest-runs/.parts").exists());
+    project
+        .run("runs")
+        .exits(0)
+        .says_nothing_of("left by a run of nextest");
 }

@@ -13,7 +13,7 @@ use crate::colour::ColorArgs;
 use crate::command::run::after::{After, AfterArgs};
 use crate::command::run::told::ToldRuns;
 use crate::command::run::{matrix, result};
-use crate::console;
+use crate::{console, runs};
 
 /// Put the shards of a run together, and check its gates
 #[derive(Debug, Args)]
@@ -60,6 +60,9 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit> {
 }
 
 fn merge_all(args: &MergeArgs, after: &mut After<'_>) -> Result<Exit> {
+    for dir in &args.dirs {
+        runs::gather_parts(dir);
+    }
     let evals = found_parts(&args.dirs)?;
     if evals.len() > 1 && args.output.is_some() {
         let names: Vec<_> = evals.iter().map(|parts| clean(&parts.eval)).collect();

@@ -85,7 +85,7 @@ fn the_journals_of_parts_are_copied_with_members_that_nobody_knows() {
     for (place, id) in ["a", "b", "fails"].into_iter().enumerate() {
         let sample = parts();
         sample.sample(place);
-        let journal = sample.part(id).join("events.jsonl");
+        let journal = sample.parts.part(id).join("events.jsonl");
         let text = fs::read_to_string(&journal).unwrap();
         let text = sum.replace_all(&text, "}").into_owned();
         // What this version wrote itself is beside lines of another one.

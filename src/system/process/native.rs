@@ -8,6 +8,6 @@ mod linux;
 mod portable;
 
 #[cfg(all(target_os = "linux", not(evaltest_portable)))]
-pub(crate) use linux::{end_of, is_exiting, is_ignored};
+pub(crate) use linux::{begun, end_of, is_exiting, is_ignored};
 #[cfg(not(all(target_os = "linux", not(evaltest_portable))))]
-pub(crate) use portable::{end_of, is_exiting, is_ignored};
+pub(crate) use portable::{begun, end_of, is_exiting, is_ignored};

@@ -18,6 +18,14 @@ pub(crate) fn is_exiting(pid: Pid) -> bool {
     state.contains(&b'Z') || state.contains(&b'E')
 }
 
+/// When a process began, as far as that can be told: no other with its number began then.
+pub(crate) fn begun(pid: Pid) -> Option<String> {
+    let pid = pid.as_raw_pid().to_string();
+    let said = said("ps", &["-o", "lstart=", "-p", &pid]);
+    let said = String::from_utf8_lossy(&said).trim().replace(' ', "_");
+    (!said.is_empty()).then_some(said)
+}
+
 /// Whether this process was started with a signal ignored. What it starts inherits that, so a shell tries it on itself.
 pub(crate) fn is_ignored(signal: i32) -> bool {
     !said(
