@@ -385,6 +385,10 @@ pub(crate) const OF_COMMANDS: &[(&str, &[CliExample])] = &[
                 "init --ci github",
                 "and a workflow that gates pull requests",
             ),
+            (
+                "init --ci github --shards 4",
+                "and in it four jobs that share the samples",
+            ),
         ],
     ),
     (

@@ -2,6 +2,7 @@
 
 mod benchmark;
 mod place;
+mod shards;
 mod workflow;
 
 use crate::project::Project;

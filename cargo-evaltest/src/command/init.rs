@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum as _};
+use clap::{Args, ValueEnum as _, value_parser};
 use evaltest::engine::eval::spec::{OwnKinds, schema_text};
 use evaltest::engine::snapshot::{ATTRIBUTES, ATTRIBUTES_FILE};
 use evaltest::engine::system::project::shown;
@@ -15,6 +15,7 @@ use crate::called::spoken;
 use crate::{console, discover};
 
 mod ci;
+mod install;
 mod manifest;
 mod program;
 mod provenance;
@@ -47,6 +48,10 @@ pub(crate) struct InitArgs {
     /// Also write a workflow that gates pull requests; where there are evals already, the workflow alone
     #[arg(long)]
     ci: Option<Ci>,
+
+    /// Cut the evals of that workflow into N shards, a job each, which another job merges
+    #[arg(long, value_name = "N", requires = "ci", value_parser = value_parser!(u32).range(2..=workflow::MOST_SHARDS.into()))]
+    shards: Option<u32>,
 
     /// Where that workflow, and a cargo project, get evaltest from; by default, what this program came from
     #[arg(long)]
@@ -143,7 +148,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
     if let (Some(ci), Some(origin), false) = (args.ci, &origin, asks_for_eval)
         && (discover::has_specs(&root) || manifest::names_evals(&root)?)
     {
-        let next = ci::write(&mut writer, ci, origin)?;
+        let next = ci::write(&mut writer, ci, origin, args.shards)?;
         return tell(&writer, &next);
     }
     write_eval(&mut writer, &starter, &name, &args.command)?;
@@ -210,7 +215,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
         ));
     }
     if let (Some(ci), Some(origin)) = (args.ci, &origin) {
-        next.extend(ci::write(&mut writer, ci, origin)?);
+        next.extend(ci::write(&mut writer, ci, origin, args.shards)?);
     }
     tell(&writer, &next)
 }

@@ -20,7 +20,7 @@ fn steps(project: &Project) -> Vec<String> {
 }
 
 /// Runs a script as a runner does, with the command already installed.
-fn runner(project: &Project, script: &str) -> Ran {
+pub(super) fn runner(project: &Project, script: &str) -> Ran {
     let bin = project.file("bin");
     if !bin.exists() {
         fs::create_dir_all(&bin).unwrap();

@@ -58,19 +58,24 @@ impl WorkflowPlace {
 }
 
 /// Writes the workflow of a service at the top of the repository; says what is left to do.
-pub(super) fn write(writer: &mut Writer, ci: Ci, origin: &Provenance) -> Result<Vec<String>> {
+pub(super) fn write(
+    writer: &mut Writer,
+    ci: Ci,
+    origin: &Provenance,
+    shards: Option<u32>,
+) -> Result<Vec<String>> {
     let place = WorkflowPlace::of(&writer.root);
     let mut next = Vec::new();
     let (name, text, runs) = match ci {
         Ci::Github => (
             ".github/workflows/evaltest.yml",
-            workflow::github(origin, &place.inside),
+            workflow::github(origin, &place.inside, shards),
             workflow::github_folder(&place.inside),
         ),
         Ci::Gitlab => {
             const WHOLE: &str = ".gitlab-ci.yml";
             const PART: &str = ".gitlab/evaltest.yml";
-            let text = workflow::gitlab(origin, &place.inside);
+            let text = workflow::gitlab(origin, &place.inside, shards);
             let file = format!("{}{WHOLE}", place.up);
             let whole = fs::read_to_string(writer.root.join(&file)).ok();
             // The user's own stays as it is, and ours is ours when a line of it was mended.

@@ -2,6 +2,7 @@
 
 use evaltest::engine::text::shell_word;
 
+use super::install::Install;
 use super::provenance::Provenance;
 
 const GITHUB: &str = include_str!("ci/github.yml");
@@ -9,89 +10,28 @@ const GITHUB_RUST: &str = include_str!("ci/github_rust.yml");
 const GITHUB_PYTHON: &str = include_str!("ci/github_python.yml");
 const GITLAB: &str = include_str!("ci/gitlab.yml");
 
-/// How a machine of a CI service comes to the command.
-struct Install {
-    /// A line to type.
-    command: String,
-    /// What to know of that line, if anything.
-    note: Vec<&'static str>,
-    /// It is built there, and needs Rust.
-    builds: bool,
-}
+/// Shards run in jobs of their own, and the job that else runs the evals merges them.
+const GITHUB_SHARDS: &str = include_str!("ci/github_shards.yml");
+const GITHUB_MERGE: &str = include_str!("ci/github_merge.yml");
+const GITLAB_SHARDS: &str = include_str!("ci/gitlab_shards.yml");
 
-impl Install {
-    fn of(origin: &Provenance) -> Self {
-        // Not the toolchain that a project asks for.
-        const CARGO: &str = "cargo +stable install --locked";
-        const PIP: &str = "python3 -m pip install";
-        let version = env!("CARGO_PKG_VERSION");
-        let built = |command: String, note: &[&'static str]| Self {
-            command,
-            note: note.to_vec(),
-            builds: true,
-        };
-        match origin {
-            Provenance::Path(folder) => built(
-                format!(
-                    "{CARGO} --path {}",
-                    shell_word(&folder.join("cargo-evaltest").to_string_lossy())
-                ),
-                &[
-                    "This path is of the machine on which `init` was typed: it runs where that folder is. On others, name",
-                    "an address: cargo +stable install --locked --git ADDRESS cargo-evaltest",
-                ],
-            ),
-            Provenance::Git {
-                address,
-                rev: Some(rev),
-            } => built(
-                format!(
-                    "{CARGO} --git {} --rev {rev} cargo-evaltest",
-                    shell_word(address)
-                ),
-                &[],
-            ),
-            Provenance::Git { address, rev: None } => built(
-                format!("{CARGO} --git {} cargo-evaltest", shell_word(address)),
-                &["The newest there; `--tag` or `--rev` behind the address holds one."],
-            ),
-            Provenance::Registry => {
-                built(format!("{CARGO} --version {version} cargo-evaltest"), &[])
-            }
-            Provenance::Index => Self {
-                command: format!("{PIP} evaltest=={version}"),
-                note: Vec::new(),
-                builds: false,
-            },
-            Provenance::Wheel(file) => Self {
-                command: format!("{PIP} {}", shell_word(file)),
-                note: if file.contains("://") {
-                    Vec::new()
-                } else {
-                    vec![
-                        "This path is of the machine on which `init` was typed: put the wheel where the runner finds it, such as",
-                        "into the repository, and name it here.",
-                    ]
-                },
-                builds: false,
-            },
-        }
-    }
+/// The most shards: a matrix of GitHub has no more than 256 jobs, `parallel` of GitLab no more than 200.
+pub(super) const MOST_SHARDS: u32 = 200;
 
-    /// The name under which it is there then.
-    fn name(&self) -> &'static str {
-        if self.builds {
-            "cargo evaltest"
-        } else {
-            "evaltest"
-        }
-    }
+/// What stands in a template where the evals run at once; their agents are set up there.
+const GITHUB_AGENT: &str =
+    "      # Set up what your agent needs here, such as actions/setup-python.\n";
+const GITHUB_KEYS: &str = "          # Keys of your agent, named in `agent.env` of the spec:
+          # MY_API_KEY: ${{ secrets.MY_API_KEY }}\n";
+const GITLAB_AGENT: &str =
+    "  # Set up what your agent needs in `before_script`. Keys of your agent, named in `agent.env` of the spec, are variables
+  # of the project: masked, and not in this file.\n";
 
-    fn comments(&self, indent: &str) -> String {
-        let line = |note: &&str| format!("{indent}# {note}\n");
-        self.note.iter().map(line).collect()
-    }
-}
+/// The same where shards are merged, also when one of them failed: the merge names it.
+const GITHUB_NEEDS: &str = "    needs: shard\n    # Also when a shard failed: the merge says which one is missing.\n    if: ${{ !cancelled() }}\n";
+const GITLAB_NEEDS: &str = "  needs: [evaltest-shard]\n";
+const GITLAB_WHEN: &str =
+    "      # Also when a shard failed: the merge says which one is missing.\n      when: always\n";
 
 /// A template with parts in place of its words. What a part says is no word of the template.
 fn filled(template: &str, parts: &[(&str, &str)]) -> String {
@@ -150,8 +90,17 @@ fn below(inside: &str) -> String {
     }
 }
 
-/// A workflow of GitHub Actions, for the folder `inside` of the repository.
-pub(super) fn github(origin: &Provenance, inside: &str) -> String {
+/// What one job does to all samples, and what it does when shards were asked before.
+fn evaluate(shards: Option<u32>) -> &'static str {
+    if shards.is_some() {
+        "merge evaltest-runs"
+    } else {
+        "run"
+    }
+}
+
+/// A workflow of GitHub Actions, for the folder `inside` of the repository; in so many shards.
+pub(super) fn github(origin: &Provenance, inside: &str, shards: Option<u32>) -> String {
     let install = Install::of(origin);
     let (setup, outside) = if install.builds {
         (
@@ -166,20 +115,33 @@ pub(super) fn github(origin: &Provenance, inside: &str) -> String {
         install.comments("        "),
         install.command
     );
-    filled(
-        GITHUB,
-        &[
-            ("SETUP\n", &setup),
-            ("INSTALL\n", &step),
-            ("FOLDER\n", &github_folder(inside)),
-            ("BELOW", &below(inside)),
-            ("COMMAND", install.name()),
-        ],
-    )
+    let (folder, below) = (github_folder(inside), below(inside));
+    let common = [
+        ("SETUP\n", &*setup),
+        ("INSTALL\n", &step),
+        ("FOLDER\n", &folder),
+        ("BELOW", &below),
+        ("COMMAND", install.name()),
+    ];
+    let sharded = shards.map(|count| {
+        let numbers: Vec<_> = (1..=count).map(|number| number.to_string()).collect();
+        let (count, numbers) = (count.to_string(), numbers.join(", "));
+        let parts = [("COUNT", &*count), ("NUMBERS", &numbers)];
+        let jobs = filled(GITHUB_SHARDS, &[&common[..], &parts].concat());
+        (jobs, filled(GITHUB_MERGE, &common))
+    });
+    let parts = match &sharded {
+        Some((jobs, merge)) => [jobs, GITHUB_NEEDS, "", merge, ""],
+        None => ["", "", GITHUB_AGENT, "", GITHUB_KEYS],
+    };
+    let words = ["SHARDS\n", "NEEDS\n", "AGENT\n", "PARTS\n", "KEYS\n"];
+    let parts: Vec<_> = words.into_iter().zip(parts).collect();
+    let evaluate = [("EVALUATE", evaluate(shards))];
+    filled(GITHUB, &[&common[..], &parts, &evaluate].concat())
 }
 
-/// A job of GitLab CI, for the folder `inside` of the repository.
-pub(super) fn gitlab(origin: &Provenance, inside: &str) -> String {
+/// A job of GitLab CI, for the folder `inside` of the repository; in so many shards.
+pub(super) fn gitlab(origin: &Provenance, inside: &str, shards: Option<u32>) -> String {
     let install = Install::of(origin);
     let image = if install.builds { "rust:1" } else { "python:3" };
     let line = if install.builds {
@@ -198,36 +160,64 @@ pub(super) fn gitlab(origin: &Provenance, inside: &str) -> String {
     } else {
         format!("{}/", shell_word(inside))
     };
-    filled(
-        GITLAB,
-        &[
-            ("IMAGE", image),
-            ("INSTALL\n", &step),
-            ("FOLDER\n", &gitlab_folder(inside)),
-            ("SHELL", &shell),
-            ("KEPT_JSON", &kept("*/summary.json")),
-            ("KEPT_MD", &kept("*/summary.md")),
-            ("KEPT_JUNIT", &kept("junit.xml")),
-            ("KEPT_PATCH", &kept("baseline.patch")),
-            ("KEPT_HISTORY", &kept("history.patch")),
-            ("KEPT_QUALITY", &kept("quality.json")),
-            ("COMMAND", install.name()),
-        ],
-    )
+    let folder = gitlab_folder(inside);
+    let common = [
+        ("IMAGE", image),
+        ("INSTALL\n", &*step),
+        ("FOLDER\n", &folder),
+        ("COMMAND", install.name()),
+    ];
+    let count = shards.map(|count| count.to_string()).unwrap_or_default();
+    let runs = kept("");
+    let parts = [("COUNT", &*count), ("KEPT_RUNS", &runs)];
+    let jobs = filled(GITLAB_SHARDS, &[&common[..], &parts].concat());
+    let parts = match shards {
+        Some(_) => [&*jobs, GITLAB_NEEDS, GITLAB_WHEN, ""],
+        None => ["", "", "", GITLAB_AGENT],
+    };
+    let words = ["SHARDS\n", "NEEDS\n", "WHEN\n", "AGENT\n"];
+    let parts: Vec<_> = words.into_iter().zip(parts).collect();
+    let files = [
+        "summary.json",
+        "summary.md",
+        "junit.xml",
+        "baseline.patch",
+        "history.patch",
+        "quality.json",
+    ];
+    let [json, md, junit, baseline, history, quality] = files.map(|name| {
+        if name.starts_with("summary") {
+            kept(&format!("*/{name}"))
+        } else {
+            kept(name)
+        }
+    });
+    let own = [
+        ("SHELL", &*shell),
+        ("KEPT_JSON", &json),
+        ("KEPT_MD", &md),
+        ("KEPT_JUNIT", &junit),
+        ("KEPT_PATCH", &baseline),
+        ("KEPT_HISTORY", &history),
+        ("KEPT_QUALITY", &quality),
+        ("EVALUATE", evaluate(shards)),
+    ];
+    filled(GITLAB, &[&common[..], &parts, &own].concat())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const WORDS: [&str; 9] = [
-        "SETUP", "INSTALL", "COMMAND", "IMAGE", "KEY\n", "FOLDER", "BELOW", "SHELL", "KEPT",
+    const WORDS: [&str; 18] = [
+        "SETUP", "INSTALL", "COMMAND", "IMAGE", "KEY\n", "KEYS", "FOLDER", "BELOW", "SHELL",
+        "KEPT", "SHARDS", "NEEDS", "WHEN", "AGENT", "PARTS", "EVALUATE", "COUNT", "NUMBERS",
     ];
 
     #[test]
     fn each_origin_is_installed_in_its_own_way() {
         let check = |origin: &Provenance, install: &str, command: &str| {
-            for text in [github(origin, ""), gitlab(origin, "")] {
+            for text in [github(origin, "", None), gitlab(origin, "", None)] {
                 assert!(text.contains(install), "`{install}` is missing in\n{text}");
                 assert!(
                     text.contains(&format!(" {command} run ${{HISTORY:+--history}} --junit ")),
@@ -281,7 +271,7 @@ mod tests {
     #[test]
     fn a_path_of_a_machine_is_called_so() {
         let check = |origin: &Provenance, expect: bool| {
-            for text in [github(origin, ""), gitlab(origin, "")] {
+            for text in [github(origin, "", None), gitlab(origin, "", None)] {
                 assert_eq!(
                     text.contains("# This path is of the machine"),
                     expect,
@@ -302,7 +292,7 @@ mod tests {
     #[test]
     fn it_runs_in_the_folder_of_the_project() {
         let check = |inside: &str, path: &str| {
-            let text = github(&Provenance::Registry, inside);
+            let text = github(&Provenance::Registry, inside, None);
             let whole: serde_yaml::Value = serde_yaml::from_str(&text).unwrap();
             let steps = whole["jobs"]["evaltest"]["steps"].as_sequence().unwrap();
             for name in ["Evaluate", "Baseline"] {
@@ -317,7 +307,7 @@ mod tests {
             assert_eq!(lines[1], format!("{inside}/evaltest-runs/*/summary.md"));
             assert_eq!(lines[2], format!("{inside}/evaltest-runs/junit.xml"));
 
-            let text = gitlab(&Provenance::Index, inside);
+            let text = gitlab(&Provenance::Index, inside, None);
             let whole: serde_yaml::Value = serde_yaml::from_str(&text).unwrap();
             let job = &whole["evaltest"];
             let cd = job["script"][1].as_str().unwrap();
@@ -345,24 +335,85 @@ mod tests {
         let folder = "/u/COMMAND/SETUP/BELOW IMAGE";
         let origin = Provenance::Wheel(format!("{folder}/a.whl"));
         let word = shell_word(&format!("{folder}/a.whl"));
-        for text in [github(&origin, ""), gitlab(&origin, "")] {
+        for text in [github(&origin, "", None), gitlab(&origin, "", None)] {
             assert!(text.contains(&word), "{text}");
         }
-        let inside = github(&Provenance::Index, "COMMAND");
+        let inside = github(&Provenance::Index, "COMMAND", None);
         assert!(inside.contains("working-directory: COMMAND\n"), "{inside}");
     }
 
     /// A toolchain that the project asks for is not the one that builds evaltest.
     #[test]
     fn it_is_built_outside_the_checkout_by_the_stable_toolchain() {
-        let text = github(&Provenance::Registry, "m");
+        let text = github(&Provenance::Registry, "m", None);
         let whole: serde_yaml::Value = serde_yaml::from_str(&text).unwrap();
         let steps = whole["jobs"]["evaltest"]["steps"].as_sequence().unwrap();
         let install = steps.iter().find(|step| step["name"] == "Install").unwrap();
         let folder = install["working-directory"].as_str();
         assert_eq!(folder, Some("${{ runner.temp }}"));
-        let text = gitlab(&Provenance::Registry, "m");
+        let text = gitlab(&Provenance::Registry, "m", None);
         assert!(text.contains("(cd / && cargo +stable install"), "{text}");
         assert!(text.contains("rustup toolchain install stable"), "{text}");
+    }
+
+    /// Each service says in its own way which shard a job is, and that the merge comes after failures, too.
+    #[test]
+    fn shards_are_jobs_that_another_one_merges() {
+        let text = github(&Provenance::Index, "m", Some(3));
+        let whole: serde_yaml::Value = serde_yaml::from_str(&text).unwrap();
+        let (shard, merge) = (&whole["jobs"]["shard"], &whole["jobs"]["evaltest"]);
+        let numbers = &shard["strategy"]["matrix"]["shard"];
+        assert_eq!(serde_json::to_string(numbers).unwrap(), "[1,2,3]");
+        let steps = shard["steps"].as_sequence().unwrap();
+        let step = steps.iter().find(|step| step["name"] == "Shard").unwrap();
+        assert_eq!(step["run"], "evaltest run --shard auto");
+        assert_eq!(step["env"]["EVALTEST_SHARD"], "${{ matrix.shard }}/3");
+        assert_eq!(step["env"]["EVALTEST_GATE"], "defer");
+        let kept = steps.last().unwrap();
+        assert_eq!(
+            (&kept["if"], &kept["with"]["path"]),
+            (&"always()".into(), &"m/evaltest-runs".into())
+        );
+        assert_eq!(merge["needs"], "shard");
+        assert_eq!(merge["if"], "${{ !cancelled() }}");
+        let steps = merge["steps"].as_sequence().unwrap();
+        let had = steps
+            .iter()
+            .find(|step| step["with"]["merge-multiple"] == true);
+        assert_eq!(had.unwrap()["with"]["path"], "m/evaltest-runs");
+        let step = steps
+            .iter()
+            .find(|step| step["name"] == "Evaluate")
+            .unwrap();
+        let command = step["run"].as_str().unwrap();
+        assert!(
+            command.starts_with("evaltest merge evaltest-runs "),
+            "{command}"
+        );
+
+        let other = gitlab(&Provenance::Index, "m", Some(3));
+        let whole: serde_yaml::Value = serde_yaml::from_str(&other).unwrap();
+        let (shard, merge) = (&whole["evaltest-shard"], &whole["evaltest"]);
+        assert_eq!(shard["parallel"], 3);
+        assert_eq!(
+            shard["script"].as_sequence().unwrap().last().unwrap(),
+            "evaltest run --shard auto"
+        );
+        assert_eq!(shard["artifacts"]["when"], "always");
+        assert_eq!(shard["artifacts"]["paths"][0], "m/evaltest-runs/");
+        assert_eq!(merge["needs"][0], "evaltest-shard");
+        let rules = merge["rules"].as_sequence().unwrap();
+        assert!(rules.iter().all(|rule| rule["when"] == "always"), "{other}");
+        let command = merge["script"].as_sequence().unwrap().last().unwrap();
+        let command = command.as_str().unwrap();
+        assert!(
+            command.starts_with("evaltest merge evaltest-runs "),
+            "{command}"
+        );
+        for text in [text, other] {
+            for word in WORDS {
+                assert!(!text.contains(word), "{word} is left in\n{text}");
+            }
+        }
     }
 }
