@@ -32,6 +32,7 @@ mod disk_full;
 mod doctor;
 mod early_stop;
 mod endpoints;
+mod engines;
 mod epochs;
 mod errors;
 mod explained;
