@@ -1,5 +1,7 @@
 //! Calls as XML, verbose (values in attributes) and concise (values as text).
 
+use std::borrow::Cow;
+
 use roxmltree::{Document, Node};
 
 use super::fault::{DecodeFault, DecodeResult};
@@ -48,7 +50,8 @@ fn calls(
     read: impl Fn(Node<'_, '_>, &mut Dict) -> DecodeResult<()>,
 ) -> DecodeResult<Value> {
     let malformed = || DecodeFault::new("not well-formed (invalid token)");
-    let text = xml_namespaces::without_colons(text).ok_or_else(malformed)?;
+    let text = with_plain_line_ends(text);
+    let text = xml_namespaces::without_colons(&text).ok_or_else(malformed)?;
     let document = Document::parse(&text).map_err(|fault| DecodeFault::new(fault.to_string()))?;
     if !xml_names::are_old(&document) || xml_names::has_odd_references(&text) {
         return Err(malformed());
@@ -64,6 +67,15 @@ fn calls(
         calls.push(Value::Dict(Dict::of(name, Value::Dict(arguments))));
     }
     Ok(Value::List(calls))
+}
+
+/// Every line end is a `\n` to a parser, before it looks at anything else. The one here forgets those before a reference.
+fn with_plain_line_ends(text: &str) -> Cow<'_, str> {
+    if text.contains('\r') {
+        Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// Child elements of a name, in no namespace.
@@ -171,6 +183,11 @@ mod tests {
         check("<param na\u{feff}me=\"a\"/>", None);
         check("<:param/>", None);
         check("<a><?b:c?></a>", None);
+        // Behind that of an instruction stands white space, or its end.
+        check("<?a?><?a\r?><?a b??>", Some("{}"));
+        for instruction in ["<?a/>b?>", "<?a=b?>", "<?a??>", "<?Xml b?>"] {
+            check(instruction, None);
+        }
         // An empty namespace is none, and undoes the one around it.
         check(
             r#"<params xmlns=""><param xmlns='' name="a" value="1" type="integer"/></params>"#,
@@ -215,6 +232,10 @@ mod tests {
             Some("{'a': '<x>'}"),
         );
         check(r#"<param name="a"/>"#, Some("{'a': ''}"));
+        check(
+            "<param name=\"a\">x\r&amp;\r\n&#13;y</param>",
+            Some(r"{'a': 'x\n&\n\ry'}"),
+        );
         check(r#"<params><param name="a">1</param></params>"#, Some("{}"));
         check("<param>1</param>", None);
         check(

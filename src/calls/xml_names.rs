@@ -1,7 +1,7 @@
 //! Which names the XML parser of Python takes: those of the fourth edition of the standard, which lists letters of
 //! Unicode 2. The fifth allows nearly every character. And what else that parser refuses, and the one here takes.
 
-use roxmltree::{Document, NodeType};
+use roxmltree::{Document, Node, NodeType};
 
 /// What stands for the colon of a name, and behind `xmlns`: no name of the fourth edition has it.
 pub(super) const COLON: char = '：';
@@ -14,10 +14,21 @@ pub(super) fn are_old(document: &Document<'_>) -> bool {
             is_old(node.tag_name().name()) && node.attributes().all(|one| is_old(one.name()))
         }
         NodeType::PI => node.pi().is_none_or(|instruction| {
-            is_old(instruction.target) && !instruction.target.contains(':')
+            let target = instruction.target;
+            let is_name = is_old(target) && !target.contains(':');
+            is_name && !target.eq_ignore_ascii_case("xml") && ends(target, node)
         }),
         NodeType::Root | NodeType::Comment | NodeType::Text => true,
     })
+}
+
+/// Whether white space or the end follows the name that an instruction starts with.
+fn ends(target: &str, instruction: Node<'_, '_>) -> bool {
+    let text = &instruction.document().input_text()[instruction.range()];
+    let behind = text
+        .strip_prefix("<?")
+        .and_then(|text| text.strip_prefix(target));
+    behind.is_some_and(|rest| rest.starts_with([' ', '\t', '\n']) || rest.starts_with("?>"))
 }
 
 /// Whether a document refers to a number that no character has.
