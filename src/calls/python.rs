@@ -22,6 +22,8 @@ mod places;
 mod plain;
 mod precedence;
 mod rounding;
+mod searched;
+mod sorted;
 #[cfg(test)]
 mod tests;
 mod tokens;

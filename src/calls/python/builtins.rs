@@ -9,11 +9,12 @@ use super::super::fault::{DecodeFault, DecodeResult};
 use super::super::value::{Dict, Value};
 use super::arithmetic::{binary, spend, too_large, truth, weight};
 use super::conversions::{
-    absolute, based, character, code_point, length, radix, to_float, to_integer,
+    absolute, based, character, code_point, length, radix, to_float, to_integer, written,
 };
 use super::evaluate::{Evaluator, items, put, set};
 use super::fault::not_evaluated;
 use super::order::order;
+use super::sorted::sorted;
 use super::{layout, rounding};
 
 /// Names that the official `eval` knows, and that are not worked out here.
@@ -302,10 +303,14 @@ impl Evaluator<'_> {
             ("round", [value, Value::None]) => rounding::whole(value),
             ("round", [value, digits]) => rounding::to_digits(value, digits)?,
             ("sorted", [Value::List(all)]) => {
-                if given.named.iter().any(|(name, _)| name == "key") {
+                if given.take("key").is_some_and(|key| key != Value::None) {
                     return Err(refused(name));
                 }
-                let reverse = given.take("reverse").is_some_and(|value| truth(&value));
+                let reverse = given.take("reverse");
+                if reverse.as_ref().is_some_and(|it| it.as_integer().is_none()) {
+                    return Err(DecodeFault::new("`reverse` is no integer"));
+                }
+                let reverse = reverse.is_some_and(|value| truth(&value));
                 Some(Value::List(sorted(all, reverse)?))
             }
             ("str", []) => Some(Value::from("")),
@@ -348,24 +353,6 @@ fn refused(name: &str) -> DecodeFault {
     not_evaluated(format!("{name}() does not take these arguments"))
 }
 
-/// What `str` and `repr` write of what is no text.
-pub(super) fn written(value: &Value) -> DecodeResult<String> {
-    fn has_many(value: &Value) -> bool {
-        match value {
-            Value::Set(items) => items.len() > 1,
-            Value::List(items) | Value::Tuple(items) => items.iter().any(has_many),
-            Value::Dict(dict) => dict.iter().any(|(_, value)| has_many(value)),
-            _ => false,
-        }
-    }
-    if has_many(value) {
-        return Err(not_evaluated("the order of a set is not known here"));
-    }
-    value.repr().map_err(|_| {
-        DecodeFault::new("Exceeds the limit (4300 digits) for integer string conversion")
-    })
-}
-
 /// A text of `repr` with escapes for all beyond ASCII. Surrogates are escapes there already.
 fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -404,29 +391,6 @@ fn range(bounds: &[Value], fuel: &mut u64) -> DecodeResult<Vec<Value>> {
     Ok((0..count)
         .map(|place| Value::from(start + place * step))
         .collect())
-}
-
-fn sorted(all: &[Value], reverse: bool) -> DecodeResult<Vec<Value>> {
-    let mut all = all.to_vec();
-    let mut fault = None;
-    if reverse {
-        all.reverse();
-    }
-    all.sort_by(|a, b| match order(a, b) {
-        Ok(Some(order)) => order,
-        Ok(None) => {
-            fault = Some(not_evaluated("what is no number has no place in an order"));
-            Ordering::Equal
-        }
-        Err(found) => {
-            fault = Some(found);
-            Ordering::Equal
-        }
-    });
-    if reverse {
-        all.reverse();
-    }
-    fault.map_or(Ok(all), Err)
 }
 
 /// The first of the largest or smallest.

@@ -1,8 +1,10 @@
 //! From one type of constant to another. `None` where Python fails.
 
+use super::super::fault::{DecodeFault, DecodeResult};
 use super::super::half;
 use super::super::integer::{Int, MAX_DIGITS};
 use super::super::value::Value;
+use super::fault::not_evaluated;
 use crate::text::py_float;
 
 pub(super) fn radix(value: &Value, radix: u32, prefix: &str) -> Option<Value> {
@@ -123,4 +125,22 @@ pub(super) fn length(value: &Value) -> Option<usize> {
         Value::Dict(dict) => Some(dict.len()),
         _ => None,
     }
+}
+
+/// What `str` and `repr` write of what is no text.
+pub(super) fn written(value: &Value) -> DecodeResult<String> {
+    fn has_many(value: &Value) -> bool {
+        match value {
+            Value::Set(items) => items.len() > 1,
+            Value::List(items) | Value::Tuple(items) => items.iter().any(has_many),
+            Value::Dict(dict) => dict.iter().any(|(_, value)| has_many(value)),
+            _ => false,
+        }
+    }
+    if has_many(value) {
+        return Err(not_evaluated("the order of a set is not known here"));
+    }
+    value.repr().map_err(|_| {
+        DecodeFault::new("Exceeds the limit (4300 digits) for integer string conversion")
+    })
 }

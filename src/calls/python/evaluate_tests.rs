@@ -53,6 +53,14 @@ fn constant_expressions() {
         ("'a,b,c'.split(',',1)+'a b'.split()+'a,b'.rsplit(',')", "['a', 'b,c', 'a', 'b', 'a', 'b']"),
         ("'-'.join(['a','b'])+' x '.strip()+'xxax'.strip('x')", "'a-bxa'"),
         ("'abcb'.replace('b','',1)+'7'.zfill(3)+'ab'.center(7,'*')", "'acb007***ab**'"),
+        ("'abcab'.find('b',2)+'abcab'.rfind('a',0,-2)+'abc'.count('',1)", "7"),
+        ("'abc'.startswith('b',1)+'abc'.endswith(('x','b'),0,2)+'abc'.startswith('',4)+'abc'.startswith('',3)", "3"),
+        ("'éaé'.index('é',-1)+0", "2"),
+        ("'a\\nb\\r\\nc\\x1d'.splitlines()+'a\\n\\nb'.splitlines(True)", "['a', 'b', 'c', 'a\\n', '\\n', 'b']"),
+        ("sorted([3,1,2],key=None)+sorted([(1,'b'),(0,'z'),(1,'a')],reverse=1)", "[1, 2, 3, (1, 'b'), (1, 'a'), (0, 'z')]"),
+        ("'%c%3c'%(0x10f800,'é')", "'\\U0010f800  é'"),
+        ("'%.1s|%3s'%(chr(0x10ffff)*2,chr(0x10f7ff))", "'\\U0010ffff|  \\U0010f7ff'"),
+        ("f'{1:􏠀>3}'+''", "'\\U0010f800\\U0010f8001'"),
         ("'abc'.find('c')+'aXa'.count('a')+'abc'.startswith('ab')", "5"),
         ("'12'.isdigit()+'ab'.isalpha()+'Ab'.isupper()", "2"),
         ("'a=b'.partition('=')+()", "('a', '=', 'b')"),
@@ -128,6 +136,14 @@ fn limits_are_told() {
         ("Exception + 1", true),
         ("NotImplemented + 1", true),
         ("'\\N{SHAKING FACE}' + ''", false),
+        // Long enough for a sort that looks at its own results.
+        ("sorted([1,'a',2,'b',3]*20)+[]", false),
+        ("sorted([float('nan'),3,1,2]*20)+[]", true),
+        ("sorted([1],reverse=None)+[]", false),
+        ("sorted([1],key=len)+[]", true),
+        ("'%s' % ({1, 2},)", true),
+        ("'%c' % 'ab'", false),
+        ("'abc'.find('a',1.5)+1", true),
     ] {
         let fault = calls(&format!("[f(x={text})]")).unwrap_err();
         assert_eq!(fault.limit().is_some(), is_limit, "{text}: {fault:?}");

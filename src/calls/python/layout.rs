@@ -6,7 +6,7 @@ use super::super::fault::{DecodeFault, DecodeResult};
 use super::super::half;
 use super::super::value::Value;
 use super::arithmetic::{spend, too_large};
-use super::builtins::written;
+use super::conversions::written;
 use super::evaluate::Evaluator;
 use super::fault::not_evaluated;
 use super::{literal, percent};
@@ -112,8 +112,9 @@ pub(super) fn format(value: &Value, spec: &str, fuel: &mut u64) -> DecodeResult<
 impl<'a> FormatSpec<'a> {
     fn read(text: &'a str, is_for_text: bool) -> DecodeResult<Self> {
         let is_align = |c: char| matches!(c, '<' | '>' | '=' | '^');
-        let mut chars = text.chars();
-        let (first, second) = (chars.next(), chars.next());
+        // What fills is one letter for Python, and may be kept as two.
+        let length = half::letters(text).next().map_or(0, str::len);
+        let (first, second) = (text.chars().next(), text[length..].chars().next());
         let mut spec = Self {
             fill: " ",
             align: None,
@@ -128,7 +129,6 @@ impl<'a> FormatSpec<'a> {
         let mut rest = text;
         let mut has_fill = false;
         if let Some(align) = second.filter(|&c| is_align(c)) {
-            let length = first.map_or(0, char::len_utf8);
             spec.fill = &text[..length];
             has_fill = true;
             spec.align = Some(align);

@@ -6,10 +6,11 @@ use super::super::fault::{DecodeFault, DecodeResult};
 use super::super::half;
 use super::super::value::Value;
 use super::arithmetic::{binary, spend, weight};
-use super::builtins::written;
+use super::conversions::written;
 use super::evaluate::Evaluator;
 use super::fault::not_evaluated;
 use super::layout;
+use super::searched::{SearchedPart, lines};
 use crate::text::{is_py_space, py_lower};
 
 /// `value.name(…)`.
@@ -269,21 +270,56 @@ fn of_text(text: &str, name: &str, given: &[Value], fuel: &mut u64) -> DecodeRes
                 Some(most) => text.replacen(&**old, new, most),
             })
         }
-        ("startswith", [Value::Str(start)]) => told(text.starts_with(&**start)),
-        ("endswith", [Value::Str(end)]) => told(text.ends_with(&**end)),
-        ("find" | "rfind" | "index" | "rindex", [Value::Str(part)]) => {
-            let place = if name.starts_with('r') {
-                text.rfind(&**part)
-            } else {
-                text.find(&**part)
+        ("splitlines", [] | [Value::Bool(_)]) => {
+            spend(fuel, 32 * text.len() as u64)?;
+            parts(lines(text, matches!(given, [Value::Bool(true)])))
+        }
+        ("startswith" | "endswith", [part @ (Value::Str(_) | Value::Tuple(_)), positions @ ..]) => {
+            let Ok(span) = SearchedPart::of(text, positions) else {
+                return Ok(None);
             };
+            let any = match part {
+                Value::Tuple(parts) => parts.as_slice(),
+                part => std::slice::from_ref(part),
+            };
+            let texts = any.iter().map(Value::as_str).collect::<Option<Vec<_>>>();
+            let Some(texts) = texts.filter(|texts| !texts.iter().any(|part| is_special(part)))
+            else {
+                return Ok(None);
+            };
+            let is_there = |part: &str| {
+                let text = span.as_ref().map(|span| span.text);
+                text.is_some_and(|text| match name {
+                    "startswith" => text.starts_with(part),
+                    _ => text.ends_with(part),
+                })
+            };
+            told(texts.into_iter().any(is_there))
+        }
+        ("find" | "rfind" | "index" | "rindex", [Value::Str(part), positions @ ..]) => {
+            let Ok(span) = SearchedPart::of(text, positions) else {
+                return Ok(None);
+            };
+            let place = span.and_then(|span| {
+                let place = if name.starts_with('r') {
+                    span.text.rfind(&**part)
+                } else {
+                    span.text.find(&**part)
+                };
+                Some(span.start + span.text[..place?].chars().count())
+            });
             match place {
-                Some(place) => Ok(count(text[..place].chars().count())),
+                Some(place) => Ok(count(place)),
                 None if name.ends_with("find") => Ok(Some(Value::from(-1))),
                 None => Err(DecodeFault::new("substring not found")),
             }
         }
-        ("count", [Value::Str(part)]) => Ok(count(text.matches(&**part).count())),
+        ("count", [Value::Str(part), positions @ ..]) => match SearchedPart::of(text, positions) {
+            Ok(span) => Ok(count(
+                span.map_or(0, |span| span.text.matches(&**part).count()),
+            )),
+            Err(()) => Ok(None),
+        },
         ("zfill" | "center" | "ljust" | "rjust", [width, rest @ ..]) => {
             let width = match width.as_integer().map(|width| width.to_i64()) {
                 Some(Some(width)) => usize::try_from(width).unwrap_or(0),

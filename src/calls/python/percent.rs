@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 
 use super::super::fault::{DecodeFault, DecodeResult};
+use super::super::half;
 use super::super::integer::Int;
 use super::super::repr::TooManyDigits;
 use super::super::value::Value;
+use super::conversions::{character, written};
 use super::fault::not_evaluated;
 
 /// Widths and precisions beyond this are refused.
@@ -177,21 +179,22 @@ impl Layout {
             's' | 'r' => {
                 let text = match (conversion, value) {
                     ('s', Value::Str(text)) => text.clone(),
-                    _ => value.repr().map_err(too_long)?,
+                    _ => written(value)?,
                 };
                 let length = self.precision.unwrap_or(usize::MAX);
-                let text: String = text.chars().take(length).collect();
+                let text: String = half::letters(&text).take(length).collect();
                 self.pad("", &text, false, out);
             }
             'c' => {
                 let c = match value {
-                    Value::Str(text) if text.chars().count() == 1 => text.chars().next(),
-                    other => other
-                        .as_integer()
-                        .and_then(|int| char::from_u32(u32::try_from(int.to_i64()?).ok()?)),
+                    Value::Str(text) if half::count(text) == 1 => Some(text.clone()),
+                    other => match character(other) {
+                        Some(Value::Str(text)) => Some(text),
+                        _ => None,
+                    },
                 };
                 let c = c.ok_or_else(|| fault("%c requires int or char"))?;
-                self.pad("", c.encode_utf8(&mut [0; 4]), false, out);
+                self.pad("", &c, false, out);
             }
             'd' | 'i' | 'u' => {
                 let int = match value {
@@ -264,7 +267,7 @@ impl Layout {
     }
 
     fn pad(&self, sign: &str, text: &str, zeros: bool, out: &mut String) {
-        let missing = self.width.saturating_sub(sign.len() + text.chars().count());
+        let missing = self.width.saturating_sub(sign.len() + half::count(text));
         let _ = match (self.left, self.zero && zeros) {
             (true, _) => write!(out, "{sign}{text}{}", " ".repeat(missing)),
             (false, true) => write!(out, "{sign}{}{text}", "0".repeat(missing)),
