@@ -11,6 +11,7 @@ use crate::report::terminal::amounts;
 use crate::store::places::PartPlaces;
 use crate::store::{Manifest, RunDir, RunPart};
 use crate::system::project::shown;
+use crate::text::hash::Hasher;
 
 /// The part of its eval that a run covers.
 #[derive(Clone, Debug)]
@@ -31,6 +32,13 @@ impl Cut {
             return Ok(None);
         };
         let part = part.clone();
+        if part
+            .slices
+            .as_ref()
+            .is_some_and(|was| *was != slices_of(plan))
+        {
+            return Err(changed_dataset(dir));
+        }
         let read = PartPlaces::read_as_written(dir, manifest);
         let places = match (read, part.shard) {
             (Ok(read), _) if read.samples != plan.items.len() => return Err(changed_dataset(dir)),
@@ -122,6 +130,17 @@ fn changed_dataset(dir: &RunDir) -> Error {
         shown(dir.path())
     ))
     .hint("undo the change, or start a new run without `--resume`")
+}
+
+/// A hash of the slices of all samples: gates are about them, and the hash of the dataset has but questions and truths.
+pub(super) fn slices_of(plan: &Plan) -> String {
+    let all = plan.items.iter().fold(Hasher::default(), |hash, item| {
+        let slices = item.slices.iter();
+        slices.fold(hash.part(&*item.id), |hash, (dimension, value)| {
+            hash.part(dimension).part("=").part(value)
+        })
+    });
+    all.hex()
 }
 
 /// The places of the samples that are in a shard by their ids.

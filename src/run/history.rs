@@ -124,8 +124,8 @@ fn missing(manifest: &Manifest, run: &Run) -> Option<String> {
     if manifest.status == RunStatus::Interrupted {
         return Some(format!("it was interrupted; {}", again(manifest, run)));
     }
-    let mixed = "its agent was changed between its parts; run the eval anew";
-    manifest.mixed.then(|| mixed.to_owned())
+    let mixed = || format!("{}; run the eval anew", manifest.why_mixed());
+    manifest.mixed.then(mixed)
 }
 
 /// What to type when nothing stands in the way any more.

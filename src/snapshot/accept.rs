@@ -193,10 +193,11 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
         return Err(Error::usage(format!("run `{shown}` did not finish: {reason}")).hint(hint));
     }
     if manifest.mixed {
-        return Err(Error::usage(format!(
-            "run `{shown}` can be no baseline: its agent was changed between its parts"
-        ))
-        .hint("cargo evaltest run asks the agent of now everything"));
+        let why = manifest.why_mixed();
+        return Err(
+            Error::usage(format!("run `{shown}` can be no baseline: {why}"))
+                .hint("cargo evaltest run asks the agent of now everything"),
+        );
     }
     if partial {
         return Ok(());

@@ -229,6 +229,9 @@ pub struct RunPart {
     /// By which recorded latencies the shards were cut, if not by ids alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub balance: Option<String>,
+    /// Hash of the slices of all samples of the eval; of parts that nextest left, nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slices: Option<String>,
     /// The id of the run of nextest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nextest: Option<String>,

@@ -70,6 +70,7 @@ mod masked;
 mod matrix;
 mod memory;
 mod merge;
+mod merge_changed;
 mod merge_faults;
 mod merge_places;
 mod merge_property;

@@ -5,9 +5,10 @@ use crate::data::Shard;
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
 use crate::run::balance::Balance;
-use crate::run::cut::{Cut, places_of};
+use crate::run::cut::{Cut, places_of, slices_of};
 use crate::store::{Manifest, RunDir, RunPart};
 use crate::text::clean;
+use crate::text::setting::Override;
 
 impl SampleChoice {
     /// The shard that is asked for: by the ids of samples, or by how long they took in an earlier run.
@@ -18,8 +19,17 @@ impl SampleChoice {
         let Some(shard) = self.shard else {
             return Ok(None);
         };
+        let overrides = &plan.eval.overrides;
+        let is_drawn = overrides
+            .iter()
+            .any(|change| change.key == Override::DRAWN_SEED);
+        if is_drawn && plan.is_limited() {
+            let message = "each shard would draw samples of its own: `--shuffle` has no seed, and the samples are limited";
+            return Err(Error::usage(message).hint("name the same one for all shards: `--seed 7`"));
+        }
         let mut part = RunPart {
             shard: Some(shard),
+            slices: Some(slices_of(plan)),
             whole: !self.partial && !plan.is_limited(),
             ..RunPart::default()
         };

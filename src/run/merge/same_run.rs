@@ -23,12 +23,22 @@ pub(super) fn difference(one: &Manifest, other: &Manifest) -> Option<&'static st
                 && of_spec(one, "/limits/limit") == of_spec(other, "/limits/limit"),
             "limit",
         ),
+        (one.prompt == other.prompt, "prompt"),
+        (one.masked == other.masked, "`snapshot.answers`"),
         (
             one.dataset_hash == other.dataset_hash
                 && one.samples == other.samples
-                && one.masked == other.masked
-                && one.mask_id == other.mask_id,
+                && one.mask_id == other.mask_id
+                && slices(one) == slices(other),
             "dataset",
+        ),
+        (
+            of_spec(one, "/errors") == of_spec(other, "/errors"),
+            "`errors`",
+        ),
+        (
+            one.redact == other.redact && of_spec(one, "/redact") == of_spec(other, "/redact"),
+            "`redact`",
         ),
         (
             one.scorers == other.scorers
@@ -38,7 +48,6 @@ pub(super) fn difference(one: &Manifest, other: &Manifest) -> Option<&'static st
         ),
         (judges(one).eq(judges(other)), "judge"),
         (one.agent_hash == other.agent_hash, "agent"),
-        (one.prompt == other.prompt, "prompt"),
         (one.epochs == other.epochs, "number of epochs"),
         (of_spec(one, "/gates") == of_spec(other, "/gates"), "gates"),
         (
@@ -57,6 +66,10 @@ pub(super) fn difference(one: &Manifest, other: &Manifest) -> Option<&'static st
 fn judges(manifest: &Manifest) -> impl Iterator<Item = (&String, &String, &JudgeRule, bool)> {
     let judges = manifest.judges.iter();
     judges.map(|(name, judge)| (name, &judge.fingerprint, &judge.rule, judge.solves))
+}
+
+fn slices(manifest: &Manifest) -> Option<&String> {
+    manifest.part.as_ref()?.slices.as_ref()
 }
 
 fn of_spec<'a>(manifest: &'a Manifest, pointer: &str) -> Option<&'a Value> {

@@ -7,6 +7,15 @@ use crate::system::project::shown;
 use crate::text::shell_word;
 
 impl Manifest {
+    /// Why answers of several agents may stand in the run, where they may.
+    pub(crate) fn why_mixed(&self) -> &'static str {
+        if !self.merged.is_empty() && self.git_sha.is_none() {
+            "its parts were run at several commits, or an agent was changed in one"
+        } else {
+            "its agent was changed between its parts"
+        }
+    }
+
     /// Refuses a part of a run where all of it is needed, for this: `it can be no baseline`.
     ///
     /// # Errors
