@@ -1,5 +1,6 @@
 //! `DryRun`: what a run would ask.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::Serialize;
@@ -100,4 +101,21 @@ pub(super) fn known(plan: &Plan, dir: &RunDir, failures_count: bool) -> Result<V
         Ok(())
     })?;
     Ok(found.known())
+}
+
+/// The questions with a record that was asked, of which the journal has neither an answer nor an end.
+pub(super) fn lost(plan: &Plan, dir: &RunDir) -> Result<Vec<String>> {
+    let known = known(plan, dir, true)?;
+    let places: HashMap<&str, usize> = plan.items.iter().map(|item| &*item.id).zip(0..).collect();
+    let epochs = plan.eval.epochs;
+    let mut lost = Vec::new();
+    dir.asked_records(&mut |id, epoch| {
+        let place = places.get(id).filter(|_| epoch < epochs);
+        let slot = place.map(|place| place * epochs as usize + epoch as usize);
+        // What is no question of the run was not lost by its journal.
+        if slot.is_some_and(|slot| known.get(slot).is_none_or(|left| *left == Left::Nothing)) {
+            lost.push(id.to_owned());
+        }
+    });
+    Ok(lost)
 }

@@ -4,7 +4,6 @@
 //! names must be there, and its dataset and scorers those of the run. What the journal has no end of is left out, as of
 //! a run that was stopped.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::cut::Cut;
-use super::dry_run::known;
+use super::dry_run::lost;
 use super::rescore::reload;
 use super::{FrontDoor, Home, RunOptions, Session};
 use crate::error::{Error, Result};
@@ -21,7 +20,6 @@ use crate::eval::registry::Registry;
 use crate::eval::spec;
 use crate::eval::tiers::Promotion;
 use crate::store::events;
-use crate::store::events::past::Left;
 use crate::store::files::JOURNAL;
 use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::project::shown;
@@ -101,23 +99,6 @@ pub fn repair(dir: &RunDir) -> Result<Repaired> {
         notices: notices.into_iter().flatten().collect(),
         ..repaired
     })
-}
-
-/// The questions with a record that was asked, of which the journal has neither an answer nor an end.
-fn lost(plan: &Plan, dir: &RunDir) -> Result<Vec<String>> {
-    let known = known(plan, dir, true)?;
-    let places: HashMap<&str, usize> = plan.items.iter().map(|item| &*item.id).zip(0..).collect();
-    let epochs = plan.eval.epochs;
-    let mut lost = Vec::new();
-    dir.asked_records(&mut |id, epoch| {
-        let place = places.get(id).filter(|_| epoch < epochs);
-        let slot = place.map(|place| place * epochs as usize + epoch as usize);
-        // What is no question of the run was not lost by its journal.
-        if slot.is_some_and(|slot| known.get(slot).is_none_or(|left| *left == Left::Nothing)) {
-            lost.push(id.to_owned());
-        }
-    });
-    Ok(lost)
 }
 
 /// Makes the files of a run again, in a folder that has its manifest and its journal.

@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use super::cut::Cut;
+use super::dry_run::lost;
 use crate::data::dataset::shuffle;
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
 use crate::store::files::JOURNAL;
 use crate::store::{Manifest, RunDir};
 use crate::system::project::shown;
-use crate::text::shell_word;
+use crate::text::{clean, shell_word};
 
 /// The samples that a run asks.
 pub(super) struct Selected {
@@ -187,6 +188,23 @@ pub(super) fn check_resumable(
             "ask what failed in it: cargo evaltest run --failed {}; or take the file from where the directory was copied",
             shell_word(&name)
         )));
+    }
+    if aim == Aim::Resume && !manifest.merged.is_empty() {
+        // A merge needs no journal of its parts.
+        let lost = lost(plan, dir)?;
+        if let Some(first) = lost.first() {
+            let name = shown(dir.path());
+            return Err(Error::usage(format!(
+                "run `{name}` cannot be resumed: a journal of its parts was lost or damaged, and {} of its samples, `{}` the \
+                 first of them, would be asked again",
+                lost.len(),
+                clean(first)
+            ))
+            .hint(format!(
+                "ask what failed in it: cargo evaltest run --failed {}",
+                shell_word(&name)
+            )));
+        }
     }
     if manifest.eval != plan.eval.name {
         return Err(Error::usage(format!(

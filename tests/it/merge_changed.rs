@@ -1,6 +1,11 @@
-//! What was changed between two shards is named.
+//! What was changed between two shards is named, and what a shard lost is not paid for again.
 
-use crate::project::Project;
+use std::fs;
+use std::process::Command;
+
+use crate::merge_faults;
+use crate::parts::cut;
+use crate::project::{Project, Ran};
 
 /// A project of twelve questions, the first shard of two of which was asked.
 fn half() -> Project {
@@ -76,4 +81,74 @@ fn shards_draw_no_samples_of_their_own() {
             .exits(0);
     }
     project.run("merge five -o merged").exits(0);
+}
+
+#[test]
+fn a_merged_run_without_a_journal_of_a_part_asks_nobody_again() {
+    let (project, whole) = merge_faults::project();
+    let shards = cut(&whole, 5, &project.file("parts"));
+    fs::remove_file(shards[2].join("events.jsonl")).unwrap();
+    project
+        .run("merge parts -o merged")
+        .exits(0)
+        .says("events.jsonl is missing; the records of the run are whole");
+    let before = project.read("merged/samples.jsonl");
+    project
+        .run("run --resume merged")
+        .exits(2)
+        .says("a journal of its parts was lost or damaged")
+        .says("run --failed merged");
+    assert_eq!(project.read("merged/samples.jsonl"), before);
+    // With all of them it goes on, and there is nothing to do.
+    let shards = cut(&whole, 5, &project.file("others"));
+    project.run("merge others -o other").exits(0);
+    project.run("run --resume other").exits(0);
+
+    // A journal that is no file is as good as none.
+    fs::remove_file(shards[1].join("events.jsonl")).unwrap();
+    fs::create_dir(shards[1].join("events.jsonl")).unwrap();
+    project
+        .run("merge others -o third")
+        .exits(0)
+        .says("events.jsonl is not what the run wrote; the records of the run are whole");
+}
+
+#[test]
+fn linked_shards_are_found() {
+    let (project, whole) = merge_faults::project();
+    let shards = cut(&whole, 3, &project.file("parts"));
+    fs::create_dir(project.file("links")).unwrap();
+    for (number, shard) in shards.iter().enumerate() {
+        let link = project.file(&format!("links/{number}"));
+        std::os::unix::fs::symlink(shard, link).unwrap();
+    }
+    // Not round in a circle.
+    std::os::unix::fs::symlink(project.file("links"), project.file("links/all")).unwrap();
+    project.run("merge links -o merged").exits(0);
+    project
+        .run("merge nowhere")
+        .exits(2)
+        .says("`nowhere`")
+        .says("hint: name run directories of shards");
+}
+
+#[test]
+fn a_status_file_that_is_a_pipe_is_refused() {
+    let project = half();
+    let pipe = project.file("pipe");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mut run = project.command("run eval.yaml --shard auto --dry-run");
+    run.env("TEST_SHARD_INDEX", "0")
+        .env("TEST_TOTAL_SHARDS", "2")
+        .env("TEST_SHARD_STATUS_FILE", &pipe);
+    Ran::of(&run.output().unwrap())
+        .exits(2)
+        .says("`TEST_SHARD_STATUS_FILE`")
+        .says("is no file");
 }

@@ -165,12 +165,15 @@ fn part_named(path: &Path) -> Result<FoundPart> {
 
 /// The parts below a folder. Whole runs are passed over.
 fn look_below(folder: &Path, depth: usize, found: &mut Below) -> Result<()> {
-    let entries = fs::read_dir(folder).map_err(|error| Error::io("read", folder, &error))?;
+    let hint = "name run directories of shards, or a folder in which they lie";
+    let entries = fs::read_dir(folder);
+    let entries = entries.map_err(|error| Error::io("read", folder, &error).hint(hint))?;
     let mut paths = Vec::new();
     for entry in entries {
         let entry = entry.map_err(|error| Error::io("read", folder, &error))?;
-        // A link may lead round in a circle.
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        // A link to another folder may lead round in a circle.
+        if is_folder || is_run(&entry.path()) {
             paths.push(entry.path());
         }
     }

@@ -154,9 +154,16 @@ fn join_journals(pieces: &Pieces, dir: &RunDir, run_id: &str) -> Result<(String,
     for piece in &pieces.all {
         let expect = piece.journal.as_ref();
         let path = piece.dir.file(JOURNAL);
-        if !path.exists() {
-            notices.push(piece.dir.lost_journal());
-            continue;
+        match path.metadata() {
+            Ok(about) if about.is_file() => {}
+            Ok(_) => {
+                notices.push(piece.dir.other_journal(&piece.dir.manifest()?));
+                continue;
+            }
+            Err(_) => {
+                notices.push(piece.dir.lost_journal());
+                continue;
+            }
         }
         let found = joined.add(&path)?;
         if expect.is_some_and(|expect| *expect != found.hash) || found.skipped > 0 {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use evaltest::engine::run::drive::SampleChoice;
 use evaltest::engine::store::RunDir;
+use evaltest::engine::text::clean;
 use evaltest::{Error, Result};
 
 use super::RunArgs;
@@ -109,6 +110,13 @@ impl RunArgs {
 
 /// The file that Bazel looks for, of a test that knows shards.
 fn touch(path: &Path) -> Result<()> {
+    // A pipe that nobody reads would never open.
+    if path.metadata().is_ok_and(|about| !about.is_file()) {
+        return Err(Error::usage(format!(
+            "`{}` is no file",
+            clean(&path.to_string_lossy())
+        )));
+    }
     let touched = std::fs::File::options()
         .create(true)
         .append(true)
