@@ -189,23 +189,6 @@ pub(super) fn check_resumable(
             shell_word(&name)
         )));
     }
-    if aim == Aim::Resume && !manifest.merged.is_empty() {
-        // A merge needs no journal of its parts.
-        let lost = lost(plan, dir)?;
-        if let Some(first) = lost.first() {
-            let name = shown(dir.path());
-            return Err(Error::usage(format!(
-                "run `{name}` cannot be resumed: a journal of its parts was lost or damaged, and {} of its samples, `{}` the \
-                 first of them, would be asked again",
-                lost.len(),
-                clean(first)
-            ))
-            .hint(format!(
-                "ask what failed in it: cargo evaltest run --failed {}",
-                shell_word(&name)
-            )));
-        }
-    }
     if manifest.eval != plan.eval.name {
         return Err(Error::usage(format!(
             "run `{}` is of eval `{}`, not of `{}`",
@@ -242,6 +225,23 @@ pub(super) fn check_resumable(
             plan.eval.epochs
         ))
         .hint(format!("say `--epochs {}`", manifest.epochs)));
+    }
+    if aim == Aim::Resume && !manifest.merged.is_empty() {
+        // A merge needs no journal of its parts.
+        let lost = lost(plan, dir)?;
+        if let Some(first) = lost.first() {
+            let name = shown(dir.path());
+            return Err(Error::usage(format!(
+                "run `{name}` cannot be resumed: a journal of its parts was lost or damaged, and {} of its samples, `{}` the \
+                 first of them, would be asked again",
+                lost.len(),
+                clean(first)
+            ))
+            .hint(format!(
+                "ask what failed in it: cargo evaltest run --failed {}",
+                shell_word(&name)
+            )));
+        }
     }
     Ok(())
 }

@@ -60,7 +60,7 @@ fn constant_expressions() {
         ("sorted([3,1,2],key=None)+sorted([(1,'b'),(0,'z'),(1,'a')],reverse=1)", "[1, 2, 3, (1, 'b'), (1, 'a'), (0, 'z')]"),
         ("'%c%3c'%(0x10f800,'é')", "'\\U0010f800  é'"),
         ("'%.1s|%3s'%(chr(0x10ffff)*2,chr(0x10f7ff))", "'\\U0010ffff|  \\U0010f7ff'"),
-        ("f'{1:􏠀>3}'+''", "'\\U0010f800\\U0010f8001'"),
+        ("f'{1:\u{10f800}>3}'+''", "'\\U0010f800\\U0010f8001'"),
         ("'abc'.find('c')+'aXa'.count('a')+'abc'.startswith('ab')", "5"),
         ("'12'.isdigit()+'ab'.isalpha()+'Ab'.isupper()", "2"),
         ("'a=b'.partition('=')+()", "('a', '=', 'b')"),
