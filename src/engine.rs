@@ -34,7 +34,7 @@ pub mod stats {
 pub mod system {
     /// Files that are written whole or not at all.
     pub mod file {
-        pub use crate::system::file::write_atomically_by;
+        pub use crate::system::file::{NewFile, write_atomically_by};
     }
     /// The processes that a run leaves when it is killed.
     pub mod orphans {

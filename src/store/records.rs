@@ -13,7 +13,7 @@ use super::files::{ERRORS, RECORDS};
 use crate::data::Record;
 use crate::data::record::read_abridged;
 use crate::error::{Error, Result, remedy};
-use crate::system::file::open_plain;
+use crate::system::file::{create_plain, open_plain};
 use crate::system::project::shown;
 use crate::text::hash::Hasher;
 use crate::text::splice::unknown::with_unknown;
@@ -38,13 +38,7 @@ type SeeLine<'a> = dyn FnMut(usize, &[u8], bool) -> Result<()> + 'a;
 impl Spool {
     /// A spool for `samples` records.
     pub(crate) fn create(path: PathBuf, samples: usize) -> Result<Self> {
-        let file = File::options()
-            .create(true)
-            .truncate(true)
-            .read(true)
-            .write(true)
-            .open(&path);
-        let file = file.map_err(|error| Error::io("create", &path, &error))?;
+        let file = create_plain(&path).map_err(|error| Error::io("create", &path, &error))?;
         // Nothing depends on the spool before the end: a resumed run writes it anew.
         let file = BufWriter::with_capacity(BUFFER, file);
         Ok(Self {
@@ -91,6 +85,7 @@ impl Spool {
             (RECORDS.to_owned(), samples.finish()?),
             (ERRORS.to_owned(), errors.finish()?),
         ];
+        // The file that `create` made.
         let _ = std::fs::remove_file(&self.path);
         Ok(hashes)
     }
@@ -181,7 +176,7 @@ impl Sorted {
     pub(crate) fn create(path: PathBuf) -> Result<Self> {
         let temporary = path.with_extension("jsonl.tmp");
         let file =
-            File::create(&temporary).map_err(|error| Error::io("create", &temporary, &error))?;
+            create_plain(&temporary).map_err(|error| Error::io("create", &temporary, &error))?;
         Ok(Self {
             path,
             temporary,
@@ -214,6 +209,7 @@ impl Sorted {
     }
 
     fn failed(&self, error: &std::io::Error) -> Error {
+        // The file that `create` made; nobody but the holder of the journal writes here.
         let _ = std::fs::remove_file(&self.temporary);
         Error::infrastructure(format!("cannot write `{}`: {error}", self.path.display()))
             .hint(remedy(error).unwrap_or("free some space, then continue the run with `--resume`"))

@@ -1,7 +1,7 @@
 //! Files: written whole or not at all, hashed, and where a path leads.
 
 use std::fs;
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,53 +22,122 @@ pub(crate) fn make_root(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes to a neighbour and renames it over `path`.
+/// Writes a file, all of it or none.
 pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
-    write_beside(path, |temporary| fs::write(temporary, content))
+    write_atomically_by(path, |out| out.write_all(content))
 }
 
 /// The same of what is written bit by bit.
 pub fn write_atomically_by(
     path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
-    write_beside(path, |temporary| {
-        let mut file = BufWriter::new(fs::File::create(temporary)?);
-        write(&mut file)?;
-        file.flush()
-    })
+    let mut file = NewFile::beside(path)?;
+    write(&mut file).map_err(|error| Error::io("write", path, &error))?;
+    file.put(path)
 }
 
-fn write_beside(path: &Path, write: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<()> {
-    // Neither another process nor another thread may write to the same neighbour.
-    static WRITES: AtomicU64 = AtomicU64::new(0);
-    let number = WRITES.fetch_add(1, Ordering::Relaxed);
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.{number}.tmp", std::process::id()));
-    let temporary = path.with_file_name(name);
-    write(&temporary)
-        .and_then(|()| fs::rename(&temporary, path))
-        .map_err(|error| {
-            let _ = fs::remove_file(&temporary);
-            Error::io("write", path, &error)
-        })
+/// A file that is written beside its place, and put there when it is whole. It is removed if it is dropped before.
+#[derive(Debug)]
+pub struct NewFile {
+    file: BufWriter<fs::File>,
+    /// `NAME.PROCESS.NUMBER.tmp`. This process made it, under a name that nobody had.
+    temporary: PathBuf,
+    is_put: bool,
 }
 
-/// Removes what programs that were killed left of such neighbours. Nobody may be writing to `path`.
+impl NewFile {
+    /// Makes an empty file beside `path`.
+    ///
+    /// # Errors
+    /// When the folder is missing or cannot be written.
+    pub fn beside(path: &Path) -> Result<Self> {
+        static WRITES: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let number = WRITES.fetch_add(1, Ordering::Relaxed);
+            let mut name = path.file_name().unwrap_or_default().to_owned();
+            name.push(format!(".{}.{number}.tmp", std::process::id()));
+            let temporary = path.with_file_name(name);
+            match fs::File::create_new(&temporary) {
+                // Left by a process with the same number.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Error::io("write", path, &error)),
+                Ok(file) => {
+                    return Ok(Self {
+                        file: BufWriter::new(file),
+                        temporary,
+                        is_put: false,
+                    });
+                }
+            }
+        }
+    }
+
+    /// Puts the file in its place, over what is there.
+    ///
+    /// # Errors
+    /// When it cannot be written to its end or renamed.
+    pub fn put(mut self, path: &Path) -> Result<()> {
+        let put = self.file.flush();
+        let put = put.and_then(|()| fs::rename(&self.temporary, path));
+        self.is_put = put.is_ok();
+        put.map_err(|error| Error::io("write", path, &error))
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if !self.is_put {
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// Whether the end of a file's name is the one that a [`NewFile`] has.
+pub(crate) fn is_temporary(end: &str) -> bool {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let numbers = end
+        .strip_prefix('.')
+        .and_then(|end| end.strip_suffix(".tmp"));
+    let numbers = numbers.and_then(|numbers| numbers.split_once('.'));
+    numbers.is_some_and(|(process, number)| is_number(process) && is_number(number))
+}
+
+/// Opens a file anew for writing, unless there is a link, a pipe or the like.
+pub(crate) fn create_plain(path: &Path) -> io::Result<fs::File> {
+    match fs::symlink_metadata(path) {
+        Ok(about) if !about.is_file() => Err(io::Error::other("it is no file")),
+        _ => fs::File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(path),
+    }
+}
+
+/// Removes the [`NewFile`]s of `path` that killed programs left. Nobody may be writing to `path`.
 pub(crate) fn remove_unfinished(path: &Path) {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     let Ok(entries) = fs::read_dir(folder.unwrap_or(Path::new("."))) else {
         return;
     };
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
     let is_left = |entry: &fs::DirEntry| {
         let other = entry.file_name();
-        let rest = other.as_encoded_bytes().strip_prefix(name);
-        let rest = rest.and_then(|rest| rest.strip_prefix(b".")?.strip_suffix(b".tmp"));
-        let mut parts = rest.unwrap_or_default().split(|byte| *byte == b'.');
-        let is_ours = parts.next().is_some_and(is_number) && parts.next().is_some_and(is_number);
-        is_ours && parts.next().is_none() && entry.file_type().is_ok_and(|it| it.is_file())
+        let end = other.as_encoded_bytes().strip_prefix(name);
+        let end = end.and_then(|end| str::from_utf8(end).ok());
+        end.is_some_and(is_temporary) && entry.file_type().is_ok_and(|it| it.is_file())
     };
     for entry in entries.flatten().filter(is_left) {
         // What cannot be removed is in nobody's way.
@@ -110,19 +179,19 @@ pub(crate) fn tidy(path: &Path) -> PathBuf {
 
 /// Opens a file that evaltest or its user wrote down. To open a pipe is to wait for whoever writes into it, and a device has
 /// no end: neither is what was written.
-pub(crate) fn open_plain(path: &Path) -> std::io::Result<fs::File> {
+pub(crate) fn open_plain(path: &Path) -> io::Result<fs::File> {
     refuse_other(path)?;
     fs::File::open(path)
 }
 
 /// The content of such a file.
-pub(crate) fn read_plain(path: &Path) -> std::io::Result<Vec<u8>> {
+pub(crate) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
     refuse_other(path)?;
     fs::read(path)
 }
 
 /// The same of a file that a command is given, which may be what a shell hands over by `<(…)`: that has an end.
-pub(crate) fn read_given(path: &Path) -> std::io::Result<Vec<u8>> {
+pub(crate) fn read_given(path: &Path) -> io::Result<Vec<u8>> {
     let is_handed = ["/dev/fd", "/dev/stdin", "/proc"];
     if !is_handed.iter().any(|start| path.starts_with(start)) {
         refuse_other(path)?;
@@ -131,23 +200,23 @@ pub(crate) fn read_given(path: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 /// Refuses what is there and is no file.
-pub(crate) fn refuse_other(path: &Path) -> std::io::Result<()> {
+pub(crate) fn refuse_other(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
-        Ok(about) if !about.is_file() => Err(std::io::Error::other("it is no file")),
+        Ok(about) if !about.is_file() => Err(io::Error::other("it is no file")),
         // Whoever opens it will see.
         _ => Ok(()),
     }
 }
 
 /// SHA-256 of a file's content.
-pub(crate) fn hash(path: &Path) -> std::io::Result<String> {
+pub(crate) fn hash(path: &Path) -> io::Result<String> {
     let mut hasher = Hasher::default();
     read(path, |bytes| hasher.bytes(bytes))?;
     Ok(hasher.hex())
 }
 
 /// SHA-256 of a file's content as it is, and whichever line ends a checkout gave it if it is a text.
-pub(crate) fn hashes(path: &Path) -> std::io::Result<[String; 2]> {
+pub(crate) fn hashes(path: &Path) -> io::Result<[String; 2]> {
     /// Version control takes a file for a text if it has no zero among so many first bytes.
     const LOOKED_AT: usize = 8000;
     let (mut whole, mut lines) = (Hasher::default(), LineHasher::default());
@@ -166,17 +235,14 @@ pub(crate) fn hashes(path: &Path) -> std::io::Result<[String; 2]> {
     Ok([whole, lines])
 }
 
-fn read(path: &Path, mut take: impl FnMut(&[u8])) -> std::io::Result<()> {
+fn read(path: &Path, mut take: impl FnMut(&[u8])) -> io::Result<()> {
     read_while(path, |bytes| {
         take(bytes);
         Ok(true)
     })
 }
 
-fn read_while(
-    path: &Path,
-    mut take: impl FnMut(&[u8]) -> std::io::Result<bool>,
-) -> std::io::Result<()> {
+fn read_while(path: &Path, mut take: impl FnMut(&[u8]) -> io::Result<bool>) -> io::Result<()> {
     let mut reader = open_plain(path)?;
     let mut buffer = vec![0; 64 << 10];
     loop {
@@ -190,7 +256,7 @@ fn read_while(
 
 /// Makes a symbolic link `at` a place, to what is found at `to` from there.
 #[cfg(feature = "http")]
-pub(crate) fn symlink(to: &Path, at: &Path) -> std::io::Result<()> {
+pub(crate) fn symlink(to: &Path, at: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(to, at)
 }
 
@@ -215,7 +281,7 @@ pub(crate) fn is_copy(one: &Path, other: &Path) -> bool {
         && has_same_bytes(one, other).unwrap_or(false)
 }
 
-fn has_same_bytes(one: &Path, other: &Path) -> std::io::Result<bool> {
+fn has_same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
     let mut other = BufReader::with_capacity(64 << 10, open_plain(other)?);
     let mut is_same = true;
     read_while(one, |mut bytes| {

@@ -10,6 +10,7 @@ use evaltest::engine::eval::spec;
 use evaltest::engine::report::gaia::{self, Checked, GaiaExport, Traces};
 use evaltest::engine::report::reported::MaskedTexts;
 use evaltest::engine::store::{Manifest, RunDir, files, read_records, stamp};
+use evaltest::engine::system::file::NewFile;
 use evaltest::engine::system::project::shown;
 use evaltest::engine::text::clean;
 use evaltest::{Benchmark, Error, Exit, Gaia, Registry, Result};
@@ -252,9 +253,8 @@ fn to_file(
     };
     fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
     // The name depends on what is written.
-    let temporary = folder.join(format!(".gaia_result.{}.tmp", std::process::id()));
-    let exported = write(&temporary, |out| gaia::write(records, epoch, traces, out));
-    let exported = exported.inspect_err(|_| drop(fs::remove_file(&temporary)))?;
+    let mut out = NewFile::beside(&folder.join("gaia_result"))?;
+    let exported = gaia::write(records, epoch, traces, &mut out)?;
     let file = if names_folder {
         free(
             folder,
@@ -264,7 +264,7 @@ fn to_file(
         output.to_owned()
     };
     let file = std::path::absolute(&file).unwrap_or(file);
-    fs::rename(&temporary, &file).map_err(|error| Error::io("write", &file, &error))?;
+    out.put(&file)?;
     let guide = file.with_extension("guide.md");
     let names = (shown(&file), shown(dir.path()));
     write(&guide, |out| {

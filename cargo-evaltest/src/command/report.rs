@@ -1,7 +1,7 @@
 //! `cargo evaltest report`.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -10,6 +10,7 @@ use evaltest::engine::report::format::{ReportAudience, ReportFormat};
 use evaltest::engine::report::formats::{FORMATS, format_named, format_of_file};
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
 use evaltest::engine::store::stamp;
+use evaltest::engine::system::file::NewFile;
 use evaltest::engine::system::project::shown;
 use evaltest::{Error, Exit, Result};
 
@@ -206,21 +207,15 @@ pub(crate) fn to_file(
         folder.unwrap_or(Path::new("."))
     };
     fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
-    let temporary = folder.join(format!(".report.{}.tmp", std::process::id()));
-    let write = || {
-        let io = |error: std::io::Error| Error::io("write", &temporary, &error);
-        let mut out = BufWriter::new(File::create(&temporary).map_err(io)?);
-        format.write(runs, audience, &mut out)?;
-        out.flush().map_err(io)?;
-        let file = if names_itself {
-            unused(folder, &file_name(runs), format.extension())?
-        } else {
-            output.to_owned()
-        };
-        fs::rename(&temporary, &file).map_err(|error| Error::io("write", &file, &error))?;
-        Ok(file)
+    let mut out = NewFile::beside(&folder.join("report"))?;
+    format.write(runs, audience, &mut out)?;
+    let file = if names_itself {
+        unused(folder, &file_name(runs), format.extension())?
+    } else {
+        output.to_owned()
     };
-    write().inspect_err(|_| drop(fs::remove_file(&temporary)))
+    out.put(&file)?;
+    Ok(file)
 }
 
 /// An empty file that nobody had before: `<name>.<end>`, or `<name>_2.<end>` and so on, for runs may end in one second.

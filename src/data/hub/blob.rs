@@ -1,7 +1,7 @@
 //! Files of the cache: checksums of what came in, and writes that others see whole or not at all.
 
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use sha1::Sha1;
@@ -103,13 +103,7 @@ pub(super) fn make_folder(path: &Path) -> Result<()> {
 /// Writes a file so that nobody sees half of it.
 pub(super) fn replace(path: &Path, content: &[u8]) -> Result<()> {
     make_folder(path)?;
-    let draft = draft(path);
-    let written = File::create(&draft).and_then(|mut file| file.write_all(content));
-    let moved = written.and_then(|()| fs::rename(&draft, path));
-    moved.map_err(|error| {
-        let _ = fs::remove_file(&draft);
-        Error::io("write", path, &error)
-    })
+    file::write_atomically(path, content)
 }
 
 /// Marks the cache as one, which programs that make backups leave out. A cache without the mark is as good.
@@ -130,11 +124,11 @@ pub(super) fn link(at: &Path, checksum: &Checksum, depth: usize) -> Result<()> {
     to.push(checksum.as_str());
     let draft = draft(at);
     // A link that leads nowhere any more is replaced, one of another process is equal.
-    let made = file::symlink(&to, &draft).and_then(|()| fs::rename(&draft, at));
-    made.map_err(|error| {
-        let _ = fs::remove_file(&draft);
-        Error::io("write", at, &error)
-    })
+    let made = file::symlink(&to, &draft).and_then(|()| {
+        // The link that was made just now.
+        fs::rename(&draft, at).inspect_err(|_| drop(fs::remove_file(&draft)))
+    });
+    made.map_err(|error| Error::io("write", at, &error))
 }
 
 /// A name beside a path that no other thread or process uses.

@@ -176,6 +176,7 @@ fn length(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |found| found.len())
 }
 
+/// Removes the unfinished download at a path of the cache, which has its checksum in its name and is locked.
 fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -1,12 +1,12 @@
 //! `cargo evaltest export` in the formats that are no leaderboard's: a run as data for other programs.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use evaltest::engine::report::export::{DataFormat, file_name, format, names_folder};
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
 use evaltest::engine::store::RunDir;
+use evaltest::engine::system::file::NewFile;
 use evaltest::{Error, Result};
 
 use crate::command::report::WatchedWriter;
@@ -35,14 +35,9 @@ pub(crate) fn to_file(
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
     // Another program may look at the file at any time: it is there whole or not at all.
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
-    let written = write(&run, format, &temporary);
-    written
-        .and_then(|()| {
-            fs::rename(&temporary, &file).map_err(|error| Error::io("write", &file, &error))
-        })
-        .inspect_err(|_| drop(fs::remove_file(&temporary)))?;
+    let mut out = NewFile::beside(&file)?;
+    format.write(&run, &mut out)?;
+    out.put(&file)?;
     Ok(file)
 }
 
@@ -77,12 +72,4 @@ fn opened(dir: &RunDir, texts: MaskedTexts) -> Result<ReportedRun> {
         );
     }
     Ok(run)
-}
-
-fn write(run: &ReportedRun, format: &dyn DataFormat, path: &Path) -> Result<()> {
-    let file = File::create(path).map_err(|error| Error::io("create", path, &error))?;
-    let mut file = BufWriter::new(file);
-    format.write(run, &mut file)?;
-    file.flush()
-        .map_err(|error| Error::io("write", path, &error))
 }

@@ -5,7 +5,7 @@
 //! hides texts of masked evals, for artifacts and comments are public.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -17,6 +17,7 @@ use evaltest::engine::report::github::{SUMMARY_ROOM, comment, summary};
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
 use evaltest::engine::report::{gitlab, junit};
 use evaltest::engine::store::RunDir;
+use evaltest::engine::system::file::NewFile;
 use evaltest::engine::system::project::{shown, workspace};
 use evaltest::{Error, Exit, Result};
 use serde_json::{Value, json};
@@ -240,14 +241,7 @@ fn into(file: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result
         .filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
-    let written = || {
-        let io = |error: std::io::Error| Error::io("write", &temporary, &error);
-        let mut out = BufWriter::new(File::create(&temporary).map_err(io)?);
-        write(&mut out)?;
-        out.flush().map_err(io)?;
-        fs::rename(&temporary, file).map_err(|error| Error::io("write", file, &error))
-    };
-    written().inspect_err(|_| drop(fs::remove_file(&temporary)))
+    let mut out = NewFile::beside(file)?;
+    write(&mut out)?;
+    out.put(file)
 }
