@@ -27,6 +27,7 @@ use std::sync::Arc;
 use crate::data::Variant;
 use crate::error::{Error, Result};
 use crate::system::file::{absolute, make_root, write_atomically};
+use crate::system::remove;
 use crate::text::name::file_name;
 use files::{JOURNAL, MANIFEST};
 
@@ -197,6 +198,17 @@ impl RunDir {
             return error;
         }
         events::gone(&self.path)
+    }
+
+    /// Removes what the run made in its directory, and the directory unless something else is in it.
+    pub(crate) fn remove(&self) {
+        // What cannot be removed is in nobody's way.
+        let _ = remove::ours_in(&self.path, &files::is_made_by_run);
+    }
+
+    /// Removes the directory if the run made all that is in it. Gives whether it is gone.
+    pub(crate) fn remove_if_all_ours(&self) -> bool {
+        remove::if_all_ours(&self.path, &files::is_made_by_run)
     }
 
     /// Writes a file whole or not at all.

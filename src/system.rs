@@ -6,7 +6,9 @@ pub(crate) mod file;
 pub(crate) mod kept;
 pub(crate) mod lines;
 pub(crate) mod permission;
+pub(crate) mod remove;
 pub(crate) mod shortage;
+pub(crate) mod temporary_folder;
 
 pub(crate) mod beside;
 pub(crate) mod clock;

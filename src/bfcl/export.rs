@@ -53,6 +53,7 @@ use crate::store::Manifest;
 use crate::text::redact::is_blanked;
 pub(crate) use answer::RESULT;
 use answer::ResultField;
+pub(crate) use guide::NAME as GUIDE;
 use score::AnswerVerdict;
 use tables::Costs;
 
@@ -188,23 +189,26 @@ pub fn write(
     let (exported, categories) = gather(records, options)?;
     let is_new = !folder.exists();
     fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
-    let temporary = folder.join(format!(".bfcl.{}.tmp", std::process::id()));
-    let written = write_files(&temporary, &categories, &exported, options).and_then(|()| {
+    // It goes with all that is still in it.
+    let temporary = tempfile::Builder::new().prefix(".bfcl.").tempdir_in(folder);
+    let temporary = temporary.map_err(|error| Error::io("write into", folder, &error))?;
+    let written = write_files(temporary.path(), &categories, &exported, options).and_then(|()| {
         let guide = guide::guide(manifest, &exported, options, run_dir);
-        put(&temporary.join(guide::NAME), &guide)?;
+        put(&temporary.path().join(guide::NAME), &guide)?;
         for name in [
             ExportKind::Result.as_str(),
             ExportKind::Score.as_str(),
             guide::NAME,
         ] {
             let path = folder.join(name);
-            fs::rename(temporary.join(name), &path)
+            fs::rename(temporary.path().join(name), &path)
                 .map_err(|error| Error::io("write", &path, &error))?;
         }
         Ok(())
     });
-    let _ = fs::remove_dir_all(&temporary);
+    drop(temporary);
     if written.is_err() && is_new {
+        // Made above, and empty.
         let _ = fs::remove_dir(folder);
     }
     written.map(|()| exported)

@@ -6,7 +6,6 @@
 
 mod judge;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -25,6 +24,7 @@ use crate::scorer::Scorer;
 use crate::system::cancel::Cancel;
 use crate::system::clock;
 use crate::system::panics;
+use crate::system::temporary_folder::TemporaryFolder;
 use crate::text::redact::Redactor;
 use crate::text::redact::tally::Blanked;
 use judge::DoctorDesk;
@@ -259,7 +259,10 @@ impl Examinee {
     }
 
     fn once(&self, desk: &DoctorDesk<'_>) -> Result<Output, AgentError> {
-        let scratch = Scratch::new();
+        let scratch = TemporaryFolder::new().map_err(|error| {
+            let message = format!("cannot make a folder for the agent: {error}");
+            AgentError::of(FailureKind::NotStarted, message)
+        });
         scratch
             .and_then(|scratch| self.ask(desk.eval, desk.id, &scratch, desk.timeout, desk.cancel))
     }
@@ -268,7 +271,7 @@ impl Examinee {
         &self,
         eval: &Eval,
         id: &str,
-        scratch: &Scratch,
+        scratch: &TemporaryFolder,
         timeout: Duration,
         cancel: &Cancel,
     ) -> Result<Output, AgentError> {
@@ -277,7 +280,7 @@ impl Examinee {
             prompt: Arc::clone(&self.prompt),
             files: Vec::new(),
             options: Arc::clone(&self.options),
-            scratch: Some(scratch.0.clone()),
+            scratch: Some(scratch.path().to_owned()),
             epoch: 0,
             again: 0,
             judge: None,
@@ -321,29 +324,6 @@ fn unset(eval: &Eval) -> Option<Finding> {
         hint: Some(hint),
         ..Finding::new("agent", Health::Wrong, message)
     })
-}
-
-/// A folder for the agent, removed when dropped.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Result<Self, AgentError> {
-        let name = format!("evaltest-doctor-{}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        // Left by a process of the same number.
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir(&folder).map_err(|error| {
-            let message = format!("cannot make `{}`: {error}", folder.display());
-            AgentError::of(FailureKind::NotStarted, message)
-        })?;
-        Ok(Self(folder))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 /// How long it took, and what the reply says of who replied.

@@ -56,9 +56,7 @@ struct GenerationNote {
 pub fn check_writable(folder: &Path) -> Result<()> {
     let hint = |error: Error| error.hint("name another folder: --output DIR");
     make_root(folder).map_err(hint)?;
-    let trial = folder.join(format!(".evaltest-{}.tmp", std::process::id()));
-    let written = fs::write(&trial, b"");
-    let _ = fs::remove_file(&trial);
+    let written = tempfile::tempfile_in(folder).map(drop);
     written.map_err(|error| hint(Error::io("write into", folder, &error)))
 }
 
@@ -152,6 +150,7 @@ fn made(paths: &[PathBuf; 2]) -> Result<bool> {
         match fs::File::create_new(path) {
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                // The empty file that was made a moment ago.
                 paths[..place].iter().for_each(|ours| {
                     let _ = fs::remove_file(ours);
                 });

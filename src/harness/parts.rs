@@ -135,7 +135,7 @@ impl TrialRun {
             }
             // One that cannot be read is told before anything is asked.
             snapshot::Content::read(&snapshot::path(&plan.eval.snapshot.folder, &id))?;
-            let _ = std::fs::remove_dir_all(&part);
+            self.parts.make_room(&part)?;
             let options = RunOptions {
                 home: Home::Part(part),
                 scope: Scope {
@@ -261,8 +261,8 @@ impl TrialRun {
         let run = Session::with_plan(plan, options, Arc::new(|_| {}))?.run()?;
         self.parts.clear();
         for piece in &pieces[..gathered] {
-            // All of it is in the run.
-            let _ = std::fs::remove_dir_all(piece.path());
+            // What its run made is in the new one. With anything else in it, such as a review, it stays as it is.
+            piece.remove_if_all_ours();
         }
         Ok(PutTogether::Whole(run.summary.into(), run.dir))
     }

@@ -26,7 +26,7 @@ use crate::eval::Assert;
 use crate::eval::plan::Plan;
 use crate::scorer::detail_bounds;
 use crate::snapshot::AnswerSheet;
-use crate::store::files::{JOURNAL, PLACES};
+use crate::store::files::{JOURNAL, PLACES, SCRATCH};
 use crate::store::manifest::{EarlyStop, ProgressiveRun, git_state};
 use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::beside::beside;
@@ -214,7 +214,7 @@ impl Finish {
         stopped: Option<Stopped>,
         notices: Vec<String>,
     ) -> Result<Concluded> {
-        let kept = self.dir.file("scratch");
+        let kept = self.dir.file(SCRATCH);
         // Empty unless folders were kept; only then it may stay.
         let _ = std::fs::remove_dir(kept);
         let duration_s = self.started.elapsed().as_secs_f64();

@@ -22,6 +22,7 @@ use crate::eval::limits::Limits;
 use crate::scorer::ask::desk::Patience;
 use crate::store::RunDir;
 use crate::store::events::{Kind, StoredEvent};
+use crate::store::files::SCRATCH;
 use crate::system::lock::lock;
 use crate::text::redact::Redactor;
 use seat::JudgeSeat;
@@ -136,7 +137,7 @@ impl Judging {
             purse: Arc::clone(purse),
             cache: None,
             hidden: Arc::default(),
-            scratch: dir.file("scratch"),
+            scratch: dir.file(SCRATCH),
             started,
             seats: Seats::default(),
             out: JudgesOut::default(),

@@ -28,7 +28,7 @@ use crate::report::event::Event;
 use crate::snapshot::{EpochContent, SampleContent};
 use crate::store::events::past::{Answered, Foreign, Left, Past};
 use crate::store::events::{self, EventLog, FoundJournal, Kind, StoredEvent};
-use crate::store::files::JOURNAL;
+use crate::store::files::{JOURNAL, SPOOL};
 use crate::store::records::{Spool, Spooled};
 use crate::store::{Manifest, RunDir, RunStatus};
 use crate::system::lock::lock;
@@ -103,7 +103,7 @@ impl Ledger {
         } = earlier.open(&path)?;
         let FoundJournal { skipped, hash } = found;
         let slots = plan.items.len() * plan.eval.epochs as usize;
-        let spool = Spool::create(dir.file("samples.jsonl.part"), slots)?;
+        let spool = Spool::create(dir.file(SPOOL), slots)?;
         let is_answered = |left: &&Left| **left == Left::Answer;
         let ledger = Self {
             plan,

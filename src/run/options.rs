@@ -141,6 +141,7 @@ impl RunOptions {
                     // What was missing is asked now.
                     manifest.whole = manifest.part.take().is_some_and(|part| part.whole);
                     manifest.artifacts.remove(PLACES);
+                    // The places of the part that the run no longer is.
                     let _ = std::fs::remove_file(dir.file(PLACES));
                 }
                 Ok((dir, Some(manifest)))

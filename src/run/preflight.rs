@@ -34,11 +34,19 @@ pub(super) fn check_agents(plan: &Plan) -> Result<Vec<String>> {
 /// Removes what killed runs left that paid for nothing, and says so.
 pub(super) fn tidy(eval: &Eval, home: &Home, emitter: &Emitter) {
     let folder = matches!(home, Home::New).then(|| eval.output_folder());
-    for left in folder.iter().flat_map(|folder| left::tidy(folder)) {
-        emitter.note(&format!(
-            "`{}` was left by a killed run that had no answer yet: it is removed",
-            shown(&left)
-        ));
+    for left in folder.iter().map(|folder| left::tidy(folder)) {
+        for path in left.removed {
+            emitter.note(&format!(
+                "`{}` was left by a killed run that had no answer yet: it is removed",
+                shown(&path)
+            ));
+        }
+        for path in left.in_doubt {
+            emitter.note(&format!(
+                "`{}` was left by a killed run that had no answer yet. Something else is in it, so it stays",
+                shown(&path)
+            ));
+        }
     }
     for told in folder.iter().flat_map(|folder| gather_left(folder)) {
         emitter.note(&told);

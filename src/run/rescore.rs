@@ -120,7 +120,7 @@ pub(crate) fn rescore_told(
     let run = write(dir, (&new, run_id), parent, judge, (&how.specs, how.budget));
     // What judges were paid for stays, for the next who scores this run again.
     if run.is_err() && !holds_replies(&new) {
-        let _ = std::fs::remove_dir_all(new.path());
+        new.remove();
     }
     run
 }
@@ -262,7 +262,7 @@ fn write(
         ..parent
     };
     manifest.write(new)?;
-    judge.tidy();
+    run.notices.extend(judge.tidy());
     Ok(run)
 }
 

@@ -21,16 +21,17 @@ use super::outcome::failed;
 use super::preflight::{check_agents, tidy};
 use super::progressive::{BorderLook, Borders, ExpectedCost};
 use super::question::Question;
+use super::scratch::tidy_left;
 use super::select::Selected;
 use super::siblings;
 use super::stop::{Stopped, Stopper};
 use super::throttle::Throttle;
 use crate::data::{AgentError, FailureKind, Record, Shard, Status};
 use crate::error::Result;
+use crate::eval::Eval;
 use crate::eval::limits::Limits;
 use crate::eval::limits::budget::UsedUp;
 use crate::eval::plan::{BaselineUse, Plan};
-use crate::eval::{Eval, KeepScratch};
 use crate::report::event::{Event, Observer};
 use crate::scorer::Scorer;
 use crate::store::RunDir;
@@ -127,9 +128,9 @@ impl Session {
             Arc::clone(&emitter),
         )?;
         let resumed = resumed.map(|manifest| ledger.tell_damage(manifest, &dir));
-        if resumed.is_some() && eval.keep_scratch == KeepScratch::Never {
-            // What a killed run could not tidy up.
-            let _ = std::fs::remove_dir_all(dir.file("scratch"));
+        let left = resumed.as_ref().and_then(|it| tidy_left(&plan, it, &dir));
+        if let Some(notice) = left {
+            emitter.note(&notice);
         }
         let ledger = Arc::new(ledger);
         siblings::tell(eval, &options.home, &dir);

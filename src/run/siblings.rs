@@ -14,7 +14,7 @@ use crate::store::{RunDir, events, runs_in};
 use crate::text::name;
 
 /// Beside the parts, made by the first of them: its age is that of the run. No part has such a name.
-const BEGUN: &str = "begun~";
+pub(super) const BEGUN: &str = "begun~";
 
 /// What all parts beside this one have used up so far, and how long ago the first began, as far as there are limits to
 /// hold against it. What cannot be read has taken nothing.

@@ -8,19 +8,22 @@
 //! Nobody tells when a run of nextest is over. It is known by the process that starts the trials, which the first of them
 //! notes: as long as that one lives, others leave its parts alone.
 
-use std::fs::{self, DirEntry, File};
+use std::fs::{self, DirEntry, File, FileType};
 use std::path::{Path, PathBuf};
 
 use super::CiPolicy;
 use super::cut::Cut;
 use super::merge::{GatherHow, MergePlace, Pieces, gather};
+use super::siblings::BEGUN;
 use crate::error::{Error, Result};
-use crate::store::events::holds_answers;
-use crate::store::files::JOURNAL;
+use crate::store::events::Kind;
+use crate::store::files::{JOURNAL, is_made_by_run};
+use crate::store::left::holds_only;
 use crate::store::places::PartPlaces;
 use crate::store::{RunDir, RunPart, RunStatus, stamp_of};
 use crate::system::process::mark::ProcessMark;
 use crate::system::project::shown;
+use crate::system::remove::{self, make_new_folder};
 use crate::text::{name, shell_word};
 
 /// The folder of all parts.
@@ -29,6 +32,8 @@ const PARTS: &str = ".parts";
 const LOCK: &str = "lock~";
 /// Beside the evals: who starts the trials.
 const RUNNER: &str = "runner~";
+/// What trials note beside their parts and evals.
+const NOTES: [&str; 3] = [LOCK, RUNNER, BEGUN];
 /// Behind the name of a part: the answers of a test that was repeated, which count in no figure.
 pub(crate) const AGAIN: &str = ".again";
 
@@ -98,7 +103,7 @@ impl TrialParts {
             if is_finished(&part) {
                 let places = PartPlaces::read(&part)?.places;
                 finished.push((places, part));
-            } else if holds_answers(&part.file(JOURNAL)) {
+            } else if !paid_nothing(&part) {
                 others.push(part);
             }
         }
@@ -112,17 +117,33 @@ impl TrialParts {
             }
             None => None,
         };
-        for part in others {
-            let manifest = part.manifest()?;
-            let stamp = stamp_of(&manifest.started_at);
-            let place = self.root.join(format!("{stamp}_{}", manifest.run_id));
-            if !place.exists() {
-                let moved = fs::rename(part.path(), &place);
-                moved.map_err(|error| Error::io("move", part.path(), &error))?;
-            }
-        }
+        others.iter().try_for_each(|part| self.set_aside(part))?;
         self.clear();
         Ok(gathered)
+    }
+
+    /// Makes a run directory of a part that did not come to its end.
+    fn set_aside(&self, part: &RunDir) -> Result<()> {
+        let manifest = part.manifest()?;
+        let name = format!("{}_{}", stamp_of(&manifest.started_at), manifest.run_id);
+        // It takes the place of the empty folder.
+        let moved = make_new_folder(&self.root, &name).and_then(|at| fs::rename(part.path(), at));
+        moved.map_err(|error| Error::io("move", part.path(), &error))
+    }
+
+    /// Makes room for the part of a sample that is asked again. If something was answered before, that becomes a run directory
+    /// of its own, unless it is a repeated test, which counts in no figure.
+    ///
+    /// # Errors
+    /// When it cannot be moved.
+    pub(crate) fn make_room(&self, part: &Path) -> Result<()> {
+        match RunDir::open(part) {
+            Ok(dir) if is_repeat(part) || paid_nothing(&dir) => dir.remove(),
+            Ok(dir) => self.set_aside(&dir)?,
+            // Without a manifest: of a run that was killed as it began, if it is one.
+            Err(_) => drop(remove::if_all_ours(part, &is_made_by_run)),
+        }
+        Ok(())
     }
 
     fn gather_pieces(&self, pieces: Pieces) -> Result<PathBuf> {
@@ -177,19 +198,28 @@ impl TrialParts {
         self.parts().filter(is_finished).collect()
     }
 
-    /// Removes the parts, and the folders around them where nothing else is.
+    /// Removes the parts that are in a run now, those without an answer, and repeated tests; then the folders around them
+    /// where nothing else is.
     pub(crate) fn clear(&self) {
-        let _ = fs::remove_dir_all(&self.folder);
+        for path in folders(&self.folder) {
+            let Ok(part) = RunDir::open(&path) else {
+                continue;
+            };
+            if !part.is_going_on()
+                && (is_repeat(&path) || is_finished(&part) || paid_nothing(&part))
+            {
+                part.remove();
+            }
+        }
+        let is_note = |path: &Path, kind: FileType| {
+            kind.is_file() && NOTES.iter().any(|name| path == Path::new(name))
+        };
+        remove::if_all_ours(&self.folder, &is_note);
         let Some(run) = self.folder.parent() else {
             return;
         };
-        let mut others = fs::read_dir(run).into_iter().flatten().flatten();
-        if others.all(|entry| entry.file_name() == RUNNER) {
-            let _ = fs::remove_file(run.join(RUNNER));
-        }
-        for folder in run.ancestors().take(2) {
-            let _ = fs::remove_dir(folder);
-        }
+        remove::if_all_ours(run, &is_note);
+        let _ = fs::remove_dir(self.root.join(PARTS));
     }
 
     /// As [`gather`](Self::gather), of whoever comes by: what is to be known of it.
@@ -215,13 +245,25 @@ impl TrialParts {
     }
 
     fn parts(&self) -> impl Iterator<Item = RunDir> + use<> {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let own = entries.map(|entry| entry.path()).filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            !name.ends_with(AGAIN)
-        });
+        let own = folders(&self.folder).into_iter();
+        let own = own.filter(|path| !is_repeat(path));
         own.filter_map(|path| RunDir::open(&path).ok())
     }
+}
+
+/// Whether a part is of a test that was repeated.
+fn is_repeat(part: &Path) -> bool {
+    let name = part.file_name().unwrap_or_default();
+    name.as_encoded_bytes().ends_with(AGAIN.as_bytes())
+}
+
+/// Whether nobody replied in a part, neither the agent nor a judge. One whose journal cannot be read is not known to be such.
+fn paid_nothing(part: &RunDir) -> bool {
+    use Kind::{Ended, Failed, JudgeFailed, Progress, Started};
+    holds_only(
+        &part.file(JOURNAL),
+        &[Started, Progress, Failed, JudgeFailed, Ended],
+    )
 }
 
 /// Puts together what runs of nextest that are over left below a folder of runs: what is to be known of it.
@@ -242,9 +284,10 @@ pub fn gather_left(root: &Path) -> Vec<String> {
             };
             told.extend(parts.gather_told());
         }
-        // Of a run without a part.
-        let _ = fs::remove_file(run.join(RUNNER));
-        let _ = fs::remove_dir(&run);
+        // Of a run without a part: what its trials noted.
+        remove::if_all_ours(&run, &|path, kind| {
+            path == Path::new(RUNNER) && kind.is_file()
+        });
     }
     let _ = fs::remove_dir(root.join(PARTS));
     told

@@ -58,8 +58,11 @@ impl SnapshotHeader {
         }
     }
 
-    /// Whether the header of a file says that evaltest is its source.
+    /// Whether a path is a file, and no link to one, whose header says that evaltest is its source.
     pub(super) fn is_own(path: &Path) -> bool {
+        if !path.symlink_metadata().is_ok_and(|about| about.is_file()) {
+            return false;
+        }
         let text = read_plain(path).unwrap_or_default();
         let text = String::from_utf8_lossy(&text).replace("\r\n", "\n");
         let header = text

@@ -59,7 +59,11 @@ impl Policy {
         };
         if write {
             new.write(path, header)?;
-            let _ = std::fs::remove_file(pending(path));
+            let pending = pending(path);
+            // What another program keeps under that name stays.
+            if SnapshotHeader::is_own(&pending) {
+                let _ = std::fs::remove_file(pending);
+            }
             return Ok(true);
         }
         if self.update != Update::No {

@@ -1,6 +1,9 @@
 //! The files of a run directory, by their names.
 
+use std::fs::FileType;
 use std::path::Path;
+
+use crate::system::file::is_temporary;
 
 /// What the run was: of which eval, with which settings, and a hash of each other file.
 pub const MANIFEST: &str = "manifest.json";
@@ -23,8 +26,26 @@ pub const VERIFICATIONS: &str = "verifications.json";
 /// Those that have a hash in the manifest.
 pub(super) const HASHED: [&str; 6] = [RECORDS, JOURNAL, ERRORS, SUMMARY, SUMMARY_PAGE, PLACES];
 
-/// Whether evaltest writes a file of this name into a run directory, or one beside it until that is whole.
+/// The records in the order in which they came, until the run ends.
+pub(crate) const SPOOL: &str = "samples.jsonl.part";
+/// The folder of the agent's attempts.
+pub(crate) const SCRATCH: &str = "scratch";
+
+/// Whether a run writes a file of this name into its directory, or one beside it until that is whole.
 pub(crate) fn is_of_run(name: &str) -> bool {
-    let is_unfinished = Path::new(name).extension() == Some("tmp".as_ref());
-    name == MANIFEST || HASHED.contains(&name) || is_unfinished
+    let of_run = || HASHED.into_iter().chain([MANIFEST]);
+    let is_unfinished = |end: &str| end == ".tmp" || is_temporary(end);
+    name == SPOOL
+        || of_run().any(|known| {
+            name.strip_prefix(known)
+                .is_some_and(|end| end.is_empty() || is_unfinished(end))
+        })
+}
+
+/// Whether something in a run directory was made by the run alone: its files, and `scratch` with the empty folders in it.
+pub(crate) fn is_made_by_run(path: &Path, kind: FileType) -> bool {
+    if kind.is_dir() {
+        return path.starts_with(SCRATCH);
+    }
+    path.to_str().is_some_and(is_of_run)
 }

@@ -1,4 +1,7 @@
 //! Folders that killed runs left before they had a manifest, and in which nothing is that was paid for.
+//!
+//! What a run makes first is known: its folder, the journal, which it locks, an empty `scratch`, then the manifest. A folder
+//! in which there is anything else stays, whatever is missing in it: it may be a flow, a review, or somebody's own.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
@@ -6,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::events::{self, Kind};
-use super::files::{ERRORS, JOURNAL, MANIFEST, RECORDS};
+use super::files::{JOURNAL, MANIFEST, SCRATCH};
 use super::stamp_and_id;
 use crate::system::file::open_plain;
+use crate::system::remove;
 
 /// A folder without a journal may be that of a run that is about to begin, or that scores stored answers anew.
 const QUIET: Duration = Duration::from_hours(1);
@@ -16,68 +20,80 @@ const QUIET: Duration = Duration::from_hours(1);
 /// meanwhile: who does has it for a moment.
 const BEGINNING: Duration = Duration::from_mins(1);
 
-/// Removes such folders below `root`, and gives those that are gone. One with a journal in which anything but the
-/// beginning of attempts stands is never removed.
-pub(crate) fn tidy(root: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(root).into_iter().flatten().flatten();
-    let mut left: Vec<_> = entries
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-        .map(|entry| entry.path())
-        .filter(|path| is_left(path))
-        .collect();
-    left.sort();
-    left.retain(|path| fs::remove_dir_all(path).is_ok());
-    left
+/// What became of the folders that killed runs left.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Tidied {
+    /// Those that are gone.
+    pub(crate) removed: Vec<PathBuf>,
+    /// Those that stay: their journal only begins, and no beginning run makes what else is in them.
+    pub(crate) in_doubt: Vec<PathBuf>,
 }
 
+/// Removes such folders below `root`.
+pub(crate) fn tidy(root: &Path) -> Tidied {
+    let entries = fs::read_dir(root).into_iter().flatten().flatten();
+    let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    let folders = entries.filter(is_folder).map(|entry| entry.path());
+    let mut left: Vec<_> = folders.filter(|path| is_left(path)).collect();
+    left.sort();
+    let mut tidied = Tidied::default();
+    for path in left {
+        let of_beginning = |name: &Path, kind: fs::FileType| {
+            name == SCRATCH && kind.is_dir() || name == JOURNAL && kind.is_file()
+        };
+        if remove::if_all_ours(&path, &of_beginning) {
+            tidied.removed.push(path);
+        } else if path.join(JOURNAL).exists() {
+            tidied.in_doubt.push(path);
+        }
+    }
+    tidied
+}
+
+/// Whether a folder may be that of a run that was killed as it began.
 fn is_left(path: &Path) -> bool {
     let journal = path.join(JOURNAL);
-    if stamp_and_id(path).is_none() || path.join(MANIFEST).exists() {
+    if stamp_and_id(path).is_none() || path.join(MANIFEST).symlink_metadata().is_ok() {
         return false;
     }
-    match fs::metadata(&journal) {
+    match fs::symlink_metadata(&journal) {
         Ok(file) if file.is_file() => {
             if file.len() == 0 && !is_unchanged(&journal, BEGINNING) || events::is_held(&journal) {
                 return false;
             }
-            only_begins(&journal).unwrap_or(false) && holds_no_records(path)
+            holds_only(&journal, &[Kind::Started])
         }
         Ok(_) => false,
-        Err(_) => is_quiet(path) && holds_no_records(path),
+        Err(_) => is_quiet(path),
     }
 }
 
-/// Whether a journal says no more than that attempts began. One with an answer is left at its line.
-fn only_begins(journal: &Path) -> io::Result<bool> {
-    /// No line of a beginning is so long.
+/// Whether a journal can be read to its end and has no other events than these. One of another kind ends the reading.
+pub(crate) fn holds_only(journal: &Path, kinds: &[Kind]) -> bool {
+    /// No line of such a kind is so long.
     const LONGEST: u64 = 1 << 16;
-    let mut file = BufReader::new(open_plain(journal)?);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = (&mut file).take(LONGEST).read_until(b'\n', &mut line)?;
-        if read == 0 {
-            return Ok(true);
-        }
-        let line = line.strip_suffix(b"\n").unwrap_or(&line);
-        if !line.is_empty() && !is_beginning(line) {
-            return Ok(false);
-        }
-    }
-}
-
-/// Whether a line of a journal says no more than that an attempt began.
-fn is_beginning(line: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     struct Line {
         kind: Kind,
     }
-    serde_json::from_slice::<Line>(line).is_ok_and(|line| line.kind == Kind::Started)
-}
-
-fn holds_no_records(path: &Path) -> bool {
-    let is_empty = |name: &str| fs::metadata(path.join(name)).map_or(true, |file| file.len() == 0);
-    is_empty(RECORDS) && is_empty(ERRORS)
+    let is_one = |line: &[u8]| {
+        serde_json::from_slice::<Line>(line).is_ok_and(|line| kinds.contains(&line.kind))
+    };
+    let read = || -> io::Result<bool> {
+        let mut file = BufReader::new(open_plain(journal)?);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let read = (&mut file).take(LONGEST).read_until(b'\n', &mut line)?;
+            let text = line.strip_suffix(b"\n").unwrap_or(&line);
+            if read == 0 {
+                return Ok(true);
+            } else if !text.is_empty() && !is_one(text) {
+                return Ok(false);
+            }
+        }
+    };
+    read().unwrap_or(false)
 }
 
 /// Whether something was not changed for so long. What cannot be told is not.
@@ -98,12 +114,16 @@ fn is_quiet(path: &Path) -> bool {
 mod tests {
     use super::*;
 
+    fn set_modified(path: &Path, time: SystemTime) {
+        fs::File::open(path).unwrap().set_modified(time).unwrap();
+    }
+
     #[test]
     fn only_what_holds_nothing_paid_goes() {
         let root = tempfile::tempdir().unwrap();
         let make = |name: &str, journal: Option<&str>| {
             let folder = root.path().join(name);
-            fs::create_dir_all(folder.join("scratch/a.1")).unwrap();
+            fs::create_dir_all(folder.join("scratch")).unwrap();
             if let Some(journal) = journal {
                 fs::write(folder.join("events.jsonl"), journal).unwrap();
             }
@@ -113,10 +133,7 @@ mod tests {
         make("20260131T235959Z_empty", Some(""));
         make("20260131T235959Z_begins", Some(""));
         let empty = root.path().join("20260131T235959Z_empty/events.jsonl");
-        let empty = fs::File::options().append(true).open(empty).unwrap();
-        empty
-            .set_modified(SystemTime::now() - 2 * BEGINNING)
-            .unwrap();
+        set_modified(&empty, SystemTime::now() - 2 * BEGINNING);
         make("20260131T235959Z_started", Some(started));
         make(
             "20260131T235959Z_answered",
@@ -139,22 +156,31 @@ mod tests {
             "{}",
         )
         .unwrap();
+        make("20260131T235959Z_scratch", Some(started));
+        fs::create_dir(root.path().join("20260131T235959Z_scratch/scratch/a.1")).unwrap();
         make("my_folder", Some(""));
         make("2026013éT23595Z_x", Some(""));
-        let gone = ["20260131T235959Z_empty", "20260131T235959Z_started"];
-        assert_eq!(tidy(root.path()), gone.map(|name| root.path().join(name)));
-        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 8);
-        assert_eq!(tidy(root.path()), [""; 0].map(PathBuf::from));
+        let paths = |names: &[&str]| -> Vec<_> {
+            let names = names.iter().map(|name| format!("20260131T235959Z_{name}"));
+            names.map(|name| root.path().join(name)).collect()
+        };
+        let tidied = |removed: &[&str], in_doubt: &[&str]| Tidied {
+            removed: paths(removed),
+            in_doubt: paths(in_doubt),
+        };
+        let records = root.path().join("20260131T235959Z_records/events.jsonl");
+        set_modified(&records, SystemTime::now() - 2 * BEGINNING);
+        let in_doubt = ["records", "scratch"];
+        assert_eq!(tidy(root.path()), tidied(&["empty", "started"], &in_doubt));
+        assert_eq!(fs::read_dir(root.path()).unwrap().count(), 9);
+        assert_eq!(tidy(root.path()), tidied(&[], &in_doubt));
         // It is gone once it is old.
         let new = root.path().join("20260131T235959Z_new");
         let old = SystemTime::now() - 2 * QUIET;
-        for path in [new.join("scratch/a.1"), new.join("scratch"), new.clone()] {
-            fs::File::open(&path).unwrap().set_modified(old).unwrap();
+        for path in [new.join("scratch"), new] {
+            set_modified(&path, old);
         }
-        assert_eq!(tidy(root.path()), [new]);
-        assert_eq!(
-            tidy(&root.path().join("nothing")),
-            [""; 0].map(PathBuf::from)
-        );
+        assert_eq!(tidy(root.path()), tidied(&["new"], &in_doubt));
+        assert_eq!(tidy(&root.path().join("nothing")), Tidied::default());
     }
 }

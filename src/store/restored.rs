@@ -6,7 +6,9 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
+use super::files::is_made_by_run;
 use crate::system::file::open_plain;
+use crate::system::remove;
 
 /// How the name of such a folder begins.
 const PREFIX: &str = "evaltest-restored-";
@@ -32,7 +34,9 @@ impl RestoredFolder {
         for entry in fs::read_dir(root).into_iter().flatten().flatten() {
             let name = entry.file_name();
             if name.to_string_lossy().starts_with(PREFIX) && is_left(&entry.path()) {
-                let _ = fs::remove_dir_all(entry.path());
+                remove::if_all_ours(&entry.path(), &|path, kind| {
+                    path == USED && kind.is_file() || is_made_by_run(path, kind)
+                });
             }
         }
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(root)?;
@@ -70,6 +74,10 @@ mod tests {
         fs::create_dir(&left).unwrap();
         fs::write(left.join(USED), "").unwrap();
         fs::write(left.join("events.jsonl"), "").unwrap();
+        let mine = root.path().join("evaltest-restored-mine");
+        fs::create_dir(&mine).unwrap();
+        fs::write(mine.join(USED), "").unwrap();
+        fs::write(mine.join("notes.txt"), "").unwrap();
         let (new, other) = (
             root.path().join("evaltest-restored-new"),
             root.path().join("other"),
@@ -85,7 +93,7 @@ mod tests {
         assert!(made.unwrap().success());
         let another = RestoredFolder::below(root.path()).unwrap();
         assert!(pipe.exists());
-        assert!(!left.exists());
+        assert!(!left.exists() && mine.join(USED).exists());
         assert!(new.exists() && other.exists() && used.path().exists());
         let path = another.path().to_owned();
         drop(another);

@@ -43,7 +43,6 @@
 mod ulimits;
 mod view;
 
-mod folder;
 mod relay;
 mod shim;
 
@@ -57,7 +56,7 @@ use std::sync::Arc;
 use once_cell::sync::OnceCell;
 
 use crate::error::Result;
-use folder::TemporaryFolder;
+use crate::system::temporary_folder::TemporaryFolder;
 use relay::Relay;
 use view::Wishes;
 

@@ -1,5 +1,5 @@
-//! A folder among the temporary files that lasts as long as a sandbox is used. Its name tells whose it is, so that the
-//! watch finds it when that program is killed; nobody can know the whole of it before.
+//! A folder among the temporary files that lasts as long as it is used. Its name tells whose it is, so that the watch finds
+//! it when that program is killed; nobody can know the whole of it before.
 
 use std::fs::Permissions;
 use std::io;
@@ -8,20 +8,20 @@ use std::path::Path;
 
 use tempfile::{Builder, TempDir};
 
-/// The folder; it is removed when it is dropped.
+/// The folder. It was made under a name that nobody had, and is removed when it is dropped.
 #[derive(Debug)]
-pub(super) struct TemporaryFolder(TempDir);
+pub(crate) struct TemporaryFolder(TempDir);
 
 impl TemporaryFolder {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let prefix = format!("evaltest-{}-", std::process::id());
-        // What is in it is for the sandbox's own user, too.
+        // What is in it is for the own user of a sandbox, too.
         let open = Permissions::from_mode(0o755);
         let mut folder = Builder::new();
         Ok(Self(folder.prefix(&prefix).permissions(open).tempdir()?))
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 }

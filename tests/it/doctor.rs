@@ -29,7 +29,7 @@ fn an_agent_that_answers_is_well() {
         .says("Reply with the word OK.");
     doctor("{ type: command, command: [pwd], cwd: scratch }")
         .exits(0)
-        .says("evaltest-doctor-");
+        .says("evaltest-");
 }
 
 #[test]

@@ -94,6 +94,7 @@ mod quiet;
 mod readers;
 mod redaction;
 mod reference;
+mod removals;
 mod report;
 mod rescored;
 mod resume;

@@ -174,12 +174,14 @@ impl Cell {
 
 impl Drop for Cell {
     fn drop(&mut self) {
+        // `new` made it, under a name that nobody had.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
 impl Drop for Delivery {
     fn drop(&mut self) {
+        // It is in the cell, which is ours, and numbered.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

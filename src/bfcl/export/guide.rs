@@ -7,7 +7,7 @@ use crate::store::Manifest;
 use crate::text::{clean, shell_word};
 
 /// Its name.
-pub(super) const NAME: &str = "submission.md";
+pub(crate) const NAME: &str = "submission.md";
 
 /// How many ids are named; the rest is counted.
 const NAMED: usize = 20;

@@ -12,7 +12,6 @@ mod agreement;
 mod program;
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +25,7 @@ use crate::store::files::RECORDS;
 use crate::store::{RunDir, read_records};
 use crate::system::cancel::Cancel;
 use crate::system::project::shown;
+use crate::system::remove;
 use crate::verdict::run::Run;
 
 pub use agreement::{CategoryAgreement, Disagreement, OfficialAgreement};
@@ -184,14 +184,60 @@ fn read(
     Ok(verdicts)
 }
 
-/// Removes the files of an earlier call from a folder of ours.
+/// Removes the files of an earlier call from a folder: those that [`export::write`] and the official program name so.
 ///
 /// # Errors
 /// When a file cannot be removed.
 pub fn clear(folder: &Path) -> Result<()> {
-    let is_ours = folder.join("submission.md").is_file();
-    if is_ours {
-        fs::remove_dir_all(folder).map_err(|error| Error::io("remove", folder, &error))?;
+    let removed = remove::ours_in(folder, &|path, kind| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if !["result", "score", SCORES]
+            .iter()
+            .any(|top| path.starts_with(top))
+        {
+            return path == Path::new(export::GUIDE);
+        }
+        let is_of_category = name.starts_with("BFCL_v4_") && name.ends_with(".json");
+        let is_table = name.starts_with("data_") && name.ends_with(".csv");
+        kind.is_dir() || is_of_category || is_table
+    });
+    removed
+        .map(drop)
+        .map_err(|error| Error::io("remove", folder, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn only_exported_files_and_official_scores_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let official = folder.path().join("official");
+        let put = |names: &[&str]| {
+            for name in names {
+                let path = official.join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, "").unwrap();
+            }
+        };
+        let ours = [
+            "submission.md",
+            "result/model/non_live/BFCL_v4_simple_python_result.json",
+            "score/data_overall.csv",
+            "score-official/model/live/BFCL_v4_live_simple_score.json",
+        ];
+        put(&ours);
+        clear(&official).unwrap();
+        assert!(!official.exists());
+        clear(&official).unwrap();
+        put(&ours);
+        let theirs = ["result/notes.md", "mine/BFCL_v4_simple_python_result.json"];
+        put(&theirs);
+        clear(&official).unwrap();
+        assert!(theirs.iter().all(|name| official.join(name).is_file()));
+        assert!(!ours.iter().any(|name| official.join(name).exists()));
     }
-    Ok(())
 }

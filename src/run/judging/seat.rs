@@ -18,6 +18,7 @@ use crate::run::alike::FirstAttempts;
 use crate::run::answer_size::{check_size, cut};
 use crate::run::bench::{Bench, guarded};
 use crate::run::retry::Tries;
+use crate::run::scratch::new_folder;
 use crate::run::throttle::Throttle;
 use crate::scorer::ask::desk::{JudgeRequest, Patience, Spared, of_judge, refuses_form};
 use crate::system::clock;
@@ -370,14 +371,7 @@ fn make_folder(
     let (id, epoch) = (file_name(subject.id), subject.epoch);
     let key = &request.key[..request.key.len().min(8)];
     let name = format!("{id}.judge.{key}.{epoch}.{attempt}");
-    let folder = judging.scratch.join(name);
-    std::fs::create_dir_all(&folder).map_err(|error| {
-        AgentError::of(
-            FailureKind::NotStarted,
-            format!("cannot make `{}`: {error}", folder.display()),
-        )
-    })?;
-    Ok(Folder(folder))
+    new_folder(&judging.scratch, &name).map(Folder)
 }
 
 /// Whether the run ends rather than this question.
@@ -390,7 +384,7 @@ fn is_the_runs(judging: &Judging, error: &AgentError) -> bool {
     }
 }
 
-/// The folder of an attempt, which goes with it.
+/// The folder of an attempt, which goes with it: [`new_folder`] made it.
 struct Folder(PathBuf);
 
 impl Folder {

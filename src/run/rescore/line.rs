@@ -21,6 +21,7 @@ use crate::scorer::extract::Extraction;
 use crate::scorer::{Reads, Scorer};
 use crate::store::files::JOURNAL;
 use crate::system::lock::lock;
+use crate::system::project::shown;
 use crate::text::escape_line_ends;
 use crate::text::redact::{REDACTED, Redactor};
 use crate::text::splice::{Members, Splice, Written};
@@ -151,13 +152,23 @@ impl Rejudge {
         Ok(Some((JOURNAL.to_owned(), hash)))
     }
 
-    /// Removes what killed rescores left behind: what they were told stands in the records of this one.
-    pub(super) fn tidy(&self) {
-        if let Desks::Asking(judges) = &self.desks {
-            for dir in &judges.left_behind {
-                let _ = std::fs::remove_dir_all(dir.path());
+    /// Removes what killed rescores left behind: what they were told stands in the records of this one. Gives a notice of
+    /// each in which something else is.
+    pub(super) fn tidy(&self) -> Vec<String> {
+        let Desks::Asking(judges) = &self.desks else {
+            return Vec::new();
+        };
+        let mut notices = Vec::new();
+        for dir in &judges.left_behind {
+            if !dir.remove_if_all_ours() {
+                notices.push(format!(
+                    "`{}` was left by a killed `rescore`, whose replies stand in this run now. Something else is in it, so it \
+                     stays",
+                    shown(dir.path())
+                ));
             }
         }
+        notices
     }
 
     /// Judges the record on a line and writes its new line behind `out`.

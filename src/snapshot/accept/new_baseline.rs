@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Accepted;
 use super::drafts::{Draft, Drafts};
-use super::old::{KeptFiles, is_own};
+use super::old::KeptFiles;
 use crate::data::Record;
 use crate::error::Result;
 use crate::snapshot::attributes::write_attributes;
@@ -250,7 +250,8 @@ impl NewBaseline {
                 changed += 1;
             }
             let pending = update::pending(&path);
-            if is_own(&pending) {
+            // Of the version that is accepted now, or an older one.
+            if SnapshotHeader::is_own(&pending) {
                 let _ = std::fs::remove_file(pending);
             }
             known.add(&path);

@@ -18,7 +18,8 @@ impl KeptFiles {
         self.0.push(mark(path));
     }
 
-    /// Removes snapshots of samples that are no longer there, and what waits for review beside them.
+    /// Removes snapshots of samples that are no longer there, and what waits for review beside them. Both are known by
+    /// their header: what another program keeps in the folder stays.
     pub(super) fn remove_others(mut self, folder: &Path) -> Result<usize> {
         self.0.sort_unstable();
         let mut removed = 0;
@@ -33,7 +34,7 @@ impl KeptFiles {
             let is_snapshot = name.ends_with(".snap");
             let is_unknown = || self.0.binary_search(&mark(path)).is_err();
             let is_over = is_snapshot && is_unknown() || name.ends_with(".snap.new");
-            if is_over && is_own(path) {
+            if is_over && SnapshotHeader::is_own(path) {
                 std::fs::remove_file(path).map_err(|error| Error::io("remove", path, &error))?;
                 removed += usize::from(is_snapshot);
                 let _ = path.parent().map(std::fs::remove_dir);
@@ -41,10 +42,4 @@ impl KeptFiles {
         }
         Ok(removed)
     }
-}
-
-/// Whether a file is a snapshot that evaltest wrote: what another program keeps beside them is not ours to remove.
-pub(super) fn is_own(path: &Path) -> bool {
-    let is_file = path.symlink_metadata().is_ok_and(|about| about.is_file());
-    is_file && SnapshotHeader::is_own(path)
 }

@@ -79,6 +79,7 @@ impl Drop for CacheClaim {
         if !self.is_answered {
             let _ = self.file.write_all(&[UNANSWERED]);
         }
+        // The file that is locked: it had this name when it was claimed, and whoever removes it has the claim.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::answers::EXTENSION;
 use crate::error::{Error, Result};
+use crate::system::file::is_temporary;
 
 /// What a folder of answers holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -98,10 +99,12 @@ struct Found {
     is_answer: bool,
 }
 
-/// Visits the files of ours. No link is followed.
+/// Visits the files of ours, which are known by their place and name: a key of 64 digits in the bucket of its first two.
+/// No link is followed.
 fn each(folder: &Path, mut visit: impl FnMut(Found) -> Result<()>) -> Result<()> {
     for bucket in entries(folder)? {
         let name = bucket.file_name();
+        let bucket_name = name.as_encoded_bytes();
         let is_folder = bucket.file_type().is_ok_and(|kind| kind.is_dir());
         if !is_folder || name.len() != 2 || !is_hex(&name.to_string_lossy()) {
             continue;
@@ -114,10 +117,10 @@ fn each(folder: &Path, mut visit: impl FnMut(Found) -> Result<()>) -> Result<()>
             let Some(end) = rest.strip_prefix(EXTENSION) else {
                 continue;
             };
-            let is_ours =
-                end.is_empty() || end.rsplit_once('.').is_some_and(|(_, end)| end == "tmp");
+            let is_ours = end.is_empty() || is_temporary(end);
             let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-            if key.len() != 64 || !is_hex(key) || !is_ours || !is_file {
+            let is_key = key.len() == 64 && is_hex(key) && key.as_bytes().starts_with(bucket_name);
+            if !is_key || !is_ours || !is_file {
                 continue;
             }
             // Gone meanwhile.

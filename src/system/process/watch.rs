@@ -20,8 +20,6 @@ const MARK: &str = "EVALTEST_PID";
 const WATCH: &str = "__evaltest_watch";
 /// What is written to a watch that is needed no more.
 const DISMISSAL: u8 = b'.';
-/// How the names of folders begin that a program makes among the temporary files, before its process id.
-const FOLDERS: [&str; 2] = ["evaltest-worker-", "evaltest-"];
 
 /// The same watch in the words of a shell. Where there is no `/proc`, as on macOS, it finds nobody: agents of a test
 /// binary that is killed there stay. Those that dropped the mark from their environment stay everywhere.
@@ -39,7 +37,10 @@ for round in 1 2 3 4 5 6 7 8 9 10; do
     [ "$found" ] || break
     sleep 0.05
 done
-rm -rf "${TMPDIR:-/tmp}/evaltest-worker-$1-"* "${TMPDIR:-/tmp}/evaltest-$1-"*
+for folder in "${TMPDIR:-/tmp}/evaltest-worker-$1-"* "${TMPDIR:-/tmp}/evaltest-$1-"??????; do
+    case "${folder##*-}" in *[!0-9A-Za-z]*) continue ;; esac
+    [ -d "$folder" ] && [ ! -L "$folder" ] && rm -rf "$folder"
+done
 "#;
 
 /// Whether this program begins with [`watch_if_asked`].
@@ -73,14 +74,28 @@ fn watch(pid: &str) {
     let entries = std::fs::read_dir(std::env::temp_dir())
         .into_iter()
         .flatten();
-    let starts = FOLDERS.map(|start| format!("{start}{pid}-"));
     for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if starts.iter().any(|start| name.starts_with(start)) {
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && is_folder_of(&entry.file_name().to_string_lossy(), pid) {
+            // That program made it, is gone, and removes it itself when it ends as it should.
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
+}
+
+/// Whether the program with this process id gives such a name to a folder among the temporary files: a
+/// [`TemporaryFolder`](crate::system::temporary_folder::TemporaryFolder) ends in six letters and digits, a folder of a worker in
+/// a number.
+fn is_folder_of(name: &str, pid: &str) -> bool {
+    let end = |start: &str| {
+        name.strip_prefix(start)?
+            .strip_prefix(pid)?
+            .strip_prefix('-')
+    };
+    let is_number = |end: &str| !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_digit());
+    let is_random =
+        |end: &str| end.len() == 6 && end.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    end("evaltest-worker-").is_some_and(is_number) || end("evaltest-").is_some_and(is_random)
 }
 
 /// Has this program watched from now on, if it can be; gives the mark of what it starts.
@@ -123,4 +138,21 @@ fn start() -> Option<Child> {
         .spawn();
     // Without it agents may outlive a `kill -9`, as they would without this program.
     started.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_folders_that_a_program_names_so_are_its_own() {
+        let check = |name: &str, expect| assert_eq!(is_folder_of(name, "12"), expect, "{name}");
+        check("evaltest-12-aB3xY9", true);
+        check("evaltest-worker-12-0", true);
+        check("evaltest-12-notes", false);
+        check("evaltest-12-my-run", false);
+        check("evaltest-123-aB3xY9", false);
+        check("evaltest-worker-12-", false);
+        check("evaltest-worker-12-notes", false);
+    }
 }

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::folder::TemporaryFolder;
 use super::landlock::text;
 use super::view::{self, Mount, Wishes};
 use super::{Inmate, Network, PROCESSES, Sandbox, Ulimits, relay, shim};
 use crate::error::{Error, Result};
+use crate::system::temporary_folder::TemporaryFolder;
 
 /// The program that makes sandboxes.
 const BWRAP: &str = "bwrap";

@@ -15,8 +15,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::folder::TemporaryFolder;
 use crate::error::{Error, Result};
+use crate::system::temporary_folder::TemporaryFolder;
 
 /// The first argument of the program when it is started in a sandbox.
 pub(super) const SERVE: &str = "__evaltest_relay";

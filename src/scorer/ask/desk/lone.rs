@@ -1,7 +1,5 @@
 //! `LoneDesk`: asks without a run, as `score` does and a test of one's own.
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::thread::sleep;
 use std::time::Duration;
@@ -12,6 +10,7 @@ use crate::data::{AgentError, FailureKind, Output, Sample, Task, Unread};
 use crate::system::cancel::Cancel;
 use crate::system::clock;
 use crate::system::panics;
+use crate::system::temporary_folder::TemporaryFolder;
 
 /// How long a request may take, unless the judge says otherwise.
 const TIMEOUT: Duration = Duration::from_mins(10);
@@ -62,15 +61,19 @@ fn attempt_once(
     let scratch = request
         .agent
         .needs_scratch()
-        .then(Scratch::new)
-        .transpose()?;
+        .then(TemporaryFolder::new)
+        .transpose()
+        .map_err(|error| {
+            let message = format!("cannot make a folder for the judge: {error}");
+            AgentError::of(FailureKind::NotStarted, message)
+        })?;
     let timeout = request.patience.timeout.unwrap_or(TIMEOUT);
     let task = Task {
         visible: Arc::new(Visible::of(&Sample::new(&*request.key, &*request.prompt))),
         prompt: request.prompt.as_str().into(),
         files: Vec::new(),
         options: Arc::clone(&request.options),
-        scratch: scratch.as_ref().map(|scratch| scratch.0.clone()),
+        scratch: scratch.as_ref().map(|scratch| scratch.path().to_owned()),
         epoch: request.repeat,
         again: request.again,
         judge: Some(JudgeTurn {
@@ -88,28 +91,4 @@ fn attempt_once(
     panics::catch(|| request.agent.answer(&task))
         .unwrap_or_else(|reason| Err(AgentError::of(FailureKind::Panicked, reason)))
         .map_err(of_judge)
-}
-
-/// A folder for one attempt.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Result<Self, AgentError> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let (process, next) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(format!("evaltest-judge-{process}-{next}"));
-        match std::fs::create_dir(&path) {
-            Ok(()) => Ok(Self(path)),
-            Err(error) => Err(AgentError::of(
-                FailureKind::NotStarted,
-                format!("cannot make `{}`: {error}", path.display()),
-            )),
-        }
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
