@@ -2,6 +2,8 @@
 //!
 //! What differs between platforms is here, and nothing of evaluations.
 
+mod platform;
+
 pub(crate) mod file;
 pub(crate) mod kept;
 pub(crate) mod lines;

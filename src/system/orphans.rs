@@ -5,18 +5,32 @@
 
 use std::ffi::{OsStr, OsString};
 
-#[cfg(all(target_os = "linux", not(evaltest_portable)))]
+#[cfg(target_os = "linux")]
 mod adopted;
-#[cfg(not(all(target_os = "linux", not(evaltest_portable))))]
+#[cfg(any(not(target_os = "linux"), debug_assertions))]
 mod searched;
 
-#[cfg(all(target_os = "linux", not(evaltest_portable)))]
-use adopted as native;
-#[cfg(not(all(target_os = "linux", not(evaltest_portable))))]
-use searched as native;
-
+use crate::system::platform::by_platform;
 pub use crate::system::process::watch::watch_if_asked;
-pub use native::{adopt, kill_all, leave};
+
+by_platform! {
+    adopted, searched;
+
+    /// Makes this process the parent of orphans among its descendants, where the system knows of such.
+    pub fn adopt();
+
+    /// Takes [`adopt`] back, for a program that goes on to do other things.
+    pub fn leave();
+
+    /// Kills what agents left behind, before the program ends.
+    pub fn kill_all();
+
+    /// Whether an attempt with this mark is watched. What it leaves behind ends with the program otherwise.
+    fn begin(mark: &OsStr) -> bool;
+
+    /// Ends what an attempt left behind.
+    fn end(mark: &OsStr);
+}
 
 /// The variable that tells an agent its scratch folder, which no other attempt has; orphans are known by it.
 pub(crate) const MARK: &str = "EVALTEST_SCRATCH";
@@ -27,14 +41,14 @@ pub(crate) struct Attempt(Option<OsString>);
 impl Attempt {
     /// The attempt with this mark.
     pub(crate) fn begin(mark: Option<&OsStr>) -> Self {
-        Self(mark.filter(|mark| native::begin(mark)).map(OsStr::to_owned))
+        Self(mark.filter(|mark| begin(mark)).map(OsStr::to_owned))
     }
 }
 
 impl Drop for Attempt {
     fn drop(&mut self) {
         if let Some(mark) = &self.0 {
-            native::end(mark);
+            end(mark);
         }
     }
 }

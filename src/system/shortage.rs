@@ -48,7 +48,7 @@ pub(crate) struct Shortage {
 /// The limits of descriptors before and after they were raised.
 struct Limits {
     #[cfg_attr(
-        not(all(target_os = "linux", not(evaltest_portable))),
+        not(target_os = "linux"),
         expect(dead_code, reason = "there no process can change another's limits")
     )]
     before: Rlimit,
@@ -225,7 +225,7 @@ fn open_now() -> io::Result<usize> {
 
 /// Gives a program that was started the limit that this one was given: some make lists of all descriptors that there
 /// may be.
-#[cfg(all(target_os = "linux", not(evaltest_portable)))]
+#[cfg(target_os = "linux")]
 pub(crate) fn pass_on(child: u32) {
     use rustix::process::{Pid, prlimit};
 
@@ -238,7 +238,7 @@ pub(crate) fn pass_on(child: u32) {
 }
 
 /// The same, where one process cannot change another: it keeps the raised limit.
-#[cfg(not(all(target_os = "linux", not(evaltest_portable))))]
+#[cfg(not(target_os = "linux"))]
 pub(crate) fn pass_on(_: u32) {}
 
 fn raised() -> Limits {

@@ -18,7 +18,6 @@ fn a_run_that_is_an_agent_itself_ends_none_of_its_own_agents() {
 }
 
 #[test]
-#[cfg_attr(evaltest_portable, ignore = "nobody adopts orphans there")]
 #[cfg_attr(not(target_os = "linux"), ignore = "nobody adopts orphans there")]
 fn what_is_adopted_and_dead_does_not_pile_up() {
     let questions: Vec<_> = (0..40).map(|n| (format!("q{n}"), 1, "?", "1")).collect();

@@ -100,10 +100,22 @@ pub(crate) fn without_surroundings(command: &mut Command) {
     ];
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        if starts.iter().any(|start| text.starts_with(start)) || names.contains(&&*text) {
+        let is_theirs =
+            starts.iter().any(|start| text.starts_with(start)) && text != "EVALTEST_PORTABLE";
+        if is_theirs || names.contains(&&*text) {
             command.env_remove(&name);
         }
     }
+}
+
+/// Nothing is fetched, and what cargo builds for one project serves all others: in the target folder of this build, and as
+/// its dependencies are.
+pub(crate) fn build_once(command: &mut Command) {
+    command
+        .env("CARGO_NET_OFFLINE", "true")
+        .env("CARGO_TARGET_DIR", target())
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .env("CARGO_INCREMENTAL", "0");
 }
 
 /// The lines of a JSONL file.
@@ -239,10 +251,8 @@ impl Project {
             .current_dir(self.path())
             .stdin(Stdio::null());
         without_surroundings(&mut command);
-        // Where it calls cargo: nothing is fetched, dependencies are built once.
-        command
-            .env("CARGO_NET_OFFLINE", "true")
-            .env("CARGO_TARGET_DIR", target());
+        // It may call cargo.
+        build_once(&mut command);
         command
     }
 
@@ -259,9 +269,7 @@ impl Project {
             .current_dir(self.path())
             .stdin(Stdio::null());
         without_surroundings(&mut command);
-        command
-            .env("CARGO_NET_OFFLINE", "true")
-            .env("CARGO_TARGET_DIR", target());
+        build_once(&mut command);
         command
     }
 

@@ -313,6 +313,27 @@ fn no_test_skips_itself() {
     }
 }
 
+/// Or nobody would ever run the test.
+#[test]
+fn what_tests_need_is_looked_for() {
+    let looked_for = fs::read_to_string(root().join(".ci/needs")).unwrap();
+    for (name, text) in ["src", "tests/it"].into_iter().flat_map(sources) {
+        let lines = text.lines().map(str::trim);
+        let needs = lines.filter_map(|line| line.strip_prefix("#[needs(")?.strip_suffix(")]"));
+        for need in needs.flat_map(|needs| needs.split(", ")) {
+            let is_there = ["try", "module"].iter().any(|how| {
+                looked_for
+                    .lines()
+                    .any(|line| format!("{line} ").starts_with(&format!("{how} {need} ")))
+            });
+            assert!(
+                is_there || need.starts_with("data = "),
+                "{name}: `.ci/needs` lacks `{need}`"
+            );
+        }
+    }
+}
+
 #[needs(clone)]
 #[test]
 fn no_file_names_the_machine_it_was_written_on() {

@@ -18,6 +18,9 @@ fn binary() -> &'static str {
         let mut cargo = Project::new().cargo_command(
             "test --no-run --workspace --test gaia --message-format json-render-diagnostics",
         );
+        // Built already, with the settings of this workspace.
+        cargo.env_remove("CARGO_PROFILE_DEV_DEBUG");
+        cargo.env_remove("CARGO_INCREMENTAL");
         let built = cargo.current_dir(root()).output().unwrap();
         let ran = Ran::of(&built).exits(0);
         let lines = ran.out.lines();

@@ -36,19 +36,19 @@ static OWN: LazyLock<Option<OsString>> = LazyLock::new(|| std::env::var_os(MARK)
 
 /// Makes this process the parent of orphans among its descendants, for its whole life. For programs that start nothing
 /// but agents and wait for all that they start.
-pub fn adopt() {
+pub(super) fn adopt() {
     let adopts = set_child_subreaper(Some(getpid())).is_ok();
     ADOPTS.store(adopts, Ordering::Relaxed);
 }
 
 /// Takes [`adopt`] back, for programs that start what is to outlive them, such as a browser.
-pub fn leave() {
+pub(super) fn leave() {
     let _ = set_child_subreaper(None);
     ADOPTS.store(false, Ordering::Relaxed);
 }
 
 /// Kills every process that was adopted, before the program ends.
-pub fn kill_all() {
+pub(super) fn kill_all() {
     watch::dismiss();
     if ADOPTS.load(Ordering::Relaxed) {
         kill_while(|_| true);

@@ -5,13 +5,13 @@ use std::ffi::OsStr;
 use crate::system::process::{escapees, watch};
 
 /// Makes this process the parent of orphans among its descendants, where the system knows of such: not here.
-pub fn adopt() {}
+pub(super) fn adopt() {}
 
 /// Takes [`adopt`] back: there is nothing to do.
-pub fn leave() {}
+pub(super) fn leave() {}
 
 /// Kills what agents left behind, before the program ends. It is known by the mark of a program that is watched.
-pub fn kill_all() {
+pub(super) fn kill_all() {
     if let Some((variable, own)) = watch::dismiss() {
         escapees::kill(variable, &own);
     }

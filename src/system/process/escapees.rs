@@ -5,12 +5,21 @@
 //! it ends by itself.
 //! A process that also changed its environment is not found.
 
-#[cfg(all(target_os = "linux", not(evaltest_portable)))]
+use std::ffi::OsStr;
+
+use crate::system::platform::by_platform;
+
+#[cfg(target_os = "linux")]
 mod proc;
-#[cfg(not(all(target_os = "linux", not(evaltest_portable))))]
+#[cfg(any(not(target_os = "linux"), debug_assertions))]
 mod ps;
 
-#[cfg(all(target_os = "linux", not(evaltest_portable)))]
-pub(crate) use proc::{kill, value_of};
-#[cfg(not(all(target_os = "linux", not(evaltest_portable))))]
-pub(crate) use ps::kill;
+#[cfg(target_os = "linux")]
+pub(crate) use proc::value_of;
+
+by_platform! {
+    proc, ps;
+
+    /// Kills every process in whose environment the variable has this value, except this one.
+    pub(crate) fn kill(variable: &str, value: &OsStr);
+}

@@ -30,7 +30,7 @@ fn living() -> MutexGuard<'static, HashSet<Pid>> {
 }
 
 /// Whether a process leads a group that may be signalled.
-#[cfg(all(target_os = "linux", not(evaltest_portable)))]
+#[cfg(target_os = "linux")]
 pub(crate) fn is_living(pid: Pid) -> bool {
     living().contains(&pid)
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use super::compare::first_difference;
 use super::page::{Block, Step, steps};
 use super::picture::{plain, svg};
-use crate::project::{Project, Ran, root, without_surroundings};
+use crate::project::{Project, Ran, build_once, root, without_surroundings};
 use crate::server::{Server, chat, fine};
 
 /// The address of the endpoint on the pages.
@@ -172,11 +172,10 @@ impl Player {
             .current_dir(&self.folder)
             .stdin(Stdio::null());
         without_surroundings(&mut command);
+        build_once(&mut command);
         command
             .env("PATH", format!("{}:{path}", programs.display()))
             .env("REPO", root())
-            .env("CARGO_NET_OFFLINE", "true")
-            .env("CARGO_TARGET_DIR", programs.parent().unwrap())
             .env("CARGO_TERM_COLOR", "never");
         if self.has_picture {
             command.env("CLICOLOR_FORCE", "1");

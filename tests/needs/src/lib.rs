@@ -1,98 +1,107 @@
-//! A test that needs what is not there is `ignored`, and libtest says why.
+//! A test that needs more than the toolchain is `ignored`, and its name says what it needs.
 //!
 //! ```text
 //! #[needs(bwrap, python3)]
-//! #[needs(data = "vectors/gaia.jsonl")]
 //! #[test]
-//! fn …
+//! fn nobody_gets_out() { … }
 //! ```
 //!
-//! libtest knows only `#[ignore]`, which stands there when the test is compiled; so `build.rs` looks at the machine
-//! before, and again when `PATH` is another. `cargo test -- --ignored` runs such a test all the same; it then fails with
-//! what is missing.
+//! is the test `nobody_gets_out::needs_bwrap::needs_python3`. `cargo test` runs without it, on every machine alike;
+//! `cargo test -- --ignored needs_python3` runs those that need Python. `.ci/needs` lists what there is to need, and looks
+//! whether it is there.
+//!
+//! `#[needs(data = "vectors/gaia.jsonl")]` is for parity data: such a test is `ignored` only where the file is not there.
 
+use std::iter::once;
 use std::path::Path;
 
 use proc_macro::{Delimiter, TokenStream, TokenTree};
 
-/// Needs by name, each with why it is not met, empty if it is.
-const NEEDS: &[(&str, &str)] = &[
-    ("bash", env!("NEEDS_BASH")),
-    ("browser", env!("NEEDS_BROWSER")),
-    ("bwrap", env!("NEEDS_BWRAP")),
-    ("clone", env!("NEEDS_CLONE")),
-    ("git", env!("NEEDS_GIT")),
-    ("inspect_ai", env!("NEEDS_INSPECT_AI")),
-    ("landlock", env!("NEEDS_LANDLOCK")),
-    ("nextest", env!("NEEDS_NEXTEST")),
-    ("jq", env!("NEEDS_JQ")),
-    ("node", env!("NEEDS_NODE")),
-    ("official_bfcl", env!("NEEDS_OFFICIAL_BFCL")),
-    ("opentelemetry_proto", env!("NEEDS_OPENTELEMETRY_PROTO")),
-    ("pgrep", env!("NEEDS_PGREP")),
-    ("pyarrow", env!("NEEDS_PYARROW")),
-    ("python3", env!("NEEDS_PYTHON3")),
-    ("setpriv", env!("NEEDS_SETPRIV")),
-    ("setsid", env!("NEEDS_SETSID")),
-    ("small_disk", env!("NEEDS_SMALL_DISK")),
-    ("timeout", env!("NEEDS_TIMEOUT")),
-];
+/// What a test needs.
+#[derive(Default)]
+struct Needs {
+    /// Programs, and what a program can do on this machine.
+    programs: Vec<String>,
+    /// The first file of the parity data that is not there.
+    missing: Option<String>,
+}
 
-/// Ignores the `#[test]` below it where one of these needs is not met: a program, what a program can do here, or
-/// `data = "…"`, a file or folder of the parity data.
+/// Ignores the `#[test]` below it if it needs a program, or parity data that is not there.
 #[proc_macro_attribute]
 pub fn needs(needs: TokenStream, test: TokenStream) -> TokenStream {
-    match missing(needs).and_then(|reason| is_test(&test).map(|()| reason)) {
-        Ok(Some(reason)) => {
-            let mut ignored = parsed(&format!("#[ignore = {reason:?}]"));
-            ignored.extend(test);
-            ignored
+    let needs = parse(needs);
+    let reason = match needs.missing {
+        Some(file) => {
+            format!("no `{file}` in the parity data, which `EVALTEST_PARITY_DATA` names")
         }
-        Ok(None) => test,
-        Err(wrong) => parsed(&format!("compile_error!({wrong:?});")),
+        None if needs.programs.is_empty() => return test,
+        None => format!("needs {}", needs.programs.join(", ")),
+    };
+    let mut ignored = parsed(&format!("#[ignore = {reason:?}]"));
+    if needs.programs.is_empty() {
+        ignored.extend(test);
+        return ignored;
     }
+    in_modules(&needs.programs, ignored, test)
+        .unwrap_or_else(|wrong| parsed(&format!("compile_error!({wrong:?});")))
 }
 
 fn parsed(code: &str) -> TokenStream {
     code.parse().expect("code of our own")
 }
 
-/// The first need that is not met, as a reason.
-fn missing(needs: TokenStream) -> Result<Option<String>, String> {
-    let mut tokens = needs.into_iter().peekable();
-    let mut reason = None;
-    while let Some(token) = tokens.next() {
-        let name = token.to_string();
-        let is_followed_by = |token: Option<&TokenTree>, mark: char| matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == mark);
-        let found = if name == "data" && is_followed_by(tokens.peek(), '=') {
-            tokens.next();
-            let file = tokens.next().map(|text| text.to_string());
-            let file = file.as_deref().unwrap_or_default().trim_matches('"');
-            let is_there = Path::new(env!("NEEDS_DATA")).join(file).exists();
-            (!is_there).then(|| {
-                format!("no `{file}` in the parity data, which `EVALTEST_PARITY_DATA` names")
-            })
-        } else {
-            let need = NEEDS.iter().find(|need| need.0 == name);
-            let (_, reason) = need.ok_or(format!("`needs` does not know `{name}`"))?;
-            (!reason.is_empty()).then(|| (*reason).to_owned())
-        };
-        reason = reason.or(found);
-        if is_followed_by(tokens.peek(), ',') {
-            tokens.next();
+fn parse(needs: TokenStream) -> Needs {
+    let mut found = Needs::default();
+    for token in needs {
+        match token {
+            TokenTree::Ident(name) if name.to_string() != "data" => {
+                found.programs.push(name.to_string());
+            }
+            TokenTree::Literal(file) => {
+                let file = file.to_string().trim_matches('"').to_owned();
+                let is_there = Path::new(env!("NEEDS_DATA")).join(&file).exists();
+                found.missing = found.missing.or((!is_there).then_some(file));
+            }
+            _ => {}
         }
     }
-    Ok(reason)
+    found
 }
 
-/// `#[test]` below another attribute looks for `#[ignore]` before that one is there.
-fn is_test(test: &TokenStream) -> Result<(), String> {
-    let is_test = test.clone().into_iter().any(|token| match token {
-        TokenTree::Group(group) => {
-            group.delimiter() == Delimiter::Bracket && group.to_string() == "[test]"
-        }
-        _ => false,
-    });
-    let message = "`#[needs(…)]` stands above `#[test]`";
-    is_test.then_some(()).ok_or_else(|| message.to_owned())
+/// The function without `#[test]`, and a module of its name in which the test calls it. Attributes between `#[test]` and
+/// the function are the test's.
+fn in_modules(
+    programs: &[String],
+    ignored: TokenStream,
+    test: TokenStream,
+) -> Result<TokenStream, String> {
+    let tokens: Vec<TokenTree> = test.into_iter().collect();
+    let is = |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(it) if it.to_string() == word);
+    let start = tokens.iter().position(|token| is(token, "fn"));
+    let start = start.ok_or("`#[needs(…)]` stands above a test")?;
+    let is_test = |token: &TokenTree| {
+        matches!(token, TokenTree::Group(group)
+            if group.delimiter() == Delimiter::Bracket && group.to_string() == "[test]")
+    };
+    if !tokens[..start].iter().any(is_test) {
+        return Err("`#[needs(…)]` stands above `#[test]`".to_owned());
+    }
+    let Some(TokenTree::Ident(name)) = tokens.get(start + 1) else {
+        return Err("a test has a name".to_owned());
+    };
+    let supers = "super::".repeat(programs.len());
+    let mut names = programs
+        .iter()
+        .map(|program| format!("needs_{program}"))
+        .rev();
+    let leaf = names.next().unwrap_or_default();
+    let mut inner = ignored;
+    inner.extend(tokens[..start].iter().cloned());
+    inner.extend(parsed(&format!("fn {leaf}() {{ {supers}{name}() }}")));
+    for module in names.chain(once(name.to_string())) {
+        inner = parsed(&format!("mod {module} {{ {inner} }}"));
+    }
+    let mut function: TokenStream = tokens[start..].iter().cloned().collect();
+    function.extend(inner);
+    Ok(function)
 }
