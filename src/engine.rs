@@ -17,8 +17,15 @@ pub mod text {
     pub use crate::text::near_copy::{NearCopies, NearCopy};
     pub use crate::text::redact::REDACTED;
     pub use crate::text::setting::Override;
-    pub use crate::text::{clean, clean_lines, excerpt, percent, shell_word};
+    pub use crate::text::{clean, clean_lines, excerpt, shell_word};
     pub use crate::text::{escape_line_ends, is_json_plain, shown_json};
+}
+
+/// How figures are written.
+pub mod figure {
+    pub use crate::figure::{
+        CI95, Count, Interval, P, Points, Scale, Seconds, Share, Usd, counted, or_dash, part_of,
+    };
 }
 
 /// What gates are worth: tests of two runs, intervals, power.

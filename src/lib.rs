@@ -135,6 +135,8 @@ mod text;
 
 mod stats;
 
+mod figure;
+
 mod system;
 
 mod serve;

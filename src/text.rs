@@ -5,7 +5,7 @@
 //! there. Each primitive is pure and equal to Python 3.11 (Unicode 14) or to Node 20 (Unicode 17) for every
 //! code point; the tests compare them with tables written by these interpreters.
 //!
-//! Besides them, what people are shown: [`clean`], [`excerpt`], [`percent`].
+//! Besides them, what people are shown: [`clean`], [`excerpt`].
 
 pub(crate) mod hash;
 mod js;
@@ -40,8 +40,8 @@ pub(crate) use lower::py_lower;
 pub(crate) use number::{py_digit, py_float, py_repr_float};
 pub(crate) use pattern::{MatchScope, compile};
 pub(crate) use punctuation::without_punctuation;
-pub use shown::{clean, clean_lines, excerpt, percent, shell_word};
-pub(crate) use shown::{p_value, quoted};
+pub(crate) use shown::quoted;
+pub use shown::{clean, clean_lines, excerpt, shell_word};
 pub(crate) use snippet::snippet;
 pub(crate) use whole_word::contains_whole;
 pub(crate) use word::is_py_word;

@@ -8,8 +8,8 @@ use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::Instant;
 
+use evaltest::engine::figure::Count;
 use evaltest::engine::report::Event;
-use evaltest::engine::report::terminal::amounts;
 use evaltest::engine::report::terminal::troubles::Troubles;
 use evaltest::engine::system::lock::lock;
 
@@ -88,11 +88,7 @@ impl CommandTally {
         let place = self.place;
         let mut parts = vec![
             format!("eval {place} of {evals}"),
-            format!(
-                "{} of {} in all",
-                amounts::count(done),
-                amounts::count(questions.max(done))
-            ),
+            format!("{} of {} in all", Count(done), Count(questions.max(done))),
         ];
         parts.extend(spent.parts());
         Some(parts.join(", "))

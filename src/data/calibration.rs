@@ -66,7 +66,7 @@ pub struct CalibrationKappa {
     pub quadratic: bool,
     /// The kappa; `null` where there is none.
     pub value: Option<f64>,
-    /// Its 95 % interval; `null` where it would have no width.
+    /// Its 95 % confidence interval; `null` where it would have no width.
     pub ci95: Option<[f64; 2]>,
 }
 

@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::eval::plan::{self, BaselineUse, Plan, secret, unset};
 use crate::exit::Exit;
+use crate::figure::{Seconds, Usd};
 use crate::scorer::Scorer;
 use crate::system::cancel::Cancel;
 use crate::system::clock;
@@ -339,11 +340,11 @@ fn took(output: &Output, took: Duration) -> String {
             tokens(usage.input_tokens),
             tokens(usage.output_tokens)
         ));
-        about.extend(usage.cost_usd.map(|cost| format!("{cost:.6} USD")));
+        about.extend(usage.cost_usd.map(|cost| Usd(cost).to_string()));
     }
     match about.join(", ") {
-        about if about.is_empty() => format!("{seconds:.2} s"),
-        about => format!("{seconds:.2} s ({about})"),
+        about if about.is_empty() => Seconds(seconds).to_string(),
+        about => format!("{} ({about})", Seconds(seconds)),
     }
 }
 

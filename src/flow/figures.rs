@@ -219,7 +219,7 @@ pub struct PointMean {
     pub n: u64,
     /// `null` of nothing.
     pub mean: Option<f64>,
-    /// Its 95 % interval within the scale, by Student's quantile. Never a point: where all items are alike it is as wide as
+    /// Its 95 % confidence interval within the scale, by Student's quantile. Never a point: where all items are alike it is as wide as
     /// others could be. `null` where the scale is not known and nothing varies.
     pub ci95: Option<[f64; 2]>,
     /// The fewest and the most points that there are, if that is known.

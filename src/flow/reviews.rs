@@ -12,8 +12,8 @@ use super::found::StageRun;
 use crate::data::reviews::{POINTS, ReviewStatus, ReviewedFigures, Verifications};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::figure::{Interval, Share};
 use crate::system::file::read_plain;
-use crate::text::percent;
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::Gate;
 use crate::verdict::result::Verdict;
@@ -68,11 +68,11 @@ pub(super) fn reviews(
         points: PointMean::of(&points, scale),
     });
     let agreement = figures.agreement.as_ref().map(|agreement| {
-        let [low, high] = agreement.ci95.map(percent);
         format!(
-            "People and the judge say the same of {} of {} items (95 % interval {low} to {high}): who approves, and what passes.",
-            percent(agreement.share),
-            agreement.n
+            "People and the judge say the same of {} of {} items ({}): who approves, and what passes.",
+            Share(agreement.share),
+            agreement.n,
+            Interval(agreement.ci95.map(Share)).ci95()
         )
     });
     let items = ReviewedItems {

@@ -11,14 +11,14 @@ use std::path::Path;
 
 use super::files::GeneratedFiles;
 use super::statistics::GenerationStatistics;
+use crate::figure::{Count, P, Seconds, Share, Usd, counted};
 use crate::report::document::{ReportBlock, ReportLine, ReportSide, ReportTable, ReportText};
 use crate::report::markdown::blocks;
-use crate::report::terminal::amounts;
 use crate::store::{RunDir, RunStatus};
 use crate::system::project::shown;
-use crate::text::{p_value, percent, shell_word};
+use crate::text::shell_word;
 use crate::verdict::summary::UsageTotal;
-use told::{count, of_whole, share_cell};
+use told::{part, share_cell};
 
 use ReportSide::{Left, Right};
 
@@ -52,7 +52,7 @@ pub fn generation_report(
 fn headline(of: &GenerationStatistics, text: &mut ReportText) {
     let items = &of.items;
     let tried = items.accepted + items.never_passed;
-    let accepted = of_whole(items.accepted, tried, items.share, items.ci95);
+    let accepted = part(items.accepted, tried, items.share, items.ci95);
     let whole = if tried == items.asked {
         String::new()
     } else {
@@ -68,13 +68,13 @@ fn headline(of: &GenerationStatistics, text: &mut ReportText) {
         _ => text.notice(format!(
             "The run ended early{}: {} never asked for.",
             reason.map_or_else(String::new, |reason| format!(" ({reason})")),
-            count(items.not_asked, "item")
+            counted(items.not_asked, "item")
         )),
     }
     if items.errors > 0 {
         text.notice(format!(
             "{} got no reply that could be checked: the agent or a solver failed.",
-            count(items.errors, "item")
+            counted(items.errors, "item")
         ));
     }
 }
@@ -93,13 +93,13 @@ fn basic(of: &GenerationStatistics, text: &mut ReportText) {
     row("agent", (!asked.is_empty()).then(|| asked.join(", ")));
     let served = of.models.iter();
     let served: Vec<String> = served
-        .map(|(model, items)| format!("{model} ({})", count(*items as u64, "item")))
+        .map(|(model, items)| format!("{model} ({})", counted(*items as u64, "item")))
         .collect();
     row(
         "answered by",
         (!served.is_empty()).then(|| served.join(", ")),
     );
-    let drawn = count(of.references_shown, "reference");
+    let drawn = counted(of.references_shown, "reference");
     let reference = of.reference.as_ref();
     row(
         "references",
@@ -112,14 +112,20 @@ fn basic(of: &GenerationStatistics, text: &mut ReportText) {
     );
     row("seed", of.seed.map(|seed| seed.to_string()));
     row("began", Some(of.started_at.clone()));
-    row("took", of.duration_s.map(amounts::seconds));
+    row("took", of.duration_s.map(|it| Seconds(it).to_string()));
     let each = of.latency_s.as_ref();
     row(
         "a reply took",
-        each.map(|it| format!("{:.1} s in the median, {:.1} s at most", it.p50, it.max)),
+        each.map(|it| {
+            format!(
+                "{} in the median, {} at most",
+                Seconds(it.p50),
+                Seconds(it.max)
+            )
+        }),
     );
     row("tokens", tokens(of.usage.tokens()));
-    row("cost", of.usage.cost_usd.map(amounts::usd));
+    row("cost", of.usage.cost_usd.map(|usd| Usd(usd).to_string()));
     let judge = of.judge_usage.as_ref();
     row(
         "tokens of solvers",
@@ -127,14 +133,14 @@ fn basic(of: &GenerationStatistics, text: &mut ReportText) {
     );
     row(
         "cost of solvers",
-        judge.and_then(|it| Some(amounts::usd(it.cost_usd?))),
+        judge.and_then(|it| Some(Usd(it.cost_usd?).to_string())),
     );
     row("run", Some(of.run_id.clone()));
     text.table(table);
 }
 
 fn tokens(tokens: Option<u64>) -> Option<String> {
-    tokens.map(amounts::count)
+    tokens.map(|tokens| Count(tokens).to_string())
 }
 
 fn statistics(of: &GenerationStatistics, text: &mut ReportText) {
@@ -191,7 +197,8 @@ fn topics(of: &GenerationStatistics, text: &mut ReportText) {
         table.row([
             it.topic.clone(),
             it.asked.to_string(),
-            it.asked_share.map(percent).unwrap_or_default(),
+            it.asked_share
+                .map_or_else(String::new, |share| Share(share).to_string()),
             it.reached.to_string(),
             share_cell(it.share, it.ci95),
         ]);
@@ -203,7 +210,7 @@ fn topics(of: &GenerationStatistics, text: &mut ReportText) {
         } else {
             "The accepted items show no difference from the topics that were asked for"
         };
-        text.paragraph(format!("{told} ({test}, {}).", p_value(p)));
+        text.paragraph(format!("{told} ({test}, {}).", P(p)));
     }
 }
 
@@ -242,7 +249,10 @@ fn what_next(files: &GeneratedFiles, dir: &RunDir, text: &mut ReportText) {
         let name = path.file_name().unwrap_or_default();
         ReportLine::default().typed(name.to_string_lossy())
     };
-    table.row([name(&files.items), count(of.items.accepted, "item").into()]);
+    table.row([
+        name(&files.items),
+        counted(of.items.accepted, "item").into(),
+    ]);
     table.row([name(&files.report), "this report".into()]);
     table.row([
         name(dir.path()),
@@ -258,7 +268,7 @@ fn what_next(files: &GeneratedFiles, dir: &RunDir, text: &mut ReportText) {
             format!("cargo evaltest generate --resume {run}"),
             &format!(
                 " asks for the {} that is open; what was paid is not paid again",
-                count(open, "item")
+                counted(open, "item")
             ),
         ));
     }

@@ -1,17 +1,13 @@
 //! How an accuracy is shown: errors are neither right nor hidden, so with them it is a range.
 
-use crate::text::percent;
+use crate::figure::{Interval, Share};
 use crate::verdict::summary::Summary;
 
-/// `66.7 %`, or with samples that lack a verdict what it could be with them: `66.7 % to 100 %`. `None` of nothing.
+/// `66.7 %`, or with samples that lack a verdict what it could be with them: `66.7 % to 100.0 %`. `None` of nothing.
 pub(super) fn shown(share: Option<f64>, bounds: Option<[f64; 2]>) -> Option<String> {
     match bounds {
-        Some([low, high]) if low < high => {
-            // Ends of a range are whole more often than not.
-            let end = |share| percent(share).replace(".0 %", " %");
-            Some(format!("{} to {}", end(low), end(high)))
-        }
-        _ => share.map(percent),
+        Some(range @ [low, high]) if low < high => Some(Interval(range.map(Share)).to_string()),
+        _ => share.map(|share| Share(share).to_string()),
     }
 }
 
@@ -42,8 +38,12 @@ mod tests {
         fn check(share: Option<f64>, bounds: Option<[f64; 2]>, expect: Option<&str>) {
             assert_eq!(shown(share, bounds).as_deref(), expect);
         }
-        check(Some(1.0), Some([20.0 / 30.0, 1.0]), Some("66.7 % to 100 %"));
-        check(None, Some([0.0, 1.0]), Some("0 % to 100 %"));
+        check(
+            Some(1.0),
+            Some([20.0 / 30.0, 1.0]),
+            Some("66.7 % to 100.0 %"),
+        );
+        check(None, Some([0.0, 1.0]), Some("0.0 % to 100.0 %"));
         check(Some(0.5), Some([0.5, 0.5]), Some("50.0 %"));
         // As runs of older versions have it.
         check(Some(0.5), None, Some("50.0 %"));

@@ -138,7 +138,7 @@ pub struct ComparedRun {
     pub accuracy: Option<f64>,
     /// What it could be had every sample a verdict.
     pub accuracy_bounds: Option<[f64; 2]>,
-    /// Its 95 % interval.
+    /// Its 95 % confidence interval.
     pub accuracy_ci95: Option<[f64; 2]>,
     /// Samples without the verdict that they should have.
     pub errors: u64,

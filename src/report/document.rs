@@ -72,7 +72,7 @@ pub struct ReportBar {
     /// The share from 0 to 1, low and high: the same, but for one that samples without a verdict leave open. `None` where
     /// there is nothing to show.
     pub share: Option<[f64; 2]>,
-    /// Its 95 % interval.
+    /// Its 95 % confidence interval.
     pub interval: Option<[f64; 2]>,
     /// The share in words.
     pub told: String,

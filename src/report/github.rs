@@ -19,7 +19,7 @@ use super::reported::ReportedRun;
 use super::{accuracy, ci};
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::text::percent;
+use crate::figure::{Interval, Points, Seconds, Share, Usd};
 use crate::verdict::result::Verdict;
 use page::Page;
 use rows::SampleRows;
@@ -174,17 +174,14 @@ fn figures(run: &ReportedRun) -> String {
         .unwrap_or_else(|| "nothing was scored".to_owned());
     let shown = match (accuracy::missing(summary), summary.accuracy_ci95) {
         (Some(missing), _) => format!("{shown} ({missing})"),
-        (None, Some([low, high])) => format!("{shown} ({} to {})", percent(low), percent(high)),
+        (None, Some(ci95)) => format!("{shown} ({})", Interval(ci95.map(Share))),
         (None, None) => shown,
     };
-    let points = |share: f64| format!("{:+.1}", share * 100.0).replace('-', "−");
     let change = summary.change.as_ref().map(|change| {
-        let [low, high] = change.difference_ci95;
         format!(
-            "{} points ({} to {}), {} worse, {} better of {}",
-            points(change.difference),
-            points(low),
-            points(high),
+            "{} points ({}), {} worse, {} better of {}",
+            Points(change.difference),
+            Interval(change.difference_ci95.map(Points)),
             change.worse,
             change.better,
             change.n
@@ -209,8 +206,8 @@ fn figures(run: &ReportedRun) -> String {
         stopped.unwrap_or_default(),
         change.unwrap_or_else(usual),
         summary.errors,
-        cost.map_or_else(usual, |cost| format!("\\${cost:.2}")),
-        seconds.map_or_else(usual, |seconds| format!("{seconds:.0} s")),
+        cost.map_or_else(usual, |cost| Usd(cost).to_string()),
+        seconds.map_or_else(usual, |seconds| Seconds(seconds).to_string()),
     )
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod jury;
 pub(crate) mod pairs;
 
+use crate::figure::{Interval, Seconds, Usd, Value, counted};
 use crate::verdict::judged::calibration::{CorrectedFigure, JudgeCalibration};
 use crate::verdict::summary::JudgeSummary;
 
@@ -10,8 +11,8 @@ use crate::verdict::summary::JudgeSummary;
 pub(crate) fn line(judge: &JudgeSummary) -> String {
     let mut calls = format!(
         "{} on {}",
-        count(judge.calls, "call"),
-        count(judge.samples, "answer")
+        counted(judge.calls, "call"),
+        counted(judge.samples, "answer")
     );
     let parts = [
         (judge.asked_again, "asked again"),
@@ -33,8 +34,9 @@ pub(crate) fn line(judge: &JudgeSummary) -> String {
         .filter(|latency| latency.max >= 0.05)
     {
         figures.push(format!(
-            "latency median {:.1} s, p95 {:.1} s",
-            latency.p50, latency.p95
+            "latency median {}, p95 {}",
+            Seconds(latency.p50),
+            Seconds(latency.p95)
         ));
     }
     figures.extend(
@@ -43,7 +45,7 @@ pub(crate) fn line(judge: &JudgeSummary) -> String {
             .tokens()
             .map(|tokens| format!("{tokens} tokens")),
     );
-    figures.extend(judge.usage.cost_usd.map(|cost| format!("{cost:.4} USD")));
+    figures.extend(judge.usage.cost_usd.map(|cost| Usd(cost).to_string()));
     if judge.unread > 0 {
         figures.push(format!("{} unread ({})", judge.unread, reasons(judge)));
     }
@@ -58,12 +60,14 @@ pub fn corrected(calibration: Option<&JudgeCalibration>) -> Vec<String> {
         return Vec::new();
     };
     let line = |(name, of): (&String, &CorrectedFigure), how: &str| {
-        let by_judge = of.judge.map(|mean| format!("{mean:.4} by the judge, "));
-        let [low, high] = of.ci95;
+        let by_judge = of
+            .judge
+            .map(|mean| format!("{} by the judge, ", Value(mean)));
         format!(
-            "{name}: {}{:.4} {how} (95 % interval {low:.4} to {high:.4}; {} labels, {} answers)",
+            "{name}: {}{} {how} ({}; {} labels, {} answers)",
             by_judge.unwrap_or_default(),
-            of.value,
+            Value(of.value),
+            Interval(of.ci95.map(Value)).ci95(),
             of.labels,
             of.items
         )
@@ -90,11 +94,6 @@ pub(crate) fn reasons(judge: &JudgeSummary) -> String {
     let reasons = judge.reasons.iter();
     let reasons = reasons.map(|(reason, count)| format!("{count} {reason}"));
     reasons.collect::<Vec<_>>().join(", ")
-}
-
-fn count(number: u64, what: &str) -> String {
-    let end = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{end}")
 }
 
 #[cfg(test)]

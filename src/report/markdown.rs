@@ -16,8 +16,8 @@ use std::io::{self, Write};
 use super::accuracy;
 use super::metrics::ReportedMetrics;
 use super::reviewed::lines;
+use crate::figure::{Interval, Share};
 use crate::printable::is_unseen;
-use crate::text::percent;
 use crate::verdict::run::Run;
 use crate::verdict::summary::{Group, Summary};
 
@@ -79,15 +79,15 @@ fn headline(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             "**{range} ({missing})** correct: {correct} of the {scored} scored."
         )?,
         (Some(share), None) => {
-            let interval = interval(summary.accuracy_ci95);
-            writeln!(out, "**{share}** correct: {correct} of {scored}{interval}.")?;
+            let ci95 = comma_ci95(summary.accuracy_ci95);
+            writeln!(out, "**{share}** correct: {correct} of {scored}{ci95}.")?;
         }
         (None, _) => writeln!(out, "Nothing was scored.")?,
     }
     let bounds = summary.failure_rate_bounds;
     if let Some(shown) = accuracy::shown(summary.failure_rate, bounds) {
-        let interval = interval(summary.failure_rate_ci95.filter(|_| !is_range(bounds)));
-        writeln!(out, "\nFailure rate: {shown}{interval}.")?;
+        let ci95 = comma_ci95(summary.failure_rate_ci95.filter(|_| !is_range(bounds)));
+        writeln!(out, "\nFailure rate: {shown}{ci95}.")?;
     }
     if let Some(name) = summary
         .scorer
@@ -108,9 +108,7 @@ fn headline(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         )?;
     }
     writeln!(out)?;
-    let rate = summary
-        .error_rate
-        .map(|rate| format!(" ({})", percent(rate)));
+    let rate = summary.error_rate.map(|rate| format!(" ({})", Share(rate)));
     table(
         out,
         &[
@@ -212,7 +210,9 @@ fn difficulty(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         &["from level", "to level", "relative drop of accuracy"],
     )?;
     for step in &summary.difficulty_drop {
-        let drop = step.drop.map_or("undefined".to_owned(), percent);
+        let drop = step
+            .drop
+            .map_or("undefined".to_owned(), |drop| Share(drop).to_string());
         row(out, &[text(&step.from), text(&step.to), drop])?;
     }
     Ok(())
@@ -359,9 +359,10 @@ pub(super) fn row(out: &mut dyn Write, cells: &[String]) -> io::Result<()> {
     writeln!(out, "| {} |", cells.join(" | "))
 }
 
-fn interval(ci95: Option<[f64; 2]>) -> String {
-    ci95.map_or(String::new(), |[low, high]| {
-        format!(", 95 % interval {} to {}", percent(low), percent(high))
+/// `, 95 % confidence interval 51.2 % to 72.0 %`; nothing where there is none.
+fn comma_ci95(ci95: Option<[f64; 2]>) -> String {
+    ci95.map_or_else(String::new, |ci95| {
+        format!(", {}", Interval(ci95.map(Share)).ci95())
     })
 }
 
@@ -369,7 +370,7 @@ fn interval(ci95: Option<[f64; 2]>) -> String {
 fn share(share: Option<f64>, bounds: Option<[f64; 2]>, ci95: Option<[f64; 2]>) -> String {
     match (accuracy::shown(share, bounds), ci95) {
         (Some(share), Some([low, high])) if !is_range(bounds) => {
-            format!("{share} ({} to {})", percent(low), percent(high))
+            format!("{share} ({})", Interval([Share(low), Share(high)]))
         }
         (Some(share), _) => share,
         (None, _) => "-".to_owned(),
@@ -476,11 +477,11 @@ mod tests {
             "Failure rate: 33.3 % to 66.7 %.",
             "| 3 | 2 | 1 | 1 (33.3 %) | 0 | 0 |",
             "| accuracy &gt;= 0.2 | **passed** | accuracy is 0.5",
-            "| 2 | 1 | 0 of 1 | 0.0 % (0.0 % to 79.3 %) | 0 |\n| 10 | 1 | 0 of 0 | 0 % to 100 % | 1 |",
+            "| 2 | 1 | 0 of 1 | 0.0 % (0.0 % to 79.3 %) | 0 |\n| 10 | 1 | 0 of 0 | 0.0 % to 100.0 % | 1 |",
             "| 1 | 2 | 100.0 % |\n| 2 | 10 | undefined |",
             "| timed\\_out | 1 |",
             "| own | 3 |",
-            "| latency, median | 1.500 s |",
+            "| latency, median | 1.5 s |",
         ] {
             assert!(out.contains(expect), "`{expect}` is not in:\n{out}");
         }

@@ -55,11 +55,11 @@ pub struct RankedRun {
     pub accuracy: Option<f64>,
     /// What it could be had every sample a verdict.
     pub accuracy_bounds: Option<[f64; 2]>,
-    /// Its 95 % interval.
+    /// Its 95 % confidence interval.
     pub accuracy_ci95: Option<[f64; 2]>,
     /// Less the first of the ranking, paired.
     pub difference: Option<f64>,
-    /// Its 95 % interval.
+    /// Its 95 % confidence interval.
     pub difference_ci95: Option<[f64; 2]>,
     /// Records: samples, times epochs.
     pub samples: u64,
@@ -91,7 +91,7 @@ pub struct RankedPair {
     pub n: u64,
     /// B less A, paired.
     pub difference: Option<f64>,
-    /// Its 95 % interval.
+    /// Its 95 % confidence interval.
     pub difference_ci95: Option<[f64; 2]>,
     /// The chance of so large a difference in either direction between two that are alike.
     pub p_two_sided: Option<f64>,

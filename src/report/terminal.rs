@@ -1,6 +1,5 @@
 //! What a run looks like on a terminal or in a CI log.
 
-pub mod amounts;
 mod assertions;
 pub mod compare;
 mod epochs;
@@ -22,9 +21,10 @@ use std::io::{self, Write};
 use self::paint::{Paint, Tone};
 use super::{accuracy, alerts, reviewed};
 use crate::exit::Exit;
+use crate::figure::{Interval, Seconds, Share, Usd};
 use crate::report::event::Event;
 use crate::system::project::shown;
-use crate::text::{clean, excerpt, percent};
+use crate::text::{clean, excerpt};
 use crate::verdict::look::EarlyLook;
 use crate::verdict::result::Verdict;
 use crate::verdict::run::Run;
@@ -103,7 +103,7 @@ pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
                 "" => String::new(),
                 said => format!(": {}", excerpt(said)),
             };
-            let pause = amounts::whole_seconds(pause.as_secs_f64().ceil());
+            let pause = Seconds::whole(pause.as_secs_f64().ceil());
             writeln!(
                 out,
                 "{eval}: {} {why}, and is waited for, first for {pause}{said}",
@@ -111,7 +111,7 @@ pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
             )
         }
         Event::WentOn { eval, who, waited } => {
-            let waited = amounts::seconds(waited.as_secs_f64());
+            let waited = Seconds::from(*waited);
             writeln!(out, "{eval}: {} answers again after {waited}", clean(who))
         }
         Event::AgentOutput { id, line } => writeln!(out, "{}| {}", clean(id), clean(line)),
@@ -213,10 +213,7 @@ fn headline(run: &Run, out: &mut dyn Write) -> io::Result<()> {
         match (accuracy::missing(summary), summary.accuracy_ci95) {
             // An interval of those with a verdict would look surer than the range is.
             (Some(missing), _) => write!(out, " ({missing})")?,
-            (None, Some([low, high])) => {
-                let (low, high) = (percent(low), percent(high));
-                write!(out, " (95 % interval {low} to {high})")?;
-            }
+            (None, Some(ci95)) => write!(out, " ({})", Interval(ci95.map(Share)).ci95())?,
             (None, None) => {}
         }
     }
@@ -224,7 +221,7 @@ fn headline(run: &Run, out: &mut dyn Write) -> io::Result<()> {
     if summary.unscored > 0 {
         write!(out, ", {} unscored", summary.unscored)?;
     }
-    write!(out, ", {:.1} s", run.duration_s)?;
+    write!(out, ", {}", Seconds(run.duration_s))?;
     if summary
         .scorer
         .as_deref()
@@ -337,15 +334,16 @@ fn costs(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         .filter(|latency| latency.max >= 0.05)
     {
         parts.push(format!(
-            "latency median {:.1} s, p95 {:.1} s",
-            latency.p50, latency.p95
+            "latency median {}, p95 {}",
+            Seconds(latency.p50),
+            Seconds(latency.p95)
         ));
     }
     if let Some(tokens) = summary.usage.tokens() {
         parts.push(format!("{tokens} tokens"));
     }
     if let Some(cost) = summary.usage.cost_usd {
-        parts.push(format!("{cost:.4} USD"));
+        parts.push(Usd(cost).to_string());
     }
     let recovered = &summary.recovered_by_retry;
     if recovered.retried > 0 {

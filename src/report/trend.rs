@@ -7,7 +7,7 @@ mod words;
 use jiff::Timestamp;
 
 pub use json::TrendsJson;
-pub(crate) use words::{alert, mark, measured, points};
+pub(crate) use words::{alert, delta, mark, measured};
 
 use crate::data::history::History;
 use crate::system::clock::timestamp;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::data::reviews::Verification;
+use crate::figure::Share;
 use crate::stats::ratio;
-use crate::text::percent;
 
 /// How far several reviewers of the same items say the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,12 +53,12 @@ impl ReviewersAgreement {
             _ => ("items", "were"),
         };
         let near = ratio(self.near, self.pairs);
-        let near = near.map(|near| format!(", scores a point apart at most in {}", percent(near)));
+        let near = near.map(|near| format!(", scores a point apart at most in {}", Share(near)));
         Some(format!(
             "{} {items} {were} reviewed by several people: the same status on {} ({}){}",
             self.items,
             self.same_status,
-            percent(status),
+            Share(status),
             near.unwrap_or_default()
         ))
     }

@@ -7,7 +7,7 @@ use crate::data::Shard;
 use crate::error::{Error, Result};
 use crate::eval::limits::Limits;
 use crate::eval::plan::Plan;
-use crate::report::terminal::amounts;
+use crate::figure::Usd;
 use crate::store::places::PartPlaces;
 use crate::store::{Manifest, RunDir, RunPart};
 use crate::system::project::shown;
@@ -99,9 +99,7 @@ impl Cut {
         };
         let budget = &limits.budget;
         let bounds = [
-            budget
-                .cost_usd
-                .map(|usd| format!("{} at most", amounts::usd(usd))),
+            budget.cost_usd.map(|usd| format!("{} at most", Usd(usd))),
             budget
                 .tokens
                 .map(|tokens| format!("{tokens} tokens at most")),

@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::eval::Eval;
 use crate::eval::limits::Limits;
 use crate::eval::plan::Plan;
-use crate::report::terminal::{amounts, epochs};
+use crate::figure::{Count, Seconds, Usd};
+use crate::report::terminal::epochs;
 use crate::scorer::Scorer;
 use crate::system::project::shown;
 use crate::text::clean;
@@ -79,7 +80,7 @@ fn agent(eval: &Eval) -> String {
 
 fn limits(limits: &Limits) -> Vec<String> {
     let mut parts = vec![format!("{} at once", limits.concurrency)];
-    let time = |time: Duration| amounts::seconds(time.as_secs_f64()).replace(".0 s", " s");
+    let time = |time: Duration| Seconds::from(time).to_string().replace(".0 s", " s");
     match limits.retries {
         0 => parts.push(format!("one attempt of {}", time(limits.timeout))),
         retries => parts.push(format!(
@@ -99,7 +100,7 @@ fn limits(limits: &Limits) -> Vec<String> {
     parts.extend(deadline.map(|limit| format!("{} in all", time(limit))));
     let budget = &limits.budget;
     let tokens = budget.tokens;
-    parts.extend(tokens.map(|tokens| format!("{} tokens at most", amounts::count(tokens))));
+    parts.extend(tokens.map(|tokens| format!("{} tokens at most", Count(tokens))));
     let requests = budget.requests;
     parts.extend(requests.map(|requests| format!("{requests} requests at most")));
     parts
@@ -120,17 +121,14 @@ fn cost(plan: &Plan, bounds: &Limits, places: &[usize]) -> Option<String> {
     let pays_judges = judges.any(|judge| judge.asks_endpoint());
     match (most, bounds.budget.cost_usd) {
         (Some(most), Some(budget)) if most <= budget && !asks_judges => {
-            Some(format!("costs at most {}", amounts::usd(most)))
+            Some(format!("costs at most {}", Usd(most)))
         }
-        (_, Some(budget)) => Some(format!(
-            "costs at most {} by its budget",
-            amounts::usd(budget)
-        )),
+        (_, Some(budget)) => Some(format!("costs at most {} by its budget", Usd(budget))),
         (Some(most), None) if asks_judges => Some(format!(
             "costs at most {} and what its judges take",
-            amounts::usd(most)
+            Usd(most)
         )),
-        (Some(most), None) => Some(format!("costs at most {}", amounts::usd(most))),
+        (Some(most), None) => Some(format!("costs at most {}", Usd(most))),
         (None, None) if eval.agent.asks_endpoint() || pays_judges => {
             Some("with no bound to its cost".to_owned())
         }

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use super::select::Selected;
 use crate::eval::plan::{Packed, Plan};
+use crate::figure::Share;
 use crate::store::{Manifest, RunStatus};
 use crate::system::lock::lock;
 use crate::verdict::check::Border;
@@ -205,10 +206,7 @@ pub(super) fn told(facts: &Facts<'_>, ended_by: &[GateResult]) -> Vec<String> {
     };
     let summary = &facts.summary;
     let accuracy = match (summary.accuracy, summary.accuracy_ci95) {
-        (Some(accuracy), Some([low, high])) => {
-            let [accuracy, low, high] = [accuracy, low, high].map(|share| 100.0 * share);
-            format!("accuracy {accuracy:.1} % (95 % interval {low:.1} % to {high:.1} %)")
-        }
+        (Some(accuracy), Some(ci95)) => format!("accuracy {}", Share(accuracy).with_ci95(ci95)),
         _ => "nothing was scored".to_owned(),
     };
     let errors = match summary.errors {

@@ -9,7 +9,7 @@ pub(crate) const DRAWS: usize = 2_000;
 /// The same each time, so that figures of the same file are the same.
 const SEED: u64 = 0x6a75_6467_655f_6369;
 
-/// 95 % intervals `[low, high]` of figures, by drawing as many items as there are with replacement, `draws`
+/// 95 % confidence intervals `[low, high]` of figures, by drawing as many items as there are with replacement, `draws`
 /// times ([`DRAWS`] are enough).
 ///
 /// Items of one kind are alike to every figure: `kinds` has the kind of each item, from 0 up to, but not including,

@@ -35,7 +35,7 @@ impl BoundedMean {
         }
     }
 
-    /// Its 95 % interval.
+    /// Its 95 % confidence interval.
     pub(crate) fn ci95(&self) -> Option<[f64; 2]> {
         self.interval(1.0)
     }

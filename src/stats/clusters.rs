@@ -68,7 +68,7 @@ impl Clusters {
         ratio(self.correct, self.answers)
     }
 
-    /// The 95 % interval `[low, high]` of correct / answers; `None` of nothing.
+    /// The 95 % confidence interval `[low, high]` of correct / answers; `None` of nothing.
     pub(crate) fn interval95(&self) -> Option<[f64; 2]> {
         self.interval(0.95)
     }

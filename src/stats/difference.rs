@@ -15,7 +15,7 @@ pub(crate) struct Difference {
     pub now: f64,
     /// `now - before`: below 0 where the agent became worse.
     pub value: f64,
-    /// The 95 % interval `[low, high]` of the difference, within -1 and 1. It is never a point.
+    /// The 95 % confidence interval `[low, high]` of the difference, within -1 and 1. It is never a point.
     pub ci95: [f64; 2],
 }
 

@@ -1,6 +1,6 @@
 //! By how much of itself a share is smaller than another: its interval.
 
-/// The 95 % interval `[low, high]` of the relative fall (before - after) / before of two independent shares, each with its
+/// The 95 % confidence interval `[low, high]` of the relative fall (before - after) / before of two independent shares, each with its
 /// own interval; at most 1, and negative where it rose. `None` where the first may be nothing.
 ///
 /// Source: A. Donner, G. Zou, *Closed-form confidence intervals for functions of the normal mean and standard deviation*,

@@ -2,7 +2,7 @@
 
 use super::{AnswerCounts, ComparedSample, repeated_difference};
 
-/// The 95 % interval `[low, high]` of a win rate, of the halves of a win (0, 1 or 2) that each pair of each group is;
+/// The 95 % confidence interval `[low, high]` of a win rate, of the halves of a win (0, 1 or 2) that each pair of each group is;
 /// `None` of nothing. The groups are independent of one another, the pairs in one are not.
 ///
 /// A win is a pair in which one side alone is better, a loss one in which the other is, and half a win tells nothing

@@ -23,7 +23,7 @@ impl MeanEstimate {
         }
     }
 
-    /// The 95 % interval of the normal approximation, not cut to what is possible; `None` for fewer than two.
+    /// The 95 % confidence interval of the normal approximation, not cut to what is possible; `None` for fewer than two.
     pub(crate) fn ci95(&self) -> Option<[f64; 2]> {
         Some(normal95(self.mean?, self.standard_error?))
     }
@@ -53,7 +53,7 @@ impl RunningMean {
         self.sum.mean()
     }
 
-    /// The 95 % interval by Student's quantile; `None` for fewer than two, and where all are the same: that says nothing
+    /// The 95 % confidence interval by Student's quantile; `None` for fewer than two, and where all are the same: that says nothing
     /// of how far others would be off.
     pub(crate) fn ci95(&self) -> Option<[f64; 2]> {
         let freedom = self.sum.count().checked_sub(1).filter(|it| *it > 0)?;
@@ -67,7 +67,7 @@ impl RunningMean {
     }
 }
 
-/// The 95 % interval of the mean of numbers of which only groups are independent of one another: that of
+/// The 95 % confidence interval of the mean of numbers of which only groups are independent of one another: that of
 /// [`MeanEstimate`] where each group is one number, else by how far each group moves the mean, with Student's quantile.
 /// `None` with fewer than two groups.
 pub(crate) fn grouped_mean95(groups: &[Vec<f64>]) -> Option<[f64; 2]> {
@@ -88,7 +88,7 @@ pub(crate) fn grouped_mean95(groups: &[Vec<f64>]) -> Option<[f64; 2]> {
     Some([mean - half, mean + half])
 }
 
-/// The 95 % interval of a normal distribution with this mean and standard error.
+/// The 95 % confidence interval of a normal distribution with this mean and standard error.
 pub(super) fn normal95(mean: f64, standard_error: f64) -> [f64; 2] {
     let half = Z95 * standard_error;
     [mean - half, mean + half]

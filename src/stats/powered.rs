@@ -108,7 +108,7 @@ pub(crate) fn shifted_mean(
     }
 }
 
-/// The 95 % interval around a mean, by groups; `None` with fewer than two of them.
+/// The 95 % confidence interval around a mean, by groups; `None` with fewer than two of them.
 fn of_groups(
     found: f64,
     lambda: f64,
@@ -141,7 +141,7 @@ fn of_groups(
     Some(normal95(found, error * quantile))
 }
 
-/// How many labels make the 95 % interval of a mean at most so wide, where each of `all` items has a prediction.
+/// How many labels make the 95 % confidence interval of a mean at most so wide, where each of `all` items has a prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LabelSpread {
     /// The variance of labels.

@@ -10,7 +10,7 @@ const POINT: f64 = 1e-9;
 pub(crate) struct Slope {
     /// By ordinary least squares: what the second number gains where the first is 1 more.
     pub(crate) slope: f64,
-    /// Its 95 % interval; `None` with fewer than three groups, and where all lie on the line: an interval that is a
+    /// Its 95 % confidence interval; `None` with fewer than three groups, and where all lie on the line: an interval that is a
     /// point would claim a certainty that so few observations do not have.
     pub(crate) ci95: Option<[f64; 2]>,
 }

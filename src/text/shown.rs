@@ -1,4 +1,4 @@
-//! What people are shown of texts and figures, on a terminal, in a log or in a report.
+//! What people are shown of texts, on a terminal, in a log or in a report.
 
 use std::borrow::Cow;
 
@@ -43,20 +43,6 @@ pub fn shell_word(text: &str) -> String {
     }
 }
 
-/// `0.6222` as `62.2 %`.
-pub fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
-}
-
-/// `p = 0.031`; no probability is 0.
-pub(crate) fn p_value(p: f64) -> String {
-    if p < 0.001 {
-        "p < 0.001".to_owned()
-    } else {
-        format!("p = {p:.3}")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,16 +70,5 @@ mod tests {
         assert_eq!(quoted(["a", "b\n"]), "`a`, `b\\n`");
         assert_eq!(shell_word("it's"), r"'it'\''s'");
         assert_eq!(shell_word("a-1"), "a-1");
-    }
-
-    #[test]
-    fn shares_are_shown_in_percent() {
-        assert_eq!(percent(0.6222), "62.2 %");
-    }
-
-    #[test]
-    fn no_probability_is_shown_as_zero() {
-        assert_eq!(p_value(0.0312), "p = 0.031");
-        assert_eq!(p_value(0.0004), "p < 0.001");
     }
 }

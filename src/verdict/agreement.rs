@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::figure::Points;
 use crate::stats;
 
 /// What a scorer says of an answer: whether it is correct; `None` where its rule cannot judge.
@@ -101,12 +102,12 @@ impl fmt::Display for Leniency {
         write!(
             f,
             "`{scorer}` accepts {} of {} answers that `{reference}` rejects and rejects {} of {} that \
-             `{reference}` accepts: {:+.1} points",
+             `{reference}` accepts: {} points",
             self.more,
             self.rejected,
             self.fewer,
             self.accepted,
-            difference * 100.0
+            Points(difference)
         )
     }
 }

@@ -22,7 +22,7 @@ use no_regression::BaselineComparison;
 
 pub(crate) use mean::KnownMeans;
 pub use no_regression::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
-pub(crate) use no_regression::{CountedPairs, OTHER_JUDGE, ServedJudges, show_p};
+pub(crate) use no_regression::{CountedPairs, OTHER_JUDGE, ServedJudges};
 pub(crate) use own::BOUNDS;
 pub(crate) use progressive::Border;
 pub(crate) use validate::Known;

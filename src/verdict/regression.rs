@@ -37,7 +37,7 @@ pub struct Regression {
     /// Accuracy now less that of the baseline, each pair counting alike: below 0 for a loss.
     #[serde(default)]
     pub difference: Option<f64>,
-    /// Its 95 % interval, which is never a point.
+    /// Its 95 % confidence interval, which is never a point.
     #[serde(default)]
     pub difference_ci95: Option<[f64; 2]>,
     /// The smallest drop that this number of pairs detects with 80 % power; `null` when there is none.

@@ -138,7 +138,7 @@ pub struct Summary {
     /// What it could be had every sample a verdict `[low, high]`, as `accuracy_bounds`.
     #[serde(default)]
     pub failure_rate_bounds: Option<[f64; 2]>,
-    /// Its 95 % interval `[low, high]`, the mirror of that of the accuracy.
+    /// Its 95 % confidence interval `[low, high]`, the mirror of that of the accuracy.
     #[serde(default)]
     pub failure_rate_ci95: Option<[f64; 2]>,
     /// How far it is from the accepted baseline; missing without one that can be compared.

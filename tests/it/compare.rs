@@ -148,7 +148,7 @@ fn people_are_told_what_the_interval_says_and_who_flipped() {
         "B is worse than A by the interval alone: -33.3 points (95 % interval -60.9 to -1.0) over 12 samples\n",
         "the interval is approximate: the exact test does not tell the two apart at 0.05\n",
         "of these 50.0 % are correct in A and 16.7 % in B; 4 became wrong, 0 became correct",
-        "p = 0.0625 that an agent that did not change does so badly or worse, as in `no_regression`; 0.1250 in either",
+        "p = 0.062 that an agent that did not change does so badly or worse, as in `no_regression`; 0.12 in either",
         "\n  level  pairs",
         "\n  scorer  pairs",
         "latency p95",

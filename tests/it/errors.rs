@@ -29,7 +29,7 @@ fn project(questions: usize, script: &str, more: &str) -> Project {
 
 #[test]
 fn with_errors_the_headline_is_a_range() {
-    let range = "66.7 % to 100 % (10 of 30 without an answer)";
+    let range = "66.7 % to 100.0 % (10 of 30 without an answer)";
     let project = project(
         30,
         "[ $n -ge 20 ] && { echo out >&2; exit 3; }; right",
@@ -41,7 +41,7 @@ fn with_errors_the_headline_is_a_range() {
         .says(&format!(
             "30 samples, 20 correct, accuracy {range}, 10 errors"
         ))
-        .says("level 1 66.7 % to 100 % of 10 (+5 errors)");
+        .says("level 1 66.7 % to 100.0 % of 10 (+5 errors)");
     let summary = project.last_json("summary.json");
     let bounds = json!([20.0 / 30.0, 1.0]);
     assert_eq!(summary["accuracy"], 1.0);
@@ -54,7 +54,7 @@ fn with_errors_the_headline_is_a_range() {
         "{text}"
     );
     assert!(
-        text.contains("| 1 | 15 | 10 of 10 | 66.7 % to 100 % | 5 |"),
+        text.contains("| 1 | 15 | 10 of 10 | 66.7 % to 100.0 % | 5 |"),
         "{text}"
     );
     let dir = dir.display();
@@ -88,8 +88,8 @@ fn an_epoch_without_an_answer_is_wrong_and_right_within_its_sample() {
     project
         .run("run eval.yaml")
         .exits(3)
-        .says("accuracy 75 % to 100 % (1 of 4 without an answer)")
-        .says("pass^2 50 % to 100 %")
+        .says("accuracy 75.0 % to 100.0 % (1 of 4 without an answer)")
+        .says("pass^2 50.0 % to 100.0 %")
         .says("gate accuracy >= 0.7: passed")
         .says("gate accuracy[level=2] >= 0.6: INCONCLUSIVE")
         .says("gate accuracy[level=1] >= 1: passed");
@@ -107,7 +107,7 @@ fn where_no_sample_has_an_answer_everything_is_open() {
     project
         .run("run eval.yaml")
         .exits(3)
-        .says("accuracy 0 % to 100 % (3 of 3 without an answer)");
+        .says("accuracy 0.0 % to 100.0 % (3 of 3 without an answer)");
     let summary = project.last_json("summary.json");
     assert_eq!(summary["accuracy"], Value::Null);
     assert_eq!(summary["accuracy_bounds"], json!([0.0, 1.0]));

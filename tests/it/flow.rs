@@ -82,7 +82,7 @@ fn the_recorded_flow_tells_the_whole_story() {
         "could not be judged",
         "uncalibrated",
         "The generated items are not told apart from real ones, and n is too small to say more: 5 wins, 1 tie, 3 losses, 2 \
-         inconsistent of 11 pairs (wins 45.5 %, 95 % interval 21.3 to 72.0 %",
+         inconsistent of 11 pairs (wins 45.5 %, 95 % interval 21.3 % to 72.0 %",
         "- **passed**, judge: accuracy(judge) is 0.9 (9 of 10 correct",
     ] {
         assert!(
@@ -396,7 +396,7 @@ fn what_people_say_is_in_the_report_and_has_a_gate() {
     for words in [
         "### What people say",
         "Reviewed: 4 of 6 items",
-        "| approved | 4 | 100.0 % (51.0 to 100.0 %) |",
+        "| approved | 4 | 100.0 % (51.0 % to 100.0 %) |",
         "People approve of 4 of 4 reviewed items",
         "enough for 90.0 %, but the interval reaches below",
         "| correctness | 5.00 |",

@@ -247,8 +247,8 @@ fn time_and_cost_are_those_of_the_run() {
     let again = project.run("plan --detect 40").exits(0);
     assert_eq!(text.out, again.out);
     text.says("e: 12 samples, accuracy 87.5 % in run evaltest-runs/")
-        .says("with 4 in flight, 0.01000 USD")
-        .says("what sees a drop of 40 points with 80 % power at alpha 0.05:");
+        .says("with 4 in flight, 0.0100 USD")
+        .says("what sees a drop of 40.0 points with 80 % power at alpha 0.05:");
     // Scored again, the answers cost what they cost.
     project
         .run(&format!("rescore {} --scorer exact", dir.display()))
@@ -426,7 +426,7 @@ fn what_cannot_be_planned_is_said_with_what_to_type() {
     check(
         &project,
         "--detect 90",
-        "cannot fall by 90 points",
+        "cannot fall by 90.0 points",
         "ask for less: `--detect 2",
     );
     project.run("plan").exits(2).says("--detect <POINTS>");

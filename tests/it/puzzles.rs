@@ -31,7 +31,7 @@ pub(crate) fn contents(folder: &Path) -> BTreeMap<String, String> {
         regex::Regex::new(r"20\d{6}[T_]\d{6}Z?|20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?")
             .unwrap();
     let id = regex::Regex::new(r"flow-[a-z]+-[0-9a-f]{6}").unwrap();
-    let seconds = regex::Regex::new(r"(?m)\| \d+\.\d \|$|>\d+\.\d</td>|\d+\.\d+ s\b").unwrap();
+    let seconds = regex::Regex::new(r"(?m)\d+(\.\d+)? (ms|s)\b").unwrap();
     let clean = |text: &str| {
         let text = text.replace(&folder.display().to_string(), "FOLDER");
         let text = time.replace_all(&text, "TIME");

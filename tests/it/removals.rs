@@ -181,7 +181,8 @@ fn kinds(project: &Project) -> Vec<(String, Vec<u8>)> {
     for folder in [folder_of(project, "_flow"), newest(project)] {
         for path in all_files(&folder) {
             let name = path.strip_prefix(&folder).unwrap().to_str().unwrap();
-            if name != "manifest.json" {
+            // Of runs within the flow, the same.
+            if name != "manifest.json" && !name.contains("Z_") {
                 kinds.push((name.to_owned(), fs::read(&path).unwrap()));
             }
         }
@@ -205,6 +206,7 @@ fn kinds(project: &Project) -> Vec<(String, Vec<u8>)> {
     ] {
         kinds.push((name.to_owned(), format!("content of {name}").into_bytes()));
     }
+    kinds.sort();
     kinds
 }
 

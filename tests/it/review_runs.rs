@@ -248,7 +248,7 @@ fn what_people_say_is_in_figures_and_gates() {
         let ran = project.run_of(&["gate", "one", "--gate", gate]);
         ran.exits(code).says(says);
     }
-    let line = "4 of 10 items reviewed (40.0 %): 50.0 % approved";
+    let line = "4 of 10 items reviewed (40.0 %): 50.0 % (95 % interval 15.0 % to 85.0 %) approved";
     project.run("summarize one").exits(0).says(line);
     project
         .run("summarize one --markdown")

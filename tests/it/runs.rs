@@ -34,7 +34,7 @@ fn runs_are_listed_the_newest_first() {
     assert!(lines[0].trim_end().ends_with("run"), "{text}");
     assert_eq!(lines.len(), 3, "{text}");
     let first = lines.iter().find(|line| line.ends_with("first")).unwrap();
-    for told in ["e  ", "command", " 4 ", "50.0 %", "2 ✓", " s "] {
+    for told in ["e  ", "command", " 4 ", "50.0 %", "2 ✓", "s  "] {
         assert!(first.contains(told), "{told}: {text}");
     }
     let second = lines.iter().find(|line| line.ends_with("second")).unwrap();
@@ -62,7 +62,7 @@ fn with_errors_the_accuracy_is_a_range() {
     let more = "limits: { keep_going: true }\ngates: [error_rate <= 1]\n";
     let project = asked::project(4, then, more);
     project.run("run eval.yaml").exits(0);
-    project.run("runs").exits(0).says("50 % to 100 %");
+    project.run("runs").exits(0).says("50.0 % to 100.0 %");
     let run = &listed(&project, "runs --json")[0];
     assert_eq!(run["accuracy"], 1.0);
     assert_eq!(run["accuracy_bounds"], serde_json::json!([0.5, 1.0]));

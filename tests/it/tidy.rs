@@ -11,7 +11,6 @@ mod packages;
 
 mod imports;
 mod machine;
-mod names;
 mod rooms;
 mod tokens;
 

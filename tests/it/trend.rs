@@ -79,9 +79,9 @@ fn a_table_says_where_an_eval_goes_and_where_that_changed() {
     let changed = rows[row(" 2026-09-26 07:51")];
     for told in [
         "abcd019",
-        "45.0 % (35.0 to 55.0 %)",
+        "45.0 % (35.0 % to 55.0 %)",
         "-18.0",
-        "1.25 USD",
+        "1.2500 USD",
         "1.5 s",
         "agent changed; 1 gate failed; ▼ 14.8 points",
     ] {

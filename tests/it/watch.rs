@@ -76,7 +76,7 @@ fn what_changes_runs_again_and_shows_what_flipped() {
     let mut watched = Watched::start(project());
     let told = watched.told(1);
     assert!(told.starts_with("e: 3 of 3 correct, 0 errors, "), "{told}");
-    assert!(told.ends_with(" s; nothing flipped\n"), "{told}");
+    assert!(told.ends_with("s; nothing flipped\n"), "{told}");
     assert_eq!(asked(&watched.project).len(), 3);
 
     // A module, of which the cache knows nothing.
@@ -84,7 +84,7 @@ fn what_changes_runs_again_and_shows_what_flipped() {
     watched.project.write("answers.sh", worse);
     let told = watched.told(2);
     assert!(told.starts_with("e: 2 of 3 correct, 0 errors, "), "{told}");
-    let flips = " s\n  wrong now, correct in the run before (1):\n    q2\n";
+    let flips = "s\n  wrong now, correct in the run before (1):\n    q2\n";
     assert!(told.ends_with(flips), "{told}");
     assert_eq!(asked(&watched.project).len(), 6);
 
@@ -95,7 +95,7 @@ fn what_changes_runs_again_and_shows_what_flipped() {
         ("q3", 2, "Three?", "1"),
     ]);
     let told = watched.told(3);
-    let flips = " s\n  correct now, wrong in the run before (1):\n    q2\n";
+    let flips = "s\n  correct now, wrong in the run before (1):\n    q2\n";
     assert!(told.ends_with(flips), "{told}");
     assert_eq!(asked(&watched.project).len(), 6);
 

@@ -24,7 +24,7 @@ use crate::runs::compared_runs;
 
 /// Compare two runs or more: by how much they differ, how sure that is, and who flipped
 ///
-/// Of two runs: the paired difference of B less A with its 95 % interval and p, as the gate `no_regression` has them
+/// Of two runs: the paired difference of B less A with its 95 % confidence interval and p, as the gate `no_regression` has them
 /// where A is the baseline; what errors could change; what flipped, with both answers; the same by slice and by scorer,
 /// and the means of what scorers tell besides; errors, tokens, cost and latency of both. Whether B is worse or better is
 /// said by the interval, and never by the difference alone. Of more runs: a table of all pairs, with p's adjusted by Holm.

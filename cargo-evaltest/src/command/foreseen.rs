@@ -1,5 +1,6 @@
 //! What judges will be asked, in words, before they are.
 
+use evaltest::engine::figure::Usd;
 use evaltest::engine::run::rescore::Foreseen;
 
 /// What these judges will be asked; `each` says how often for each answer, where that is not once.
@@ -19,7 +20,7 @@ pub(super) fn told(foreseen: &Foreseen, judges: &str, each: &str) -> String {
         _ => format!(", beside {stored} replies that are there already"),
     };
     let cost = match most_usd {
-        Some(usd) => format!("at most {usd:.4} USD"),
+        Some(usd) => format!("at most {}", Usd(*usd)),
         None => "nobody knows at what cost: the judge's agent needs a `price` and `max_tokens`"
             .to_owned(),
     };

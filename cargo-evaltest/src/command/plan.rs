@@ -8,10 +8,10 @@ mod text;
 use std::path::PathBuf;
 
 use clap::Args;
+use evaltest::engine::figure::{Points, Share};
 use evaltest::engine::run::rescore::{self, Evidence};
 use evaltest::engine::store::{Manifest, RunDir};
 use evaltest::engine::system::project::shown;
-use evaltest::engine::text::percent;
 use evaltest::{Error, Exit, Result};
 use serde_json::{Value, json};
 
@@ -146,12 +146,12 @@ impl PastRun {
         }
         let why = format!(
             "an accuracy of {} cannot fall by {} points",
-            percent(accuracy),
-            points(wish.drop)
+            Share(accuracy),
+            Points(wish.drop).unsigned()
         );
         Err(Error::usage(why).hint(format!(
             "ask for less: `--detect {}`",
-            points((accuracy * 50.0).ceil() / 100.0)
+            typed_points((accuracy * 50.0).ceil() / 100.0)
         )))
     }
 
@@ -171,8 +171,8 @@ impl PastRun {
     }
 }
 
-/// A share as points, with a digit or none behind the point.
-fn points(share: f64) -> String {
+/// A share as points, as it is typed: with a digit or none behind the point.
+fn typed_points(share: f64) -> String {
     let tenths = (share * 1000.0).round() / 10.0;
     tenths.to_string()
 }

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::data::shown_prediction;
+use evaltest::engine::figure::Seconds;
 use evaltest::engine::report::masked::PublicWords;
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
 use evaltest::engine::report::terminal::in_epoch;
@@ -216,14 +217,15 @@ fn asked(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     if outcome.cached {
         writeln!(
             out,
-            "from the cache: it was given before, then in {:.3} s",
-            outcome.latency_s
+            "from the cache: it was given before, then in {}",
+            Seconds(outcome.latency_s)
         )
     } else {
         writeln!(
             out,
-            "attempts: {}, latency of the last: {:.3} s",
-            outcome.attempts, outcome.latency_s
+            "attempts: {}, latency of the last: {}",
+            outcome.attempts,
+            Seconds(outcome.latency_s)
         )
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use evaltest::engine::report::terminal::amounts;
+use evaltest::engine::figure::Seconds;
 use evaltest::engine::text::clean;
 use evaltest::{Normalized, Record};
 use serde_json::Value;
@@ -44,7 +44,7 @@ impl MadeItems {
         let parts = [topic.map(str::to_owned), answer];
         let parts = parts.into_iter().flatten().map(|part| short(&part));
         let parts: Vec<_> = parts.collect();
-        let seconds = amounts::seconds(outcome.latency_s);
+        let seconds = Seconds(outcome.latency_s);
         self.last = Some(if parts.is_empty() {
             format!("the last in {seconds}")
         } else {

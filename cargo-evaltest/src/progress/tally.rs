@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use evaltest::engine::figure::{Count, Seconds, Usd};
 use evaltest::engine::report::Event;
-use evaltest::engine::report::terminal::{amounts, errors_of};
+use evaltest::engine::report::terminal::errors_of;
 use evaltest::engine::text::clean;
 
 use super::items::MadeItems;
@@ -64,8 +65,8 @@ impl AnswerCosts {
     /// In words; the more important last.
     pub(super) fn parts(self) -> impl Iterator<Item = String> {
         let tokens = self.tokens;
-        let tokens = tokens.map(|tokens| format!("{} tokens", amounts::count(tokens)));
-        let cost = self.cost_usd.map(amounts::usd);
+        let tokens = tokens.map(|tokens| format!("{} tokens", Count(tokens)));
+        let cost = self.cost_usd.map(|usd| Usd(usd).to_string());
         tokens.into_iter().chain(cost)
     }
 }
@@ -166,7 +167,7 @@ impl RunTally {
         let mut parts = Vec::new();
         if let Some(pause) = &self.waiting {
             let left = pause.until.saturating_duration_since(now).as_secs_f64();
-            let left = amounts::whole_seconds(left.ceil());
+            let left = Seconds::whole(left.ceil());
             parts.push(format!("{}: waiting, {left}", pause.why));
         }
         if let Some(items) = &self.items {
@@ -203,7 +204,7 @@ impl RunTally {
         let rest = self.total.saturating_sub(self.done);
         let rest = f64::from(u32::try_from(rest).unwrap_or(u32::MAX));
         let per_second = self.per_second(now).filter(|_| rest > 0.0)?;
-        let left = amounts::whole_seconds((rest / per_second).ceil());
+        let left = Seconds::whole((rest / per_second).ceil());
         Some(format!("{left} left"))
     }
 }

@@ -88,7 +88,7 @@ pub struct HistoryLine {
     /// correct / scored.
     #[serde(default)]
     pub accuracy: Option<f64>,
-    /// Its 95 % interval.
+    /// Its 95 % confidence interval.
     #[serde(default)]
     pub accuracy_ci95: Option<[f64; 2]>,
     /// The share of errors among those that were asked.
@@ -147,7 +147,7 @@ pub struct HistorySlice {
     /// correct / scored.
     #[serde(default)]
     pub accuracy: Option<f64>,
-    /// Its 95 % interval.
+    /// Its 95 % confidence interval.
     #[serde(default)]
     pub accuracy_ci95: Option<[f64; 2]>,
 }

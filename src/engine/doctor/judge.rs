@@ -7,6 +7,7 @@ use super::{Examinee, Finding, Health, took};
 use crate::agent::Agent;
 use crate::data::{AgentError, Output, ReplyForm, Sample, Target, Unread};
 use crate::eval::Eval;
+use crate::figure::Seconds;
 use crate::scorer::ask::desk::{Desk, Heard, JudgeRequest, NamedDesk, refuses_form};
 use crate::scorer::{Answer, Scorer};
 use crate::system::cancel::Cancel;
@@ -106,7 +107,7 @@ impl AskedOnce {
             }
             (Err(mut error), Some(_)) => {
                 redactor.agent_error(&mut error, &mut 0);
-                (format!("{:.2} s", self.took.as_secs_f64()), error.message)
+                (Seconds::from(self.took).to_string(), error.message)
             }
             (Ok(mut output), _) => {
                 redactor.output(&mut output, &mut 0);

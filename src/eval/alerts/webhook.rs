@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result, Under, nearest};
-use crate::text::{percent, quoted};
+use crate::figure::Share;
+use crate::text::quoted;
 use crate::verdict::alert::AlertResult;
 
 /// What a template may name.
@@ -61,7 +62,9 @@ impl Webhook {
                 "alert" => alert.alert.clone(),
                 "message" => alert.message.clone(),
                 "commit" => run.commit.unwrap_or("unknown").to_owned(),
-                "accuracy" => run.accuracy.map_or_else(|| "unknown".to_owned(), percent),
+                "accuracy" => run
+                    .accuracy
+                    .map_or_else(|| "unknown".to_owned(), |it| Share(it).to_string()),
                 "run" => run.run.to_owned(),
                 _ => return None,
             })

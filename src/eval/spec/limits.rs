@@ -15,13 +15,13 @@ pub(super) fn limits(keys: &LimitsKeys, default: &Limits) -> Result<Limits> {
     let least = 0.001;
     Ok(Limits {
         concurrency: at_least_one("concurrency", keys.concurrency)?.unwrap_or(default.concurrency),
-        timeout: seconds("timeout_s", keys.timeout_s, least)?.unwrap_or(default.timeout),
+        timeout: parse_seconds("timeout_s", keys.timeout_s, least)?.unwrap_or(default.timeout),
         sample_timeout: or(
-            seconds("sample_timeout_s", keys.sample_timeout_s, least)?,
+            parse_seconds("sample_timeout_s", keys.sample_timeout_s, least)?,
             default.sample_timeout,
         ),
         deadline: or(
-            seconds("deadline_s", keys.deadline_s, least)?,
+            parse_seconds("deadline_s", keys.deadline_s, least)?,
             default.deadline,
         ),
         budget: budget(keys.budget.as_ref(), default.budget)?,
@@ -29,10 +29,13 @@ pub(super) fn limits(keys: &LimitsKeys, default: &Limits) -> Result<Limits> {
             .or(default.requests_per_minute),
         tokens_per_minute: per_minute("tokens_per_minute", keys.tokens_per_minute)?
             .or(default.tokens_per_minute),
-        ramp_up: or(seconds("ramp_up_s", keys.ramp_up_s, 0.0)?, default.ramp_up),
+        ramp_up: or(
+            parse_seconds("ramp_up_s", keys.ramp_up_s, 0.0)?,
+            default.ramp_up,
+        ),
         retries: keys.retries.unwrap_or(default.retries),
         own_retries: keys.retries,
-        backoff: seconds("backoff_s", keys.backoff_s, 0.0)?.unwrap_or(default.backoff),
+        backoff: parse_seconds("backoff_s", keys.backoff_s, 0.0)?.unwrap_or(default.backoff),
         max_output_bytes: match keys.max_output_bytes {
             Some(0) => {
                 let error =
@@ -57,7 +60,7 @@ fn at_least_one(key: &str, value: Option<usize>) -> Result<Option<usize>> {
     }
 }
 
-fn seconds(key: &str, value: Option<f64>, least: f64) -> Result<Option<Duration>> {
+fn parse_seconds(key: &str, value: Option<f64>, least: f64) -> Result<Option<Duration>> {
     match value {
         None => Ok(None),
         Some(value) if value.is_finite() && value >= least && value <= 1e9 => {

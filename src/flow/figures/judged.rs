@@ -49,7 +49,7 @@ pub struct JudgeWorth {
     pub calibrated: bool,
     /// In words.
     pub told: String,
-    /// The 95 % interval of kappa, where there is one.
+    /// The 95 % confidence interval of kappa, where there is one.
     pub kappa_ci95: Option<[f64; 2]>,
     /// Means as people would have them, in words.
     pub corrected: Vec<String>,

@@ -1,11 +1,11 @@
 //! What sentences are chosen by: each figure of a flow with its gate and with where its interval lies.
 
 use super::{FindingTopic, FlowFinding, GateWord, IntervalPlace};
+use crate::figure::{P, Share, counted};
 use crate::flow::figures::{
     ComparedItems, FlowFigures, FlowGate, FlowStage, GeneratedItems, ItemPoints, JudgeWorth,
 };
-use crate::flow::told::words::{count, counted, pairs, points};
-use crate::text::{p_value, percent};
+use crate::flow::told::words::{mean_points, pairs, part};
 
 /// At least so many of the asked items should pass their checks.
 const ACCEPTED: f64 = 0.9;
@@ -55,9 +55,9 @@ pub(in crate::flow) fn findings(figures: &FlowFigures) -> Vec<FlowFinding> {
             topic: FindingTopic::Approved,
             gate: word(gate),
             place: IntervalPlace::of(reviewed.approved.ci95, wanted),
-            told: counted(&reviewed.approved, "reviewed items"),
-            wanted: percent(wanted),
-            n: count(reviewed.approved.of, "item"),
+            told: part(&reviewed.approved, "reviewed items"),
+            wanted: Share(wanted).to_string(),
+            n: counted(reviewed.approved.of, "item"),
         });
     }
     found.sort_by_key(|finding| finding.topic);
@@ -74,7 +74,7 @@ fn of_generated(generated: &GeneratedItems, figures: &FlowFigures, found: &mut V
             ..plain(
                 FindingTopic::Accepted,
                 IntervalPlace::of(share.ci95, ACCEPTED),
-                &counted(&share, "asked items"),
+                &part(&share, "asked items"),
             )
         });
     }
@@ -85,18 +85,14 @@ fn of_generated(generated: &GeneratedItems, figures: &FlowFigures, found: &mut V
             IntervalPlace::Across
         };
         found.push(FlowFinding {
-            n: count(generated.accepted, "item"),
-            ..plain(FindingTopic::Spread, place, &p_value(p))
+            n: counted(generated.accepted, "item"),
+            ..plain(FindingTopic::Spread, place, &P(p).to_string())
         });
     }
     if let Some(solved) = &generated.solver {
         let place = IntervalPlace::of(solved.ci95, SOLVED);
         if solved.of > 0 {
-            found.push(plain(
-                FindingTopic::Solved,
-                place,
-                &counted(solved, "items"),
-            ));
+            found.push(plain(FindingTopic::Solved, place, &part(solved, "items")));
         }
     }
 }
@@ -113,9 +109,9 @@ fn of_judged(judged: &ItemPoints, figures: &FlowFigures, found: &mut Vec<FlowFin
             topic: FindingTopic::Points,
             gate: word(gate),
             place: IntervalPlace::of(judged.total.ci95, wanted),
-            told: points(&judged.total),
+            told: mean_points(&judged.total),
             wanted: format!("{wanted:.1}"),
-            n: count(judged.total.n, "item"),
+            n: counted(judged.total.n, "item"),
         });
     }
     let gate = gate_of(figures, FlowStage::Judge, &["accuracy(judge)", "accuracy"]);
@@ -125,9 +121,9 @@ fn of_judged(judged: &ItemPoints, figures: &FlowFigures, found: &mut Vec<FlowFin
             topic: FindingTopic::Passing,
             gate: word(gate),
             place: IntervalPlace::of(judged.pass.ci95, wanted),
-            told: counted(&judged.pass, "items"),
-            wanted: percent(wanted),
-            n: count(judged.pass.of, "item"),
+            told: part(&judged.pass, "items"),
+            wanted: Share(wanted).to_string(),
+            n: counted(judged.pass.of, "item"),
         });
     }
 }
@@ -143,15 +139,15 @@ fn of_compared(compared: &ComparedItems, figures: &FlowFigures, found: &mut Vec<
         gate: word(gate),
         place: IntervalPlace::beside(compared.pairs.ci95, 0.5, CLOSE),
         told: pairs(compared),
-        wanted: percent(threshold(gate, 0.5)),
-        n: count(compared.read(), "pair"),
+        wanted: Share(threshold(gate, 0.5)).to_string(),
+        n: counted(compared.read(), "pair"),
     });
     let inconsistent = compared.share(compared.pairs.inconsistent);
     if inconsistent.of > 0 {
         found.push(plain(
             FindingTopic::Order,
             IntervalPlace::of(inconsistent.ci95, ORDER),
-            &counted(&inconsistent, "pairs"),
+            &part(&inconsistent, "pairs"),
         ));
     }
 }

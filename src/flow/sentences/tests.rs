@@ -298,7 +298,7 @@ fn nine_wins_of_twenty_do_not_reach_real_problems() {
     assert!(
         said.starts_with(
             "The generated items are not told apart from real ones, and n is too small to say more: 9 wins, 3 ties, 8 losses of \
-             20 pairs (wins 45.0 %, 95 % interval 25.8 to 65.8 %; win rate 52.5 %, 95 % interval "
+             20 pairs (wins 45.0 %, 95 % interval 25.8 % to 65.8 %; win rate 52.5 %, 95 % interval "
         ),
         "{said}"
     );

@@ -1,6 +1,6 @@
 //! What was asked of whom, and what it cost.
 
-use super::words::usd;
+use crate::figure::{Seconds, Usd, or_dash};
 use crate::flow::figures::{FlowFigures, StageCost};
 use crate::report::document::ReportSide::{Left, Right};
 use crate::report::document::{ReportLine, ReportTable, ReportText};
@@ -55,16 +55,15 @@ fn costs(figures: &FlowFigures, text: &mut ReportText) {
         ("requests", Right),
         ("tokens", Right),
         ("cost", Right),
-        ("seconds", Right),
+        ("time", Right),
     ]);
     for cost in &figures.costs {
-        let or_dash = |told: Option<String>| told.unwrap_or_else(|| "-".to_owned());
         table.row([
             cost.stage.as_str().to_owned(),
             cost.requests.to_string(),
             or_dash(cost.tokens.map(|tokens| tokens.to_string())),
-            or_dash(cost.cost_usd.map(usd)),
-            or_dash(cost.duration_s.map(|seconds| format!("{seconds:.1}"))),
+            or_dash(cost.cost_usd.map(Usd)),
+            or_dash(cost.duration_s.map(Seconds)),
         ]);
     }
     if figures.costs.len() > 1 {
@@ -78,13 +77,12 @@ fn costs(figures: &FlowFigures, text: &mut ReportText) {
             .filter_map(|cost| cost.tokens)
             .collect();
         let requests: u64 = figures.costs.iter().map(|cost| cost.requests).sum();
-        let or_dash = |told: Option<String>| told.unwrap_or_else(|| "-".to_owned());
         table.row([
             "all".to_owned(),
             requests.to_string(),
             or_dash((!tokens.is_empty()).then(|| tokens.iter().sum::<u64>().to_string())),
-            or_dash(sum(&|cost| cost.cost_usd).map(usd)),
-            or_dash(sum(&|cost| cost.duration_s).map(|seconds| format!("{seconds:.1}"))),
+            or_dash(sum(&|cost| cost.cost_usd).map(Usd)),
+            or_dash(sum(&|cost| cost.duration_s).map(Seconds)),
         ]);
     }
     if !table.rows.is_empty() {

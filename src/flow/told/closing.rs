@@ -1,6 +1,6 @@
 //! What follows from the figures: conclusion, suggestions, next steps.
 
-use super::words::count;
+use crate::figure::counted;
 use crate::flow::figures::FlowFigures;
 use crate::flow::sentences::FlowFinding;
 use crate::report::document::{ReportBlock, ReportLine, ReportText};
@@ -52,7 +52,7 @@ fn gates(figures: &FlowFigures, text: &mut ReportText) {
     text.paragraph(format!(
         "{} of {} passed. A gate compares a figure with a number; how sure that figure is, its interval says.",
         passed.count(),
-        count(gates.len() as u64, "gate")
+        counted(gates.len() as u64, "gate")
     ));
 }
 

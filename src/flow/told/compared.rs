@@ -1,7 +1,8 @@
 //! How generated items do beside real ones.
 
 use super::judged::worth;
-use super::words::{cell, count, counted, rate_of};
+use super::words::{cell, part, rate_of};
+use crate::figure::{Interval, ci95, counted};
 use crate::flow::figures::{ComparedItems, CountedShare};
 use crate::report::document::ReportSide::{Left, Right};
 use crate::report::document::{ReportLine, ReportTable, ReportText};
@@ -12,12 +13,12 @@ pub(super) fn compared(compared: &ComparedItems, text: &mut ReportText) {
     text.paragraph(format!(
         "Each of {} was judged twice, with either item first. The same verdict both times is a win of the generated item, a \
          loss or a tie; two that differ are inconsistent.",
-        count(pairs.n, "pair")
+        counted(pairs.n, "pair")
     ));
     let mut table = ReportTable::new(&[
         ("verdict", Left),
         ("pairs", Right),
-        ("share (95 % interval)", Left),
+        (ci95!("share ("; ")"), Left),
     ]);
     for (verdict, number) in [
         ("wins", pairs.wins),
@@ -51,7 +52,7 @@ pub(super) fn compared(compared: &ComparedItems, text: &mut ReportText) {
         };
         text.notice(format!(
             "{} could not be read{reasons}; no share counts them.",
-            count(pairs.unreadable, "pair")
+            counted(pairs.unreadable, "pair")
         ));
     }
     text.part("How the judge compares");
@@ -59,15 +60,18 @@ pub(super) fn compared(compared: &ComparedItems, text: &mut ReportText) {
     if pairs.inconsistent > 0 {
         lines.push(format!(
             "position bias: in {} the first shown item was preferred both times",
-            counted(
+            part(
                 &CountedShare::of(pairs.first_shown_wins, pairs.inconsistent),
                 "inconsistent pairs"
             )
         ));
     }
     if let Some(slope) = pairs.length_coefficient {
-        let ci95 = pairs.length_ci95.map_or_else(String::new, |[low, high]| {
-            format!(" (95 % interval {low:+.2} to {high:+.2})")
+        let ci95 = pairs.length_ci95.map_or_else(String::new, |ends| {
+            format!(
+                " ({})",
+                Interval(ends.map(|end| format!("{end:+.2}"))).ci95()
+            )
         });
         lines.push(format!(
             "length: a much longer item gains {slope:+.2} of a win{ci95}; nothing is corrected for it"

@@ -1,17 +1,17 @@
 //! What was generated.
 
-use super::words::{cell, count, counted};
+use super::words::{cell, part};
+use crate::figure::{P, ci95, counted};
 use crate::flow::figures::GeneratedItems;
 use crate::report::document::ReportSide::{Left, Right};
 use crate::report::document::{ReportTable, ReportText};
-use crate::text::p_value;
 
 /// What was generated, and what was refused.
 pub(super) fn generated(items: &GeneratedItems, text: &mut ReportText) {
     let share = items.share();
     text.paragraph(format!(
         "Accepted: {}. {}.",
-        counted(&share, "asked items"),
+        part(&share, "asked items"),
         match items.refused {
             0 => "No reply was refused".to_owned(),
             refused => format!("{} refused on the way", {
@@ -27,7 +27,7 @@ pub(super) fn generated(items: &GeneratedItems, text: &mut ReportText) {
     if items.errors > 0 {
         text.notice(format!(
             "The generator gave no reply for {}.",
-            count(items.errors, "item")
+            counted(items.errors, "item")
         ));
     }
     topics(items, text);
@@ -35,7 +35,7 @@ pub(super) fn generated(items: &GeneratedItems, text: &mut ReportText) {
     if let Some(solver) = &items.solver {
         text.paragraph(format!(
             "An independent solver, who does not see the solution, comes to the answer of {}.",
-            counted(solver, "items")
+            part(solver, "items")
         ));
     }
 }
@@ -49,7 +49,7 @@ fn topics(items: &GeneratedItems, text: &mut ReportText) {
         ("topic", Left),
         ("asked", Right),
         ("quantity", Right),
-        ("share (95 % interval)", Left),
+        (ci95!("share ("; ")"), Left),
     ];
     let mut table = ReportTable::new(&heads);
     for topic in &items.topics {
@@ -64,7 +64,7 @@ fn topics(items: &GeneratedItems, text: &mut ReportText) {
     if let Some(p) = items.topics_p {
         text.paragraph(format!(
             "Exact test of the spread against the asked one: {}.",
-            p_value(p)
+            P(p)
         ));
     }
 }
@@ -76,7 +76,7 @@ fn checks(items: &GeneratedItems, text: &mut ReportText) {
             ("check", Left),
             ("passed", Right),
             ("of", Right),
-            ("share (95 % interval)", Left),
+            (ci95!("share ("; ")"), Left),
         ]);
         for check in &items.checks {
             table.row([

@@ -1,6 +1,7 @@
 //! The points of a judge.
 
-use super::words::{cell, count, interval, points};
+use super::words::{cell, mean_interval, mean_points};
+use crate::figure::{Scale, ci95, counted, or_dash};
 use crate::flow::figures::{DimensionPoints, ItemPoints, JudgeWorth, PointMean};
 use crate::flow::rating::ItemRating;
 use crate::report::document::ReportSide::{Left, Right};
@@ -11,11 +12,11 @@ pub(super) fn judged(judged: &ItemPoints, text: &mut ReportText) {
     text.paragraph(
         ReportLine::default()
             .plain("Average ")
-            .strong(points(&judged.total))
+            .strong(mean_points(&judged.total))
             .plain(format!(
                 "{}, of {}.",
                 rated(&judged.total),
-                count(judged.total.n, "item")
+                counted(judged.total.n, "item")
             )),
     );
     if judged.unread > 0 {
@@ -26,14 +27,14 @@ pub(super) fn judged(judged: &ItemPoints, text: &mut ReportText) {
             "{} of {} could not be judged, for no reply could be read ({}). They are in no figure here, and gates count them \
              as the best and as the worst.",
             judged.unread,
-            count(judged.items, "item"),
+            counted(judged.items, "item"),
             reasons.join(", ")
         ));
     }
     let heads = [
         ("by the rubric", Left),
         ("items", Right),
-        ("share (95 % interval)", Left),
+        (ci95!("share ("; ")"), Left),
     ];
     let mut rates = ReportTable::new(&heads);
     for (what, share) in [("pass", &judged.pass), ("excellent", &judged.excellent)] {
@@ -54,7 +55,7 @@ pub(super) fn table(what: &str, rows: &[DimensionPoints], text: &mut ReportText)
     let mut table = ReportTable::new(&[
         (what, Left),
         ("mean", Right),
-        ("95 % interval", Right),
+        (ci95!(), Right),
         ("rating", Left),
         ("items", Right),
     ]);
@@ -63,8 +64,8 @@ pub(super) fn table(what: &str, rows: &[DimensionPoints], text: &mut ReportText)
         let rating = mean.zip(row.points.scale);
         table.row([
             row.name.replace('_', " "),
-            mean.map_or_else(|| "-".to_owned(), |mean| format!("{mean:.2}")),
-            interval(&row.points).unwrap_or_else(|| "-".to_owned()),
+            or_dash(mean.map(|mean| Scale(mean, 2))),
+            or_dash(mean_interval(&row.points)),
             rating.map_or_else(
                 || "-".to_owned(),
                 |(mean, scale)| ItemRating::of(mean, scale).to_string(),

@@ -1,7 +1,8 @@
 //! What people say of generated items.
 
 use super::judged::table;
-use super::words::{cell, counted};
+use super::words::{cell, part};
+use crate::figure::ci95;
 use crate::flow::figures::ReviewedItems;
 use crate::report::document::ReportSide::{Left, Right};
 use crate::report::document::{ReportTable, ReportText};
@@ -9,14 +10,11 @@ use crate::report::document::{ReportTable, ReportText};
 /// What people say of generated items.
 pub(super) fn reviewed(reviewed: &ReviewedItems, text: &mut ReportText) {
     text.part("What people say");
-    text.paragraph(format!(
-        "Reviewed: {}.",
-        counted(&reviewed.reviewed, "items")
-    ));
+    text.paragraph(format!("Reviewed: {}.", part(&reviewed.reviewed, "items")));
     let heads = [
         ("status", Left),
         ("items", Right),
-        ("share (95 % interval)", Left),
+        (ci95!("share ("; ")"), Left),
     ];
     let mut statuses = ReportTable::new(&heads);
     for (status, share) in [

@@ -1,9 +1,9 @@
 //! What the checks found, and what they refused.
 
-use super::told::{count, of_whole, share_cell};
+use super::told::{part, share_cell};
+use crate::figure::{Share, counted};
 use crate::generate::statistics::GenerationStatistics;
 use crate::report::document::{ReportBlock, ReportLine, ReportSide, ReportTable, ReportText};
-use crate::text::percent;
 
 use ReportSide::{Left, Right};
 
@@ -69,7 +69,7 @@ pub(super) fn checks(of: &GenerationStatistics, text: &mut ReportText) {
     );
     if let Some(solver) = &of.solver {
         text.part("Solved again");
-        let agrees = of_whole(solver.agrees, solver.solved, solver.share, solver.ci95);
+        let agrees = part(solver.agrees, solver.solved, solver.share, solver.ci95);
         text.paragraph(format!(
             "Of the accepted items, who saw the problem alone came to the same answer in {agrees}."
         ));
@@ -88,7 +88,7 @@ fn nearest(of: &GenerationStatistics, text: &mut ReportText) {
     }
     text.paragraph(format!(
         "The accepted item that is nearest to a reference has {} of its phrases of eight words in common with it.",
-        percent(first.share)
+        Share(first.share)
     ));
     let mut table = ReportTable::new(&[
         ("item", Left),
@@ -100,7 +100,7 @@ fn nearest(of: &GenerationStatistics, text: &mut ReportText) {
         table.row([
             it.id.clone(),
             it.reference_id.clone().unwrap_or_else(|| "-".to_owned()),
-            percent(it.share),
+            Share(it.share).to_string(),
         ]);
     }
     text.table(table);
@@ -117,7 +117,7 @@ pub(super) fn refused(of: &GenerationStatistics, text: &mut ReportText) {
         });
         return;
     }
-    let share = of_whole(
+    let share = part(
         replies.refused,
         replies.checked,
         replies.share,
@@ -129,7 +129,7 @@ pub(super) fn refused(of: &GenerationStatistics, text: &mut ReportText) {
     let lines = replies.reasons.iter().map(|(reason, refused)| {
         let line = ReportLine::default()
             .strong(reason.clone())
-            .plain(format!(": {}", count(*refused, "reply")));
+            .plain(format!(": {}", counted(*refused, "reply")));
         let examples = of.examples.iter();
         let examples = examples.filter(|it| it.check == *reason && it.told != it.check);
         examples.enumerate().fold(line, |line, (place, example)| {

@@ -1,42 +1,24 @@
 //! Figures in words.
 
-use crate::text::percent;
+use crate::figure::{Interval, Share, or_dash};
 
-/// `1 item`, `3 items`; `1 reply`, `2 replies`.
-pub(super) fn count(number: u64, what: &str) -> String {
-    if number == 1 {
-        return format!("1 {what}");
-    }
-    match what.strip_suffix('y') {
-        Some(stem) => format!("{number} {stem}ies"),
-        None => format!("{number} {what}s"),
-    }
-}
-
-/// `90.0 % (74.4 % to 96.5 %)`, the second being the 95 % interval.
+/// `90.0 % (74.4 % to 96.5 %)`, the second being the 95 % confidence interval.
 pub(super) fn share_cell(share: Option<f64>, ci95: Option<[f64; 2]>) -> String {
-    match (share, ci95) {
-        (Some(share), Some([low, high])) => {
-            format!("{} ({} to {})", percent(share), percent(low), percent(high))
-        }
-        _ => "-".to_owned(),
-    }
+    or_dash(
+        share
+            .zip(ci95)
+            .map(|(share, ci95)| Share(share).with_interval(ci95)),
+    )
 }
 
-/// `27 of 30 (90.0 %, 95 % interval 74.4 % to 96.5 %)`.
-pub(super) fn of_whole(
-    part: u64,
-    whole: u64,
-    share: Option<f64>,
-    ci95: Option<[f64; 2]>,
-) -> String {
-    match (share, ci95) {
-        (Some(share), Some([low, high])) => format!(
-            "{part} of {whole} ({}, 95 % interval {} to {})",
-            percent(share),
-            percent(low),
-            percent(high)
+/// `27 of 30 (90.0 %, 95 % confidence interval 74.4 % to 96.5 %)`.
+pub(super) fn part(part: u64, whole: u64, share: Option<f64>, ci95: Option<[f64; 2]>) -> String {
+    match share.zip(ci95) {
+        Some((share, ci95)) => format!(
+            "{part} of {whole} ({}, {})",
+            Share(share),
+            Interval(ci95.map(Share)).ci95()
         ),
-        _ => format!("{part} of {whole}"),
+        None => format!("{part} of {whole}"),
     }
 }

@@ -1,8 +1,9 @@
 //! The figures of runs by themselves, side by side: how right, how dear, how fast, what errored.
 
 use super::ComparedRun;
+use crate::figure::{Interval, Seconds, Share, Usd, ci95};
 use crate::report::accuracy;
-use crate::text::{clean, percent};
+use crate::text::clean;
 
 /// The rows: a title, and a cell for each run. Those that no run has are left out.
 pub(crate) fn figure_rows(runs: &[&ComparedRun]) -> Vec<(String, Vec<String>)> {
@@ -19,11 +20,11 @@ pub(crate) fn figure_rows(runs: &[&ComparedRun]) -> Vec<(String, Vec<String>)> {
     row("accuracy", &|run| {
         accuracy::shown(run.accuracy, run.accuracy_bounds)
     });
-    row("95 % interval", &|run| {
+    row(ci95!(), &|run| {
         let is_range = run.accuracy_bounds.is_some_and(|[low, high]| low < high);
         // That of what was answered would hide what was not.
-        let [low, high] = run.accuracy_ci95.filter(|_| !is_range)?;
-        Some(format!("{} to {}", percent(low), percent(high)))
+        let ends = run.accuracy_ci95.filter(|_| !is_range)?;
+        Some(Interval(ends.map(Share)).to_string())
     });
     row("errors", &|run| Some(run.errors.to_string()));
     for kind in kinds(runs) {
@@ -32,7 +33,8 @@ pub(crate) fn figure_rows(runs: &[&ComparedRun]) -> Vec<(String, Vec<String>)> {
         });
     }
     row("error rate", &|run| {
-        run.error_rate.filter(|rate| *rate > 0.0).map(percent)
+        let rate = run.error_rate.filter(|rate| *rate > 0.0)?;
+        Some(Share(rate).to_string())
     });
     row("skipped", &|run| {
         (run.skipped > 0).then(|| run.skipped.to_string())
@@ -46,14 +48,20 @@ pub(crate) fn figure_rows(runs: &[&ComparedRun]) -> Vec<(String, Vec<String>)> {
     row("output tokens", &|run| {
         Some(run.usage.output_tokens?.to_string())
     });
-    row("cost", &|run| run.usage.cost_usd.map(usd));
+    row("cost", &|run| Some(Usd(run.usage.cost_usd?).to_string()));
     row("cost per sample", &|run| {
         let cost = run.usage.cost_usd?;
-        Some(usd(cost / crate::stats::as_f64(run.usage.samples.max(1))))
+        Some(Usd(cost / crate::stats::as_f64(run.usage.samples.max(1))).to_string())
     });
-    row("cost of judges", &|run| run.judge_usage?.cost_usd.map(usd));
-    row("latency p50", &|run| Some(seconds(run.latency_s?.p50)));
-    row("latency p95", &|run| Some(seconds(run.latency_s?.p95)));
+    row("cost of judges", &|run| {
+        Some(Usd(run.judge_usage?.cost_usd?).to_string())
+    });
+    row("latency p50", &|run| {
+        Some(Seconds(run.latency_s?.p50).to_string())
+    });
+    row("latency p95", &|run| {
+        Some(Seconds(run.latency_s?.p95).to_string())
+    });
     let known = rows.into_iter();
     let known = known.filter(|(_, cells)| cells.iter().any(Option::is_some));
     let known = known.map(|(title, cells)| {
@@ -70,16 +78,4 @@ fn kinds<'a>(runs: &[&'a ComparedRun]) -> Vec<&'a String> {
     kinds.sort();
     kinds.dedup();
     kinds
-}
-
-fn usd(usd: f64) -> String {
-    if usd.abs() < 0.1 && usd != 0.0 {
-        format!("{usd:.6} USD")
-    } else {
-        format!("{usd:.2} USD")
-    }
-}
-
-fn seconds(seconds: f64) -> String {
-    format!("{seconds:.3} s")
 }

@@ -2,8 +2,9 @@
 //! difference alone.
 
 use super::{ComparedRun, RunPair};
-use crate::text::{clean, percent};
-use crate::verdict::check::{ComparedVerdict, ErrorBounds, PairedFigures, show_p};
+use crate::figure::{Interval, P, Points, Share, or_dash};
+use crate::text::clean;
+use crate::verdict::check::{ComparedVerdict, ErrorBounds, PairedFigures};
 use crate::verdict::compare::RunsComparison;
 
 /// Below which p two runs are told apart.
@@ -45,9 +46,9 @@ pub(crate) fn said([a, b]: [&ComparedRun; 2], compared: &RunsComparison) -> Vec<
     ];
     if let Some((p, both)) = compared.whole.p.zip(compared.whole.p_two_sided) {
         said.push(format!(
-            "p = {} that an agent that did not change does so badly or worse, as in `no_regression`; {} in either direction",
-            show_p(p),
-            show_p(both)
+            "{} that an agent that did not change does so badly or worse, as in `no_regression`; {} in either direction",
+            P(p),
+            P(both).cell()
         ));
     }
     said.extend(apart);
@@ -59,7 +60,7 @@ pub(crate) fn said([a, b]: [&ComparedRun; 2], compared: &RunsComparison) -> Vec<
     if compared.whole.verdict == ComparedVerdict::NotToldApart {
         let drop = compared.seen.smallest_drop.map_or_else(
             || "no drop is".to_owned(),
-            |drop| format!("a drop of {:.1} points or more is", drop * 100.0),
+            |drop| format!("a drop of {} points or more is", Points(drop).unsigned()),
         );
         said.push(format!(
             "with {n} {} {drop} seen with 80 % power, {}",
@@ -203,22 +204,20 @@ fn of_errors([a, b]: [&str; 2], compared: &RunsComparison) -> Vec<String> {
     ]
 }
 
-/// `-8.3 points (-20.1 to +3.0, p = 0.1250)`
+/// `-8.3 points (-20.1 to +3.0, p = 0.13)`
 fn end(figures: &PairedFigures) -> String {
     let [points, interval] = difference_cells(figures);
-    let p = figures.p.map(show_p).unwrap_or_default();
-    format!("{points} points ({interval}, p = {p})")
+    let p = figures
+        .p
+        .map(P)
+        .map_or_else(String::new, |p| format!(", {p}"));
+    format!("{points} points ({interval}{p})")
 }
 
-/// `-4.2 points (95 % interval -9.1 to +0.8)`
+/// `-4.2 points (95 % confidence interval -9.1 to +0.8)`
 fn spelled(figures: &PairedFigures) -> Option<String> {
-    let (value, [low, high]) = (figures.difference?, figures.difference_ci95?);
-    Some(format!(
-        "{:+.1} points (95 % interval {:+.1} to {:+.1})",
-        value * 100.0,
-        low * 100.0,
-        high * 100.0
-    ))
+    let (value, ci95) = (figures.difference?, figures.difference_ci95?);
+    Some(Points(value).with_ci95(ci95))
 }
 
 fn samples(count: u64) -> &'static str {
@@ -227,18 +226,15 @@ fn samples(count: u64) -> &'static str {
 
 /// A share as it is shown; a dash for none.
 pub(crate) fn share(share: Option<f64>) -> String {
-    share.map_or_else(|| "-".to_owned(), percent)
+    or_dash(share.map(Share))
 }
 
 /// The difference and its interval, in points.
 pub(crate) fn difference_cells(figures: &PairedFigures) -> [String; 2] {
-    let points = |share: f64| format!("{:+.1}", share * 100.0);
-    let none = || "-".to_owned();
+    let ends = figures.difference_ci95;
     [
-        figures.difference.map_or_else(none, points),
-        figures.difference_ci95.map_or_else(none, |[low, high]| {
-            format!("{} to {}", points(low), points(high))
-        }),
+        or_dash(figures.difference.map(Points)),
+        or_dash(ends.map(|ends| Interval(ends.map(Points)))),
     ]
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::chart::{IntervalScale, intervals};
 use super::charts::accuracy_row;
 use super::escape::text;
+use crate::figure::ci95;
 use crate::report::document::{
     ReportBar, ReportBlock, ReportLine, ReportSide, ReportSpan, ReportTable, ReportText,
 };
@@ -99,7 +100,7 @@ fn bars(shown: &[ReportBar], out: &mut dyn Write) -> io::Result<()> {
         )
     });
     let rows: Vec<_> = rows.collect();
-    let heads = ["", "share, 95 % interval", "in words"];
+    let heads = ["", ci95!("share, "), "in words"];
     intervals("Shares", heads, IntervalScale::SHARES, &rows, out)
 }
 

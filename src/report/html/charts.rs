@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use super::chart::{HistogramMark, IntervalRow, IntervalScale, histogram, intervals, matrix};
 use super::escape::text;
 use super::noted::NotedSamples;
+use crate::figure::{Interval, Scale, Seconds, Share, ci95};
 use crate::report::accuracy;
 use crate::report::judge::pairs::lines as pair_lines;
 use crate::report::judge::{corrected, jury, line};
-use crate::text::percent;
 use crate::verdict::summary::{Group, JudgeSummary, Labels, Summary, judge_notices};
 
 /// Values of a dimension that are drawn.
@@ -50,8 +50,8 @@ pub(super) fn accuracy_row(
 ) -> IntervalRow {
     let range = bounds.filter(|[low, high]| low < high);
     let mut figures = accuracy::shown(share, bounds).unwrap_or_else(|| "–".to_owned());
-    if let (None, Some([low, high])) = (range, interval) {
-        figures = format!("{figures} ({} to {})", percent(low), percent(high));
+    if let (None, Some(interval)) = (range, interval) {
+        figures = format!("{figures} ({})", Interval(interval.map(Share)));
     }
     IntervalRow {
         label,
@@ -79,7 +79,7 @@ fn of_group(label: String, group: &Group) -> IntervalRow {
     )
 }
 
-const HEADS: [&str; 3] = ["", "accuracy, 95 % interval", "correct"];
+const HEADS: [&str; 3] = ["", ci95!("accuracy, "), "correct"];
 
 fn slices(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
     if summary.slices.is_empty() {
@@ -175,8 +175,11 @@ fn latency(summary: &Summary, noted: &NotedSamples, out: &mut dyn Write) -> io::
     )?;
     writeln!(
         out,
-        "<p>Median {:.3} s, p95 {:.3} s, p99 {:.3} s, the slowest {:.3} s.</p>",
-        latency.p50, latency.p95, latency.p99, latency.max
+        "<p>Median {}, p95 {}, p99 {}, the slowest {}.</p>",
+        Seconds(latency.p50),
+        Seconds(latency.p95),
+        Seconds(latency.p99),
+        Seconds(latency.max)
     )
 }
 
@@ -227,18 +230,18 @@ fn judges(judge: &JudgeSummary, out: &mut dyn Write) -> io::Result<()> {
                     ..IntervalRow::default()
                 });
             }
-            let [low, high] = of.ci95;
+            let ci95 = Interval(of.ci95.map(|end| Scale(end, 3)));
             rows.push(IntervalRow {
                 label: format!("{figure}, corrected by labels"),
                 value: Some(of.value),
                 interval: Some(of.ci95),
-                figures: format!("{:.3} ({low:.3} to {high:.3})", of.value),
+                figures: format!("{:.3} ({ci95})", of.value),
                 note: format!("{} labels", of.labels),
                 ..IntervalRow::default()
             });
         }
         if !rows.is_empty() {
-            let heads = ["", "mean, 95 % interval", "of"];
+            let heads = ["", ci95!("mean, "), "of"];
             let scale = around(&ends);
             let caption = format!("What people's labels make of {name}");
             intervals(&caption, heads, scale, &rows, out)?;
@@ -266,7 +269,7 @@ fn kappas(judge: &JudgeSummary, out: &mut dyn Write) -> io::Result<()> {
         let calibration = calibration?;
         let kappa = calibration.kappa?;
         let interval = calibration.kappa_ci95;
-        let shown = interval.map(|[low, high]| format!(" ({low:.2} to {high:.2})"));
+        let shown = interval.map(|ends| format!(" ({})", Interval(ends.map(|end| Scale(end, 2)))));
         Some(IntervalRow {
             label: name.clone(),
             value: Some(kappa),
@@ -285,7 +288,7 @@ fn kappas(judge: &JudgeSummary, out: &mut dyn Write) -> io::Result<()> {
         high: 1.0,
         mark: Some(0.0),
     };
-    let heads = ["", "kappa, 95 % interval", "of"];
+    let heads = ["", ci95!("kappa, "), "of"];
     let caption = "Agreement with people: 1 is always, 0 is by chance";
     intervals(caption, heads, scale, &rows, out)
 }

@@ -7,10 +7,11 @@ use super::chart::{IntervalRow, IntervalScale, intervals};
 use super::escape::{cut, lines, text};
 use super::noted::{MOST_FLIPPED, NotedSample, NotedSamples, SampleStanding};
 use crate::exit::Exit;
+use crate::figure::{Interval, Points, Share, ci95};
 use crate::report::accuracy;
 use crate::report::reported::ReportedRun;
 use crate::report::words::overview::not_passed;
-use crate::text::{percent, shell_word};
+use crate::text::shell_word;
 use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::summary::{BaselineChange, Summary};
 
@@ -88,28 +89,21 @@ pub(super) fn headline(summary: &Summary) -> String {
             format!("<b>{range}</b> correct, {missing}: {correct} of the {scored} scored")
         }
         (Some(share), None) => {
-            let interval = summary.accuracy_ci95.map(|[low, high]| {
-                format!(", 95 % interval {} to {}", percent(low), percent(high))
-            });
-            let interval = interval.unwrap_or_default();
-            format!("<b>{share}</b> correct: {correct} of {scored}{interval}")
+            let ci95 = summary
+                .accuracy_ci95
+                .map(|ci95| Interval(ci95.map(Share)).ci95());
+            let ci95 = ci95.map_or_else(String::new, |ci95| format!(", {ci95}"));
+            format!("<b>{share}</b> correct: {correct} of {scored}{ci95}")
         }
         (None, _) => "Nothing was scored".to_owned(),
     }
 }
 
-/// `-12.0 points`
-pub(super) fn points(difference: f64) -> String {
-    format!("{:+.1} points", difference * 100.0).replace('-', "\u{2212}")
-}
-
 fn changed(change: &BaselineChange) -> String {
-    let [low, high] = change.difference_ci95;
     format!(
-        "<b>{}</b> since the baseline (95 % interval {} to {}): {} became wrong, {} became right, of {} compared",
-        points(change.difference),
-        points(low),
-        points(high),
+        "<b>{} points</b> since the baseline ({}): {} became wrong, {} became right, of {} compared",
+        Points(change.difference),
+        Interval(change.difference_ci95.map(Points)).ci95(),
         change.worse,
         change.better,
         change.n
@@ -231,22 +225,20 @@ fn sign(verdict: Verdict) -> &'static str {
 }
 
 fn flips(change: &BaselineChange, noted: &NotedSamples, out: &mut dyn Write) -> io::Result<()> {
-    let [low, high] = change.difference_ci95;
     let row = IntervalRow {
         label: "accuracy".to_owned(),
         value: Some(change.difference),
         interval: Some(change.difference_ci95),
         figures: format!(
-            "{} ({} to {})",
-            points(change.difference),
-            points(low),
-            points(high)
+            "{} points ({})",
+            Points(change.difference),
+            Interval(change.difference_ci95.map(Points))
         ),
         note: format!("{} compared", change.n),
         ..IntervalRow::default()
     };
     writeln!(out, "<h3>Since the baseline</h3>")?;
-    let heads = ["", "change, 95 % interval", "samples"];
+    let heads = ["", ci95!("change, "), "samples"];
     let scale = IntervalScale::differences([change.difference_ci95]);
     intervals("Change of accuracy", heads, scale, &[row], out)?;
     let sides = [

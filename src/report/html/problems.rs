@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use super::escape::{cut, text};
+use crate::figure::{Seconds, Usd};
 use crate::verdict::groups::{GroupedFailures, SampleFigure, WrongGroup};
 
 /// Reasons of wrong answers that are told at once; the others are one click away.
@@ -62,10 +63,10 @@ pub(super) fn problems(
     }
     // How long answers took that were given before is not known.
     if !is_recorded {
-        let seconds = |value: f64| format!("{value:.3} s");
+        let seconds = |value: f64| Seconds(value).to_string();
         ranked("The slowest", &groups.slowest, &seconds, out)?;
     }
-    let dollars = |value: f64| format!("{value:.6} USD");
+    let dollars = |value: f64| Usd(value).to_string();
     ranked("The dearest", &groups.dearest, &dollars, out)
 }
 

@@ -14,6 +14,7 @@ use super::page::HtmlPage;
 use super::problems::problems;
 use super::script::REPORT;
 use crate::error::Result;
+use crate::figure::{Seconds, Usd, ci95};
 use crate::report::figures::RunFigures;
 use crate::report::format::{ReportAudience, ReportFormat, unwritten};
 use crate::report::matrix::told::told as ranked_in_words;
@@ -144,7 +145,7 @@ fn head(runs: &[ReportedRun], out: &mut dyn Write) -> io::Result<()> {
         )
     });
     let rows: Vec<_> = rows.collect();
-    let heads = ["run", "accuracy, 95 % interval", "correct"];
+    let heads = ["run", ci95!("accuracy, "), "correct"];
     intervals("Accuracy", heads, IntervalScale::SHARES, &rows, out)?;
     let points = runs.iter().enumerate().filter_map(|(place, run)| {
         Some(ScatterPoint {
@@ -219,17 +220,17 @@ fn facts(run: &ReportedRun, out: &mut dyn Write) -> io::Result<()> {
         facts.push(("steps of a right answer", steps));
     }
     if let Some(cost) = summary.usage.cost_usd {
-        facts.push(("cost", format!("{cost:.4} USD")));
+        facts.push(("cost", Usd(cost).to_string()));
     }
     let judge = summary.judge.as_ref();
     if let Some(cost) = judge.and_then(|judge| judge.usage.cost_usd) {
-        facts.push(("of judges", format!("{cost:.4} USD")));
+        facts.push(("of judges", Usd(cost).to_string()));
     }
     if let Some(tokens) = summary.usage.tokens() {
         facts.push(("tokens", tokens.to_string()));
     }
     if let Some(seconds) = manifest.duration_s {
-        facts.push(("took", format!("{seconds:.1} s")));
+        facts.push(("took", Seconds(seconds).to_string()));
     }
     if let Some(agent) = run.agent() {
         facts.push(("agent", agent.to_owned()));

@@ -1,5 +1,6 @@
 //! How far the judges of a jury agree, for people.
 
+use crate::figure::{Interval, Scale, Share, or_dash};
 use crate::verdict::agreement::ScorerPair;
 use crate::verdict::judged::calibration::JudgeCalibration;
 use crate::verdict::summary::{JurorSummary, JurySummary, LabelAgreement};
@@ -16,7 +17,7 @@ pub(crate) fn line(jury: &JurySummary) -> String {
     let low = shares.clone().reduce(f64::min);
     let high = shares.reduce(f64::max);
     if let (Some(low), Some(high)) = (low, high) {
-        let [low, high] = [low, high].map(percent);
+        let [low, high] = [low, high].map(|share| Share(share).to_string());
         figures.push(if low == high {
             format!("pairs agree in {low}")
         } else {
@@ -59,13 +60,12 @@ pub(crate) fn labels_line(jury: &JurySummary) -> Option<String> {
 
 /// With its interval.
 pub(crate) fn agreement(labels: &LabelAgreement) -> String {
-    let of = |[low, high]: [f64; 2]| format!(" [{low:.2}, {high:.2}]");
+    let of = |ends: [f64; 2]| format!(" ({})", Interval(ends.map(|end| Scale(end, 2))));
     match (labels.agreement, labels.distance) {
         (Some(share), _) => {
-            let interval = labels.agreement_ci95;
-            let interval = interval.map(|ends| ends.map(|end| 100.0 * end));
-            let interval = interval.map(|[low, high]| format!(" [{low:.1}, {high:.1}]"));
-            format!("{}{}", percent(share), interval.unwrap_or_default())
+            let share = Share(share);
+            let ci95 = labels.agreement_ci95;
+            ci95.map_or_else(|| share.to_string(), |ci95| share.with_interval(ci95))
         }
         (None, Some(distance)) => {
             let interval = labels.distance_ci95.map(of).unwrap_or_default();
@@ -77,7 +77,7 @@ pub(crate) fn agreement(labels: &LabelAgreement) -> String {
 
 /// How often a judge is far from the others.
 pub(crate) fn outliers(judge: &JurorSummary) -> String {
-    let share = judge.outlier_share.map(percent);
+    let share = judge.outlier_share.map(Share);
     share.map_or_else(
         || "-".to_owned(),
         |share| format!("{} ({share})", judge.outliers),
@@ -86,15 +86,10 @@ pub(crate) fn outliers(judge: &JurorSummary) -> String {
 
 /// Both find the same answers correct: the share, and kappa.
 pub(crate) fn pair(pair: &ScorerPair) -> String {
-    let share = pair.agreement.map(percent);
-    let share = share.unwrap_or_else(|| "-".to_owned());
+    let share = or_dash(pair.agreement.map(Share));
     format!("{share} of {}, kappa {}", pair.judged, number(pair.kappa))
 }
 
 pub(crate) fn number(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"))
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    or_dash(value.map(|value| Scale(value, 2)))
 }

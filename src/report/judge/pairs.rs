@@ -1,6 +1,6 @@
 //! How often the answers of a run win, in lines for people.
 
-use crate::text::percent;
+use crate::figure::{Interval, Share};
 use crate::verdict::judged::pairs::{PairsSummary, Standing};
 
 /// The counts, the rate with its interval, what order and length do, and what follows.
@@ -24,9 +24,9 @@ pub fn lines(pairs: &PairsSummary) -> Vec<String> {
     let mut lines = vec![counts];
     if let (Some(rate), Some(ci95)) = (pairs.win_rate, pairs.ci95) {
         lines.push(format!(
-            "win rate {}, 95 % interval {}: {}",
-            percent(rate),
-            interval(ci95, percent),
+            "win rate {}, {}: {}",
+            Share(rate),
+            Interval(ci95.map(Share)).ci95(),
             match pairs.standing {
                 Some(Standing::Above) => "above one half",
                 Some(Standing::Below) => "below one half",
@@ -37,24 +37,20 @@ pub fn lines(pairs: &PairsSummary) -> Vec<String> {
     if let Some(bias) = pairs.position_bias {
         lines.push(format!(
             "position bias {}: the first shown was preferred both times in {} of {inconsistent} inconsistent pairs",
-            percent(bias),
+            Share(bias),
             pairs.first_shown_wins
         ));
     }
     if let Some(length) = pairs.length_coefficient {
-        let signed = |value: f64| format!("{value:+.2}");
-        let within = pairs.length_ci95.map(|ci95| interval(ci95, signed));
+        let ci95 = pairs.length_ci95.map_or_else(
+            || "without an interval".to_owned(),
+            |ends| Interval(ends.map(|end| format!("{end:+.2}"))).ci95(),
+        );
         lines.push(format!(
-            "length coefficient {length:+.2}, 95 % interval {}: what the win rate gains where the answer is much longer than \
-             the other",
-            within.as_deref().unwrap_or("none")
+            "length coefficient {length:+.2}, {ci95}: what the win rate gains where the answer is much longer than the other"
         ));
     }
     lines
-}
-
-fn interval([low, high]: [f64; 2], shown: impl Fn(f64) -> String) -> String {
-    format!("{} to {}", shown(low), shown(high))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::{row, section, table};
+use crate::figure::{Seconds, Usd, or_dash};
 use crate::verdict::summary::Summary;
 
 pub(super) fn costs(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
@@ -20,12 +21,10 @@ pub(super) fn costs(summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
             ("latency, slowest", latency.max),
         ];
         for (name, seconds) in latencies {
-            row(out, &[name.to_owned(), format!("{seconds:.3} s")])?;
+            row(out, &[name.to_owned(), Seconds(seconds).to_string()])?;
         }
     }
-    let cost = usage
-        .cost_usd
-        .map_or("-".to_owned(), |cost| format!("${cost:.4}"));
+    let cost = or_dash(usage.cost_usd.map(Usd));
     if summary.cached > 0 {
         row(
             out,

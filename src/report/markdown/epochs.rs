@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{accuracy, number, row, section, share, table, text};
-use crate::text::percent;
+use crate::figure::{Share, or_dash};
 use crate::verdict::summary::{Estimate, Summary};
 
 /// So many flaky samples are listed; `summary.json` has more.
@@ -75,7 +75,7 @@ fn flaky(
         return Ok(());
     }
     section(out, "Flaky samples")?;
-    let share = disagreement.map_or("-".to_owned(), percent);
+    let share = or_dash(disagreement.map(Share));
     writeln!(
         out,
         "{flaky} samples are correct in some epochs and wrong in others. Asked again, {share} of all verdicts \

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::{row, section, table, text};
+use crate::figure::{Seconds, Usd};
 use crate::report::judge::{corrected, jury as of_jury, pairs, reasons};
 use crate::verdict::judged::calibration::JudgeCalibration;
 use crate::verdict::summary::{JudgeSummary, JurySummary, Summary, judge_notices};
@@ -107,11 +108,11 @@ const FIGURES: &[Figure] = &[
     ("output tokens", |judge| or_dash(judge.usage.output_tokens)),
     ("cost", |judge| {
         let cost = judge.usage.cost_usd;
-        or_dash(cost.map(|cost| format!("${cost:.4}")))
+        or_dash(cost.map(Usd))
     }),
     ("latency, mean", |judge| {
         let latency = judge.latency_s;
-        or_dash(latency.map(|latency| format!("{:.3} s", latency.mean)))
+        or_dash(latency.map(|latency| Seconds(latency.mean)))
     }),
     ("models", |judge| counted(judge.models.iter())),
     ("forms", |judge| counted(judge.forms.iter())),

@@ -1,9 +1,9 @@
 //! What a ranking says, for terminals and reports.
 
 use super::{ALPHA, RankedRun, Ranking};
+use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95, or_dash};
 use crate::report::accuracy;
 use crate::report::document::{ReportSide, ReportTable, ReportText};
-use crate::text::percent;
 
 /// What a ranking says, as a report.
 pub fn told(ranking: &Ranking) -> ReportText {
@@ -53,9 +53,9 @@ pub(in crate::report) fn heads(ranking: &Ranking) -> [&'static str; 10] {
         kinds(ranking),
         "rank",
         "accuracy",
-        "95 % interval",
+        ci95!(),
         "less the first",
-        "95 % interval",
+        ci95!(),
         "group",
         "errors",
         "cost",
@@ -67,12 +67,6 @@ pub(in crate::report) fn heads(ranking: &Ranking) -> [&'static str; 10] {
 pub(in crate::report) fn row(run: &RankedRun) -> [String; 10] {
     let none = || "-".to_owned();
     let [best, worst] = run.rank;
-    let interval = |ends: Option<[f64; 2]>, show: fn(f64) -> String| {
-        ends.map_or_else(none, |[low, high]| {
-            format!("{} to {}", show(low), show(high))
-        })
-    };
-    let points: fn(f64) -> String = |share| format!("{:+.1}", share * 100.0);
     let groups = run.groups.join("");
     [
         run.variant.names(),
@@ -83,14 +77,17 @@ pub(in crate::report) fn row(run: &RankedRun) -> [String; 10] {
         },
         accuracy::shown(run.accuracy, run.accuracy_bounds).unwrap_or_else(none),
         // That of what was answered would hide what was not.
-        interval(run.accuracy_ci95.filter(|_| !is_open(run)), percent),
-        run.difference.map_or_else(none, points),
-        interval(run.difference_ci95, points),
+        or_dash(
+            run.accuracy_ci95
+                .filter(|_| !is_open(run))
+                .map(|ends| Interval(ends.map(Share))),
+        ),
+        or_dash(run.difference.map(Points)),
+        or_dash(run.difference_ci95.map(|ends| Interval(ends.map(Points)))),
         if groups.is_empty() { none() } else { groups },
         run.errors.to_string(),
-        run.cost_usd.map_or_else(none, usd),
-        run.latency_p50_s
-            .map_or_else(none, |seconds| format!("{seconds:.3} s")),
+        or_dash(run.cost_usd.map(Usd)),
+        or_dash(run.latency_p50_s.map(Seconds)),
     ]
 }
 
@@ -130,12 +127,4 @@ pub(in crate::report) fn notices(ranking: &Ranking) -> Vec<String> {
         )
     });
     cached.chain(ranking.notices.iter().cloned()).collect()
-}
-
-fn usd(usd: f64) -> String {
-    if usd.abs() < 0.1 && usd != 0.0 {
-        format!("{usd:.6} USD")
-    } else {
-        format!("{usd:.2} USD")
-    }
 }

@@ -1,11 +1,12 @@
 //! The figures that the table of recommendations is about, each in words and with its interval.
 
+use crate::figure::{Interval, Scale, Share, part_of};
 use crate::report::figures::RunFigures;
 use crate::report::reported::ReportedRun;
 use crate::report::words::fall::falls;
-use crate::report::words::told::{interval, part, points, surely};
+use crate::report::words::told::{difference, surely};
 use crate::stats::{ratio, wilson95, wilson95_of_share};
-use crate::text::{excerpt, percent, shell_word};
+use crate::text::{excerpt, shell_word};
 use crate::verdict::groups::DisagreementGroup;
 use crate::verdict::judged::pairs::PairsSummary;
 
@@ -37,7 +38,7 @@ pub(in crate::report) struct AdvisedRun<'a> {
 pub(in crate::report) struct AdvisedFigure {
     /// In words, with its interval.
     pub(super) told: String,
-    /// Its 95 % interval.
+    /// Its 95 % confidence interval.
     pub(super) interval: Option<[f64; 2]>,
     /// Which of the sorts that rows name, such as the kind of an error.
     pub(super) sort: String,
@@ -89,7 +90,7 @@ impl AdvisedRun<'_> {
     fn of_wrong(&self, count: u64) -> (String, Option<[f64; 2]>, Option<f64>) {
         let wrong = self.figures.wrong;
         (
-            part(count, wrong, "wrong answers"),
+            part_of(count, wrong, "wrong answers"),
             wilson95(count, wrong),
             ratio(count, self.run.summary.scored),
         )
@@ -132,7 +133,7 @@ pub(super) fn errors(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         };
         let told = format!(
             "{} are errors, {most} of kind {}",
-            part(lacking, asked, "answers"),
+            part_of(lacking, asked, "answers"),
             worst.kind
         );
         let is_reached = !NOT_REACHED.contains(&&*worst.kind);
@@ -155,7 +156,7 @@ pub(super) fn change(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let figures = change.map(|change| {
         let told = format!(
             "Accuracy changed by {}, {} became wrong and {} right",
-            points(change),
+            difference(change),
             change.worse,
             change.better
         );
@@ -184,8 +185,8 @@ pub(super) fn accuracy(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let figure = known.map(|(share, ci95)| {
         let told = format!(
             "{} of the answers are right ({})",
-            percent(share),
-            interval(ci95)
+            Share(share),
+            Interval(ci95.map(Share)).ci95()
         );
         let sort = if case.figures.wrong == 0 { "all" } else { "" };
         AdvisedFigure {
@@ -213,9 +214,9 @@ pub(super) fn precision(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         let more = more.map(|n| format!("; about {n} answers would tell"));
         let told = format!(
             "{} of {} answers are right ({}), in truth it may be above {:.0} % or below{}",
-            percent(share),
+            Share(share),
             summary.scored,
-            interval([low, high]),
+            Interval([low, high].map(Share)).ci95(),
             step * 100.0,
             more.unwrap_or_default()
         );
@@ -238,7 +239,10 @@ pub(super) fn uncalibrated(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let known = judge.and_then(|judge| judge.calibration_of(name));
     let kappa = known.and_then(|known| known.kappa.zip(known.kappa_ci95));
     let told = kappa.map(|(kappa, [low, high])| {
-        format!(", kappa {kappa:.2} (95 % interval {low:.2} to {high:.2})")
+        format!(
+            ", kappa {kappa:.2} ({})",
+            Interval([low, high].map(|end| Scale(end, 2))).ci95()
+        )
     });
     let why = known.and_then(|known| known.reason.clone());
     let told = format!(
@@ -260,10 +264,10 @@ pub(super) fn drops(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         let (drop, ci95) = (fall.drop?, fall.interval?);
         let told = format!(
             "{} of the accuracy is lost from level {} to {} ({})",
-            percent(drop),
+            Share(drop),
             excerpt(fall.from),
             excerpt(fall.to),
-            interval(ci95)
+            Interval(ci95.map(Share)).ci95()
         );
         let lost = ratio(fall.wrong, summary.scored);
         Some(AdvisedFigure {
@@ -297,10 +301,10 @@ pub(super) fn weaker_parts(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
             let told = format!(
                 "{dimension} {}: {} right ({}), all {} ({})",
                 excerpt(value),
-                percent(part),
-                interval(ci95),
-                percent(share),
-                interval(whole)
+                Share(part),
+                Interval(ci95.map(Share)).ci95(),
+                Share(share),
+                Interval(whole.map(Share)).ci95()
             );
             // From the nearest ends to the farthest.
             let gap = [whole[0] - ci95[1], whole[1] - ci95[0]];
@@ -397,7 +401,7 @@ pub(super) fn disagreements(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         } else {
             ("rejects", "accepts")
         };
-        let part = part(*count, scored, "answers");
+        let part = part_of(*count, scored, "answers");
         let told = format!("{decides} {one} what {other} {two} in {part}");
         AdvisedFigure {
             sort: one.to_owned(),
@@ -415,7 +419,7 @@ pub(super) fn flaky(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
         let first = case.figures.failures.flaky.samples.first();
         let told = format!(
             "{} are right in some epochs and wrong in others",
-            part(flaky, samples, "samples")
+            part_of(flaky, samples, "samples")
         );
         AdvisedFigure {
             next: first.and_then(|it| case.show(std::slice::from_ref(&it.id))),
@@ -434,7 +438,7 @@ pub(super) fn retries(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let recovered = summary.recovered_by_retry.recovered;
     let told = format!(
         "{} took more than one attempt",
-        part(recovered, asked, "answers")
+        part_of(recovered, asked, "answers")
     );
     vec![AdvisedFigure::new(
         told,

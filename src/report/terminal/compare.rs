@@ -8,13 +8,14 @@ use std::io::{self, Write};
 
 use super::LISTED;
 use super::table::{self, cut};
+use crate::figure::{P, ci95, or_dash};
 use crate::report::compare::figures::figure_rows;
 use crate::report::compare::ids::IdList;
 use crate::report::compare::said::{difference_cells, rows_apart, said, share};
 use crate::report::compare::texts::{FlipAnswer, FlipTexts, ShownFlips};
 use crate::report::compare::{ComparedRun, ComparedRuns, RunPair, UnpairedIds};
 use crate::text::{clean, excerpt};
-use crate::verdict::check::{PairedFigures, show_p};
+use crate::verdict::check::PairedFigures;
 
 /// So many characters of a name are shown.
 const MOST: usize = 28;
@@ -118,15 +119,7 @@ fn by_name(
         return Ok(());
     }
     writeln!(out)?;
-    let heads = [
-        title,
-        "pairs",
-        "A",
-        "B",
-        "points",
-        "95 % interval",
-        "p (two-sided)",
-    ];
+    let heads = [title, "pairs", "A", "B", "points", ci95!(), "p (two-sided)"];
     let mut rows = vec![heads.map(clean).to_vec()];
     rows.extend(figures.iter().take(LISTED).map(|(name, it)| {
         let mut row = vec![
@@ -136,7 +129,7 @@ fn by_name(
             share(it.accuracy_b),
         ];
         row.extend(difference_cells(it));
-        row.push(it.p_two_sided.map_or_else(|| "-".to_owned(), show_p));
+        row.push(or_dash(it.p_two_sided.map(|p| P(p).cell())));
         row
     }));
     table::write("  ", &rows, out)?;

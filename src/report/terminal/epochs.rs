@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use crate::figure::Share;
 use crate::report::accuracy;
-use crate::text::{clean, percent};
+use crate::text::clean;
 use crate::verdict::summary::{EpochFigures, Estimate, Summary};
 
 /// How many flaky samples are named.
@@ -63,7 +64,7 @@ fn flaky(summary: &Summary, figures: &EpochFigures, out: &mut dyn Write) -> io::
         figures.flaky, figures.scored
     )?;
     if let Some(disagreement) = figures.disagreement {
-        let share = percent(disagreement);
+        let share = Share(disagreement);
         write!(out, "; asked again, {share} of the verdicts change")?;
     }
     let named = summary.flaky.iter().take(NAMED);

@@ -190,14 +190,14 @@ mod tests {
         records.push(record("c", Status::TimedOut, false, "other"));
         let mut out = Vec::new();
         slices(&Summary::of("e", &records), &mut out).unwrap();
-        let expect = "  level  correct     accuracy
-  l0      0 of 1  0 % to 50 %           (+1 error)
-  l1      0 of 1        0.0 %
-  l2      0 of 1        0.0 %
-  l3      1 of 1      100.0 %
-  l4      1 of 1      100.0 %
-  l5      1 of 1      100.0 %
-  other   0 of 0          N/A  1 without a verdict
+        let expect = "  level  correct         accuracy
+  l0      0 of 1  0.0 % to 50.0 %           (+1 error)
+  l1      0 of 1            0.0 %
+  l2      0 of 1            0.0 %
+  l3      1 of 1          100.0 %
+  l4      1 of 1          100.0 %
+  l5      1 of 1          100.0 %
+  other   0 of 0              N/A  1 without a verdict
 ";
         assert_eq!(String::from_utf8(out).unwrap(), expect);
         let records: Vec<_> = (0..50)

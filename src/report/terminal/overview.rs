@@ -7,8 +7,9 @@ use std::io::{self, Write};
 
 use super::paint::{Paint, Tone};
 use super::table::{self, TableCell, cut_inside};
-use super::{amounts, next, runs};
+use super::{next, runs};
 use crate::exit::Exit;
+use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95};
 use crate::report::accuracy;
 use crate::report::glance::{GateCounts, counted};
 use crate::stats::as_f64;
@@ -200,9 +201,9 @@ fn cells(rows: &[OverviewRow], layout: OverviewLayout) -> Vec<Vec<TableCell>> {
         ("samples", layout.has(OverviewColumn::Samples)),
         ("", layout.bar > 0),
         ("accuracy", true),
-        ("95 % interval", has_interval),
+        (ci95!(), has_interval),
         ("change", has_change),
-        ("95 % interval", has_change && has_interval),
+        (ci95!(), has_change && has_interval),
         ("errors", layout.has(OverviewColumn::Errors)),
         (
             "cost",
@@ -244,13 +245,13 @@ fn one(row: &OverviewRow, layout: OverviewLayout) -> Vec<TableCell> {
         Some((shown, _)) if shown.contains(" to ") => (TableCell::plain(shown), none()),
         Some((shown, [low, high])) => (
             TableCell::plain(shown),
-            TableCell::plain(points([*low, *high])),
+            TableCell::plain(Interval([Share(*low), Share(*high)]).to_string()),
         ),
         None => (none(), none()),
     };
     let (change, change_interval) = match &row.change {
         Some(change) => {
-            let [low, high] = change.difference_ci95;
+            let ends @ [low, high] = change.difference_ci95;
             let tone = if high < 0.0 {
                 Tone::Bad
             } else if low > 0.0 {
@@ -258,10 +259,9 @@ fn one(row: &OverviewRow, layout: OverviewLayout) -> Vec<TableCell> {
             } else {
                 Tone::Plain
             };
-            let shown = signed(change.difference);
             (
-                TableCell::new(tone, shown),
-                TableCell::plain(format!("{} to {}", signed(low), signed(high))),
+                TableCell::new(tone, Points(change.difference).to_string()),
+                TableCell::plain(Interval(ends.map(Points)).to_string()),
             )
         }
         None => (none(), none()),
@@ -270,7 +270,9 @@ fn one(row: &OverviewRow, layout: OverviewLayout) -> Vec<TableCell> {
         0 => TableCell::plain("0"),
         errors => TableCell::new(Tone::Unsure, errors.to_string()),
     };
-    let cost = row.cost_usd.map(|usd| TableCell::plain(amounts::usd(usd)));
+    let cost = row
+        .cost_usd
+        .map(|usd| TableCell::plain(Usd(usd).to_string()));
     vec![
         TableCell::new(name_tone, cut_inside(&row.eval, layout.name)),
         if row.has_run() {
@@ -286,7 +288,7 @@ fn one(row: &OverviewRow, layout: OverviewLayout) -> Vec<TableCell> {
         if row.has_run() { errors } else { none() },
         cost.unwrap_or_else(none),
         if row.has_run() {
-            TableCell::plain(amounts::seconds(row.duration_s))
+            TableCell::plain(Seconds(row.duration_s).to_string())
         } else {
             none()
         },
@@ -319,8 +321,8 @@ fn total(rows: &[OverviewRow]) -> Vec<TableCell> {
         TableCell::default(),
         TableCell::default(),
         faint(errors.to_string()),
-        faint(cost.map(amounts::usd).unwrap_or_default()),
-        faint(amounts::seconds(seconds)),
+        faint(cost.map(|usd| Usd(usd).to_string()).unwrap_or_default()),
+        faint(Seconds(seconds).to_string()),
         gates(all),
     ]
 }
@@ -335,22 +337,6 @@ fn gates(counts: GateCounts) -> TableCell {
         _ => Tone::Faint,
     };
     TableCell::new(tone, runs::gates(counts))
-}
-
-/// `48.8 to 80.8`
-fn points([low, high]: [f64; 2]) -> String {
-    format!("{:.1} to {:.1}", low * 100.0, high * 100.0)
-}
-
-/// A difference in points: `+2.5`.
-fn signed(difference: f64) -> String {
-    // What rounds to nothing has no sign.
-    let points = (difference * 1000.0).round() / 10.0;
-    if points == 0.0 {
-        "0.0".to_owned()
-    } else {
-        format!("{points:+.1}")
-    }
 }
 
 /// `████▒▒▒▒▒░`: full up to where an accuracy lies at least, grey up to where it lies at most.
@@ -458,13 +444,6 @@ mod tests {
         check([1.0, 1.0], "██████████");
         check([0.0, 1.0], "▒▒▒▒▒▒▒▒▒▒");
         check([0.566, 1.0], "██████▒▒▒▒");
-    }
-
-    #[test]
-    fn a_difference_has_a_sign_where_it_is_one() {
-        assert_eq!(signed(0.025), "+2.5");
-        assert_eq!(signed(-0.2), "-20.0");
-        assert_eq!(signed(-0.0001), "0.0");
     }
 
     #[test]

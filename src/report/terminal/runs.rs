@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::paint::{Paint, Tone};
 use super::table::{self, TableCell, cut};
+use crate::figure::{Seconds, Usd, or_dash};
 use crate::report::accuracy;
 use crate::report::glance::{GateCounts, GlanceStatus, RunGlance};
 use crate::text::clean;
@@ -67,9 +68,8 @@ fn row(run: &RunGlance) -> Vec<TableCell> {
         accuracy::shown(run.accuracy, run.accuracy_bounds).unwrap_or_else(none),
         count(run.errors),
         run.gates.map_or_else(none, gates),
-        run.cost_usd
-            .map_or_else(none, |usd| format!("{usd:.2} USD")),
-        run.duration_s.map_or_else(none, |s| format!("{s:.1} s")),
+        or_dash(run.cost_usd.map(Usd)),
+        or_dash(run.duration_s.map(Seconds)),
         clean(&run.run_id),
     ];
     let mut cells = cells.map(TableCell::plain);

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use super::table::{self, cut};
 use crate::data::score::OTHER;
+use crate::figure::{Interval, Scale, Share, ci95, or_dash};
 use crate::report::accuracy;
-use crate::text::{clean, percent};
+use crate::text::clean;
 use crate::verdict::summary::{Labels, Summary};
 
 /// More labels than this are not shown one by one; `summary.md` has all.
@@ -25,13 +26,7 @@ pub(super) fn scorers(summary: &Summary, out: &mut dyn Write) -> io::Result<()> 
     let mut scorers: Vec<_> = summary.scorers.iter().collect();
     let decides = |name: &str| summary.scorer.as_deref() == Some(name);
     scorers.sort_by_key(|(name, _)| !decides(name));
-    let mut rows = vec![row(&[
-        "scorer",
-        "correct",
-        "accuracy",
-        "95 % interval",
-        "mean",
-    ])];
+    let mut rows = vec![row(&["scorer", "correct", "accuracy", ci95!(), "mean"])];
     for (name, scorer) in scorers {
         let decides = if decides(name) { " (decides)" } else { "" };
         let interval = scorer.accuracy_ci95.filter(|_| scorer.errors == 0);
@@ -49,10 +44,8 @@ pub(super) fn scorers(summary: &Summary, out: &mut dyn Write) -> io::Result<()> 
             cut(&clean(name), NAME) + decides + marked,
             format!("{} of {}", scorer.correct, scorer.scored),
             accuracy::shown(scorer.accuracy, scorer.accuracy_bounds).unwrap_or("-".to_owned()),
-            interval.map_or("-".to_owned(), |[low, high]| {
-                format!("{} to {}", percent(low), percent(high))
-            }),
-            mean.map_or("-".to_owned(), |mean| format!("{mean:.3}")),
+            or_dash(interval.map(|ci95| Interval(ci95.map(Share)))),
+            or_dash(mean.map(|mean| Scale(*mean, 3))),
             errors,
         ]);
     }
@@ -128,9 +121,9 @@ mod tests {
         let mut out = Vec::new();
         scorers(&summary, &mut out).unwrap();
         let expect = [
-            "  scorer          correct     accuracy      95 % interval   mean",
-            "  gaia (decides)   2 of 2      100.0 %  34.2 % to 100.0 %  1.000",
-            "  exact            0 of 1  0 % to 50 %                  -  0.000  1 not judged",
+            "  scorer          correct         accuracy      95 % interval   mean",
+            "  gaia (decides)   2 of 2          100.0 %  34.2 % to 100.0 %  1.000",
+            "  exact            0 of 1  0.0 % to 50.0 %                  -  0.000  1 not judged",
             "",
         ];
         assert_eq!(String::from_utf8(out).unwrap(), expect.join("\n"));

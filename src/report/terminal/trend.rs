@@ -4,8 +4,9 @@ use std::io::{self, Write};
 
 use super::paint::{Paint, Tone};
 use super::table::{self, TableCell, cut};
-use crate::report::trend::{EvalTrend, alert, mark, measured, minute, points, short_commit};
-use crate::text::{clean, percent};
+use crate::figure::{Interval, Seconds, Share, Usd};
+use crate::report::trend::{EvalTrend, alert, delta, mark, measured, minute, short_commit};
+use crate::text::clean;
 use crate::verdict::alert::AlertVerdict;
 use crate::verdict::trend::{TrendEntry, TrendMark};
 
@@ -59,8 +60,8 @@ fn bars(eval: &EvalTrend<'_>, line: usize, out: &mut dyn Write) -> io::Result<()
     let tier = of
         .tier
         .map_or_else(String::new, |tier| format!(" {}", clean(tier)));
-    let (low, high) = (percent(low), percent(high));
-    writeln!(out, "  accuracy{tier} {bars} {low} to {high}")
+    let range = Interval([Share(low), Share(high)]);
+    writeln!(out, "  accuracy{tier} {bars} {range}")
 }
 
 /// A column that is left out where no run has it.
@@ -80,16 +81,16 @@ const COLUMNS: [Column; 9] = [
     column("tier", |entry| shown(entry.of.tier.as_deref()?), true),
     column("samples", |entry| Some(entry.of.samples.to_string()), false),
     column("accuracy", measured, false),
-    column("points", points, true),
+    column("points", delta, true),
     column("errors", |entry| Some(entry.of.errors.to_string()), false),
     column(
         "cost",
-        |entry| Some(format!("{:.2} USD", entry.of.cost_usd?)),
+        |entry| Some(Usd(entry.of.cost_usd?).to_string()),
         true,
     ),
     column(
         "p50",
-        |entry| Some(format!("{:.1} s", entry.of.latency_s?.p50)),
+        |entry| Some(Seconds(entry.of.latency_s?.p50).to_string()),
         true,
     ),
 ];

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::time::Duration;
 
-use super::{amounts, event};
+use super::event;
 use crate::data::AgentError;
+use crate::figure::Seconds;
 use crate::report::event::Event;
 use crate::text::{clean, excerpt};
 
@@ -106,7 +107,7 @@ impl Troubles {
         for (who, waits) in std::mem::take(&mut self.waits) {
             let Waits { times, waited } = waits;
             if times > SHOWN {
-                let waited = amounts::seconds(waited.as_secs_f64());
+                let waited = Seconds::from(waited);
                 writeln!(
                     out,
                     "{}: {who} was waited for {times} times, {waited} in all",

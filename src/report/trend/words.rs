@@ -1,8 +1,8 @@
 //! What marks of a trend say, for a terminal as for a page. Texts of a history are not cleaned here.
 
 use super::{minute, short_commit};
+use crate::figure::{Interval, P, Points, Share};
 use crate::report::accuracy;
-use crate::text::{p_value, percent};
 use crate::verdict::alert::{AlertResult, AlertVerdict};
 use crate::verdict::trend::{TrendEntry, TrendMark};
 
@@ -37,7 +37,7 @@ pub(crate) fn mark(mark: &TrendMark) -> String {
         }
         TrendMark::Judge => "judge changed".to_owned(),
         TrendMark::Level { before, after, p } => {
-            format!("{} from here, {}", level(*before, *after), p_value(*p))
+            format!("{} from here, {}", level(*before, *after), P(*p))
         }
         TrendMark::Gates {
             failed,
@@ -63,7 +63,7 @@ pub(crate) fn alert(result: &AlertResult) -> String {
 /// `▼ 8.1 points`
 pub(crate) fn level(before: f64, after: f64) -> String {
     let sign = if after < before { '▼' } else { '▲' };
-    format!("{sign} {:.1} points", (after - before).abs() * 100.0)
+    format!("{sign} {} points", Points(after - before).unsigned())
 }
 
 fn gates(failed: usize, inconclusive: usize) -> String {
@@ -82,16 +82,14 @@ pub(crate) fn measured(entry: &TrendEntry<'_>) -> Option<String> {
     let told = accuracy::shown(entry.of.accuracy, bounds)?;
     let is_range = bounds.is_some_and(|[low, high]| low < high);
     Some(match entry.of.accuracy_ci95 {
-        Some([low, high]) if !is_range => {
-            format!("{told} ({:.1} to {})", low * 100.0, percent(high))
-        }
+        Some(ci95) if !is_range => format!("{told} ({})", Interval(ci95.map(Share))),
         _ => told,
     })
 }
 
 /// By how many points it differs from the run before.
-pub(crate) fn points(entry: &TrendEntry<'_>) -> Option<String> {
-    Some(format!("{:+.1}", entry.delta? * 100.0))
+pub(crate) fn delta(entry: &TrendEntry<'_>) -> Option<String> {
+    Some(Points(entry.delta?).to_string())
 }
 
 /// What a change of the level says, if the mark is one: by how much, since which run, and what else was new there.
@@ -114,11 +112,11 @@ pub(super) fn change(entry: &TrendEntry<'_>, told: &TrendMark) -> Option<String>
         new => format!("; new there: {}", new.join(", ")),
     };
     Some(format!(
-        "accuracy {verb} by {:.1} points, from {} to {} ({}), with run {} of {}{tier}{commit}{new}",
-        (after - before).abs() * 100.0,
-        percent(*before),
-        percent(*after),
-        p_value(*p),
+        "accuracy {verb} by {} points, from {} to {} ({}), with run {} of {}{tier}{commit}{new}",
+        Points(after - before).unsigned(),
+        Share(*before),
+        Share(*after),
+        P(*p),
         entry.of.id,
         minute(entry.of.time),
     ))

@@ -1,7 +1,8 @@
 //! For who mends the agent: all figures. The rows of the samples come below.
 
-use super::told::{duration, listed, part, share, usd};
+use super::told::{listed, share};
 use super::{overview, slices};
+use crate::figure::{Seconds, Share, Usd, or_dash, part_of};
 use crate::report::document::{ReportBlock, ReportLine, ReportSide, ReportTable, ReportText};
 use crate::report::figures::RunFigures;
 use crate::report::judge::{corrected, jury, line, pairs};
@@ -9,7 +10,7 @@ use crate::report::metrics::ReportedMetrics;
 use crate::report::recommend::recommendations;
 use crate::report::reported::ReportedRun;
 use crate::report::reviewed::lines as reviewed_lines;
-use crate::text::{excerpt, percent};
+use crate::text::excerpt;
 use crate::verdict::groups::SampleFigure;
 use crate::verdict::summary::{Summary, judge_notices};
 
@@ -37,8 +38,8 @@ pub(super) fn text(run: &ReportedRun, figures: &RunFigures) -> ReportText {
     judges(summary, &mut text);
     reviewed(summary, &mut text);
     repeats(summary, figures, &mut text);
-    let seconds = |it: &SampleFigure| duration(it.value);
-    let dollars = |it: &SampleFigure| usd(it.value);
+    let seconds = |it: &SampleFigure| Seconds(it.value).to_string();
+    let dollars = |it: &SampleFigure| Usd(it.value).to_string();
     // Of answers that are there at once, the slowest says nothing.
     let is_slow = figures.failures.slowest.iter().any(|it| it.value >= 0.05);
     if is_slow && !run.is_recorded() {
@@ -225,7 +226,7 @@ fn scorers(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
         table.row([
             format!("{decides} {}", found(group.accepted)),
             format!("{} {}", group.other, found(!group.accepted)),
-            part(group.count, summary.scored, "answers"),
+            part_of(group.count, summary.scored, "answers"),
             named(&group.ids, group.count),
         ]);
     }
@@ -286,12 +287,12 @@ fn repeats(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
         // Of one answer both are the mean of the samples' accuracies.
         for (k, estimate) in estimates.iter().filter(|(k, _)| **k > 1) {
             let bounds = estimate.low.zip(estimate.high).map(<[f64; 2]>::from);
-            let error = estimate.standard_error.map(percent);
+            let error = estimate.standard_error.map(Share);
             let shown = crate::report::accuracy::shown(estimate.value, bounds);
             table.row([
                 format!("{name}{k}"),
                 shown.unwrap_or_else(|| "-".to_owned()),
-                error.unwrap_or_else(|| "-".to_owned()),
+                or_dash(error),
             ]);
         }
     }
@@ -308,11 +309,11 @@ fn repeats(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
         return;
     }
     text.part("Flaky samples");
-    let again = epochs.disagreement.map(percent);
+    let again = epochs.disagreement.map(Share);
     let again = again.map(|changed| format!(" Asked again, {changed} of all verdicts change."));
     text.paragraph(format!(
         "{} are right in some epochs and wrong in others.{}",
-        part(epochs.flaky, epochs.samples, "samples"),
+        part_of(epochs.flaky, epochs.samples, "samples"),
         again.unwrap_or_default()
     ));
     let mut table = ReportTable::new(&[("sample", Left), ("right", Right)]);

@@ -11,7 +11,7 @@ pub(in crate::report) struct LevelFall<'a> {
     pub(in crate::report) to: &'a str,
     /// Of the accuracy before; `None` where there was none, or samples without a verdict leave it open.
     pub(in crate::report) drop: Option<f64>,
-    /// Its 95 % interval.
+    /// Its 95 % confidence interval.
     pub(in crate::report) interval: Option<[f64; 2]>,
     /// Whether samples without a verdict leave it open.
     pub(in crate::report) is_open: bool,

@@ -1,10 +1,11 @@
 //! What a run was and what came of it, in a table; several runs side by side.
 
-use super::told::{self, accuracy_of, duration, gates, titled, usd};
+use super::told::{self, accuracy_of, difference, gates, titled};
 use crate::exit::Exit;
+use crate::figure::{Seconds, Share, Usd, or_dash};
 use crate::report::document::{ReportLine, ReportSide, ReportTable, ReportText};
 use crate::report::reported::ReportedRun;
-use crate::text::{percent, shell_word};
+use crate::text::shell_word;
 use crate::verdict::alert::AlertResult;
 use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::summary::Summary;
@@ -203,7 +204,7 @@ fn samples(summary: &Summary) -> String {
 
 fn errors(summary: &Summary) -> String {
     let rate = summary.error_rate.filter(|_| summary.errors > 0);
-    let rate = rate.map(|rate| format!(" ({})", percent(rate)));
+    let rate = rate.map(|rate| format!(" ({})", Share(rate)));
     let kinds = summary.failures.iter();
     let kinds: Vec<_> = kinds
         .map(|(kind, count)| format!("{count} {kind}"))
@@ -235,8 +236,8 @@ fn cost(summary: &Summary) -> String {
         usage.cost_usd,
         told::cost_per_thousand(summary, " per 1,000 answers"),
     ) {
-        (Some(cost), Some(thousand)) => format!("{} ({thousand})", usd(cost)),
-        (Some(cost), None) => usd(cost),
+        (Some(cost), Some(thousand)) => format!("{} ({thousand})", Usd(cost)),
+        (Some(cost), None) => Usd(cost).to_string(),
         (None, _) => "the agent does not tell".to_owned(),
     };
     if let Some(tokens) = usage.tokens() {
@@ -244,21 +245,21 @@ fn cost(summary: &Summary) -> String {
     }
     let judge = summary.judge.as_ref();
     match judge.and_then(|judge| judge.usage.cost_usd) {
-        Some(cost) => format!("{told}; judges {} more", usd(cost)),
+        Some(cost) => format!("{told}; judges {} more", Usd(cost)),
         None => told,
     }
 }
 
 fn time(run: &ReportedRun) -> String {
-    let whole = run.manifest.duration_s.map(duration);
-    let whole = whole.unwrap_or_else(|| "-".to_owned());
+    let whole = run.manifest.duration_s.map(Seconds);
+    let whole = or_dash(whole);
     match &run.summary.latency_s {
         _ if run.is_recorded() => format!("{whole}; the answers were recorded before"),
         Some(latency) => format!(
             "{whole}; an answer took {} (median), {} (p95), {} (slowest)",
-            duration(latency.p50),
-            duration(latency.p95),
-            duration(latency.max)
+            Seconds(latency.p50),
+            Seconds(latency.p95),
+            Seconds(latency.max)
         ),
         None => whole,
     }
@@ -293,12 +294,15 @@ pub fn overview_of_all(runs: &[ReportedRun]) -> ReportText {
                 summary.accuracy_bounds,
                 summary.accuracy_ci95,
             ),
-            summary.change.as_ref().map_or_else(dash, told::points),
+            summary.change.as_ref().map_or_else(dash, difference),
             summary.errors.to_string(),
-            summary.usage.cost_usd.map_or_else(dash, usd),
+            summary
+                .usage
+                .cost_usd
+                .map_or_else(dash, |usd| Usd(usd).to_string()),
             latency
                 .filter(|_| !run.is_recorded())
-                .map_or_else(dash, |latency| duration(latency.p95)),
+                .map_or_else(dash, |latency| Seconds(latency.p95).to_string()),
             gates(summary).unwrap_or_else(dash),
         ];
         table.row(cells);

@@ -3,14 +3,14 @@
 use super::overview;
 use super::slices::in_order;
 use super::told::{
-    self, ChangeSide, accuracy_of, change, cost_per_thousand, duration, gates, listed, outages,
-    part, points, side, surely, titled, usd,
+    self, ChangeSide, accuracy_of, change, cost_per_thousand, difference, gates, listed, outages,
+    side, surely, titled,
 };
+use crate::figure::{Of100, Points, Seconds, Usd, ci95, part_of};
 use crate::report::document::{ReportBlock, ReportLine, ReportSide, ReportTable, ReportText};
 use crate::report::figures::RunFigures;
 use crate::report::reported::ReportedRun;
 use crate::report::reviewed::lines as reviewed_lines;
-use crate::text::percent;
 use crate::verdict::result::Verdict;
 use crate::verdict::summary::{Group, Summary};
 
@@ -42,7 +42,7 @@ fn table(run: &ReportedRun) -> ReportTable {
         ),
     );
     let judge = summary.judge.as_ref();
-    let judged = judge.and_then(|judge| judge.usage.cost_usd).map(usd);
+    let judged = judge.and_then(|judge| judge.usage.cost_usd).map(Usd);
     let judged = judged.map(|cost| format!(", and {cost} for the judges of this run"));
     let cost = cost_per_thousand(summary, "");
     let cost = cost.unwrap_or_else(|| "not known: the agent does not tell".to_owned());
@@ -51,7 +51,7 @@ fn table(run: &ReportedRun) -> ReportTable {
     let outages = if run.is_recorded() {
         "not known: the answers were given before".to_owned()
     } else {
-        part(lacking, asked, "tries")
+        part_of(lacking, asked, "tries")
     };
     row("outages: no answer came", outages);
     let wait = match &summary.latency_s {
@@ -59,8 +59,8 @@ fn table(run: &ReportedRun) -> ReportTable {
         None => "not known".to_owned(),
         Some(latency) => format!(
             "19 of 20 within {} (p95), half within {}",
-            duration(latency.p95),
-            duration(latency.p50)
+            Seconds(latency.p95),
+            Seconds(latency.p50)
         ),
     };
     row("wait for an answer", wait);
@@ -110,7 +110,7 @@ fn risks(run: &ReportedRun) -> Vec<ReportLine> {
     let mut risks: Vec<ReportLine> = vec![accuracy(summary)];
     risks.extend(weakest(summary));
     if let Some(change) = &summary.change {
-        let told = points(change);
+        let told = difference(change);
         risks.push(ReportLine::from(match side(change, summary) {
             ChangeSide::Worse => format!("It is worse than what was accepted: {told}."),
             ChangeSide::Better => format!("It is better than what was accepted: {told}."),
@@ -118,8 +118,8 @@ fn risks(run: &ReportedRun) -> Vec<ReportLine> {
                 "Whether it is better than what was accepted is open: {told} where both have a verdict."
             ),
             ChangeSide::NotToldApart => format!(
-                "It is not told apart from what was accepted: {told}. A loss of up to {} is not ruled out.",
-                percent((-change.difference_ci95[0]).max(0.0)).replace(" %", " points")
+                "It is not told apart from what was accepted: {told}. A loss of up to {} points is not ruled out.",
+                Points((-change.difference_ci95[0]).max(0.0)).unsigned()
             ),
         }));
     }
@@ -128,13 +128,13 @@ fn risks(run: &ReportedRun) -> Vec<ReportLine> {
         risks.push(
             format!(
                 "Outages: no answer came in {}.",
-                part(lacking, asked, "tries")
+                part_of(lacking, asked, "tries")
             )
             .into(),
         );
     }
     if let Some(figures) = summary.epochs.as_ref().filter(|it| it.flaky > 0) {
-        let told = part(figures.flaky, figures.samples, "questions");
+        let told = part_of(figures.flaky, figures.samples, "questions");
         risks.push(format!("Asked again, it is now right, now wrong, on {told}.").into());
     }
     if let Some(name) = &summary.scorer
@@ -169,17 +169,14 @@ fn accuracy(summary: &Summary) -> ReportLine {
         )
         .into(),
         (_, Some([low, high])) if summary.scored > 0 => format!(
-            "In the long run {} to {} of 100 answers to questions like these would be wrong (95 % interval).",
-            hundredth(1.0 - high),
-            hundredth(1.0 - low)
+            "In the long run {} to {} of 100 answers to questions like these would be wrong ({}).",
+            Of100(1.0 - high),
+            Of100(1.0 - low),
+            ci95!()
         )
         .into(),
         _ => "Nothing was scored: this run says nothing of the answers.".into(),
     }
-}
-
-fn hundredth(share: f64) -> String {
-    format!("{:.0}", (share * 100.0).clamp(0.0, 100.0))
 }
 
 /// The part that is surely weaker than the whole.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::fall::falls;
-use super::told::{interval, titled};
+use super::told::titled;
+use crate::figure::{Interval, Share, ci95};
 use crate::report::accuracy;
 use crate::report::document::{ReportBar, ReportBlock, ReportLine, ReportText};
 use crate::stats::as_f64;
-use crate::text::percent;
 use crate::verdict::summary::{Group, Range, Summary};
 
 /// So many values of a dimension are shown.
@@ -93,14 +93,14 @@ fn needed(group: &Group, summary: &Summary) -> u64 {
     }
 }
 
-/// `50.00 % exact / 50.00 % partial (1/2), 95 % interval …` where the scorer that decides tells both, else the accuracy.
+/// `50.00 % exact / 50.00 % partial (1/2), 95 % confidence interval …` where the scorer that decides tells both, else the accuracy.
 fn told(group: &Group, summary: &Summary) -> String {
     let (correct, scored) = (group.correct, group.scored);
     let lacking = group.errors + needed(group, summary);
     if let Some(both) = ExactAndPartial::among(&group.means, &group.mean_ranges) {
         let told = both.told(lacking);
         return match group.accuracy_ci95.filter(|_| lacking == 0) {
-            Some(ci95) => format!("{told}, {} of exact", interval(ci95)),
+            Some(ci95) => format!("{told}, {} of exact", Interval(ci95.map(Share)).ci95()),
             None => told,
         };
     }
@@ -113,7 +113,7 @@ fn told(group: &Group, summary: &Summary) -> String {
         Some(share) => {
             let ci95 = group
                 .accuracy_ci95
-                .map(|ci95| format!(", {}", interval(ci95)));
+                .map(|ci95| format!(", {}", Interval(ci95.map(Share)).ci95()));
             format!(
                 "{share} ({correct} of {scored}){}",
                 ci95.unwrap_or_default()
@@ -186,16 +186,12 @@ fn drops(summary: &Summary, text: &mut ReportText) {
         let told = match fall.drop {
             _ if fall.is_open => "open, for samples without a verdict".to_owned(),
             None => "undefined, for nothing was right before".to_owned(),
-            Some(drop) if drop < 0.0 => format!("{} gained", percent(-drop)),
-            Some(drop) => format!("{} lost", percent(drop)),
+            Some(drop) if drop < 0.0 => format!("{} gained", Share(-drop)),
+            Some(drop) => format!("{} lost", Share(drop)),
         };
         let ci95 = fall.interval.map(|[low, high]| {
-            let points = |share: f64| format!("{:.1} %", share * 100.0 + 0.0);
-            format!(
-                " (95 % interval of what is lost: {} to {})",
-                points(low),
-                points(high)
-            )
+            let lost = Interval([Share(low), Share(high)]);
+            format!(" ({} of what is lost: {lost})", ci95!())
         });
         let ci95 = ci95.unwrap_or_default();
         format!("from level {} to {}: {told}{ci95}", fall.from, fall.to)

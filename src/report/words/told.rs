@@ -1,15 +1,10 @@
 //! Figures in words.
 
+use crate::figure::{Interval, Points, Share, Usd};
 use crate::report::accuracy;
-use crate::stats::{as_f64, ratio, wilson95};
-use crate::text::percent;
+use crate::stats::as_f64;
 use crate::verdict::result::Verdict;
 use crate::verdict::summary::{BaselineChange, Summary};
-
-/// `95 % interval 51.2 % to 72.0 %`.
-pub(in crate::report) fn interval([low, high]: [f64; 2]) -> String {
-    format!("95 % interval {} to {}", percent(low), percent(high))
-}
 
 /// The accuracy with its interval, unless samples without a verdict leave it open.
 pub(in crate::report) fn surely(summary: &Summary) -> Option<(f64, [f64; 2])> {
@@ -27,20 +22,11 @@ pub(super) fn share(
 ) -> String {
     let is_range = bounds.is_some_and(|[low, high]| low < high);
     match (accuracy::shown(share, bounds), ci95) {
-        (Some(share), Some(ci95)) if !is_range => format!("{share}, {}", interval(ci95)),
+        (Some(share), Some(ci95)) if !is_range => {
+            format!("{share}, {}", Interval(ci95.map(Share)).ci95())
+        }
         (Some(share), _) => share,
         (None, _) => "nothing was scored".to_owned(),
-    }
-}
-
-/// `12 of 80 answers (15.0 %, 95 % interval 8.8 % to 24.4 %)`.
-pub(in crate::report) fn part(part: u64, whole: u64, of: &str) -> String {
-    match (ratio(part, whole), wilson95(part, whole)) {
-        (Some(share), Some(ci95)) => {
-            let interval = interval(ci95);
-            format!("{part} of {whole} {of} ({}, {interval})", percent(share))
-        }
-        _ => format!("{part} of {whole} {of}"),
     }
 }
 
@@ -80,18 +66,9 @@ pub(in crate::report) fn side(change: &BaselineChange, summary: &Summary) -> Cha
     }
 }
 
-/// `+3.1 points (95 % interval -1.2 to +7.4)`.
-pub(in crate::report) fn points(change: &BaselineChange) -> String {
-    let points = |share: f64| {
-        let points = (share * 1000.0).round() / 10.0;
-        // No `-0.0`.
-        format!("{:+.1}", points + 0.0)
-    };
-    let [low, high] = change.difference_ci95.map(points);
-    format!(
-        "{} points (95 % interval {low} to {high})",
-        points(change.difference)
-    )
+/// `+3.1 points (95 % confidence interval -1.2 to +7.4)`.
+pub(in crate::report) fn difference(change: &BaselineChange) -> String {
+    Points(change.difference).with_ci95(change.difference_ci95)
 }
 
 /// The change with what follows of it.
@@ -104,27 +81,18 @@ pub(super) fn change(change: &BaselineChange, summary: &Summary) -> String {
     };
     format!(
         "{}, {side}: {} became wrong, {} became right, of {} that both have",
-        points(change),
+        difference(change),
         change.worse,
         change.better,
         change.n
     )
 }
 
-/// What it cost, to a readable number of digits.
-pub(super) fn usd(cost: f64) -> String {
-    if cost == 0.0 || cost >= 1.0 {
-        format!("${cost:.2}")
-    } else {
-        format!("${cost:.4}")
-    }
-}
-
-/// What a thousand answers cost, by those that tell: `$1.18 per 1,000 answers, by the 68 of 90 that tell`.
+/// What a thousand answers cost, by those that tell: `1.1800 USD per 1,000 answers, by the 68 of 90 that tell`.
 pub(super) fn cost_per_thousand(summary: &Summary, of: &str) -> Option<String> {
     let usage = &summary.usage;
     let cost = usage.cost_usd.filter(|_| usage.samples > 0)?;
-    let told = usd(cost / as_f64(usage.samples) * 1000.0);
+    let told = Usd(cost / as_f64(usage.samples) * 1000.0);
     let asked = summary.scored + summary.errors + summary.unscored;
     let asked = asked.saturating_sub(summary.cached);
     Some(if usage.samples < asked {
@@ -132,26 +100,6 @@ pub(super) fn cost_per_thousand(summary: &Summary, of: &str) -> Option<String> {
     } else {
         format!("{told}{of}")
     })
-}
-
-/// `48 ms`, `4.2 s`, `12 min 30 s`, `3 h 5 min`.
-pub(super) fn duration(seconds: f64) -> String {
-    match seconds {
-        short if short < 0.001 => "less than 1 ms".to_owned(),
-        short if short < 0.1 => format!("{:.0} ms", short * 1000.0),
-        short if short < 60.0 => format!("{short:.1} s"),
-        _ => {
-            let minutes = (seconds / 60.0).floor();
-            match minutes {
-                some if some < 60.0 => format!("{some:.0} min {:.0} s", (seconds % 60.0).floor()),
-                _ => format!(
-                    "{:.0} h {:.0} min",
-                    (minutes / 60.0).floor(),
-                    minutes % 60.0
-                ),
-            }
-        }
-    }
 }
 
 /// How many gates came out how, the worst first.
@@ -199,22 +147,4 @@ pub(super) fn titled(name: &str) -> String {
     let mut chars = name.chars();
     let first = chars.next().map(|c| c.to_uppercase().to_string());
     first.unwrap_or_default() + chars.as_str()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_are_readable() {
-        let told = [0.0004, 0.0214, 4.25, 75.0, 11_100.0].map(duration);
-        let expect = [
-            "less than 1 ms",
-            "21 ms",
-            "4.2 s",
-            "1 min 15 s",
-            "3 h 5 min",
-        ];
-        assert_eq!(told, expect);
-    }
 }

@@ -1,6 +1,7 @@
 //! For who uses it: three figures in plain words.
 
-use super::told::{duration, outages};
+use super::told::outages;
+use crate::figure::{Interval, Of100, Seconds};
 use crate::report::document::{ReportLine, ReportText};
 use crate::report::reported::ReportedRun;
 use crate::stats::wilson95;
@@ -48,12 +49,11 @@ fn asked(run: &ReportedRun) -> String {
 
 /// `48 to 75`, of a hundred.
 fn hundred([low, high]: [f64; 2]) -> String {
-    let of = |share: f64| format!("{:.0}", (share * 100.0).clamp(0.0, 100.0));
-    let (low, high) = (of(low), of(high));
+    let (low, high) = (Of100(low).to_string(), Of100(high).to_string());
     if low == high {
         low
     } else {
-        format!("{low} to {high}")
+        Interval([low, high]).to_string()
     }
 }
 
@@ -137,6 +137,6 @@ fn waited(seconds: f64) -> String {
     if seconds < 1.0 {
         "a second".to_owned()
     } else {
-        duration(seconds)
+        Seconds(seconds).to_string()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::data::history::{HISTORY_FILE, History, HistoryLine};
 use crate::eval::plan::Plan;
-use crate::report::terminal::amounts;
+use crate::figure::{Seconds, Usd};
 use crate::stats::as_f64;
 use crate::verdict::progressive::Progressive;
 use crate::verdict::summary::Summary;
@@ -83,11 +83,11 @@ impl ExpectedCost {
                 if seconds < 1.0 {
                     "less than a second".to_owned()
                 } else {
-                    format!("about {}", amounts::whole_seconds(seconds))
+                    format!("about {}", Seconds::whole(seconds))
                 }
             });
             let usd = expected.cost_usd.map(|usd| usd * as_f64(new));
-            let usd = usd.map(|usd| format!("about {}", amounts::usd(usd)));
+            let usd = usd.map(|usd| format!("about {}", Usd(usd)));
             let parts: Vec<_> = time.into_iter().chain(usd).collect();
             (parts, &expected.by)
         });

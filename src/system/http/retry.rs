@@ -9,12 +9,12 @@ use ureq::http::HeaderMap;
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let now = crate::system::clock::timestamp();
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
-    let milliseconds = text("retry-after-ms").and_then(|text| seconds(text, 1000.0));
+    let milliseconds = text("retry-after-ms").and_then(|text| parse_seconds(text, 1000.0));
     milliseconds.or_else(|| pause(text("retry-after")?, now))
 }
 
 fn pause(text: &str, now: jiff::Timestamp) -> Option<Duration> {
-    if let Some(pause) = seconds(text, 1.0) {
+    if let Some(pause) = parse_seconds(text, 1.0) {
         return Some(pause);
     }
     // The form of all dates in HTTP is one of those of mail.
@@ -22,7 +22,7 @@ fn pause(text: &str, now: jiff::Timestamp) -> Option<Duration> {
     Some(Duration::try_from(date.duration_since(now)).unwrap_or_default())
 }
 
-fn seconds(text: &str, unit: f64) -> Option<Duration> {
+fn parse_seconds(text: &str, unit: f64) -> Option<Duration> {
     let number: f64 = text.parse().ok()?;
     Duration::try_from_secs_f64(number / unit).ok()
 }

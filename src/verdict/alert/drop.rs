@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use super::DropReference;
 use super::era::Era;
-use super::result::{AlertFinding, AlertVerdict, small};
+use super::result::{AlertFinding, AlertVerdict};
 use crate::data::history::{HistoryAnswers, HistoryLine};
+use crate::figure::{P, Share};
 use crate::stats::{
     AnswerCounts, ComparedSample, CountedSamples, MOVING, conditional_test_of, percentile, ratio,
     windows,
 };
-use crate::text::percent;
 use crate::verdict::gate::Slice;
 
 /// What `drop` looks at.
@@ -154,10 +154,10 @@ impl DropRule<'_> {
             DropReference::Median => "the five runs before",
         };
         let tested = found.p.map_or_else(String::new, |p| {
-            let (p, needed) = (small(p), small(found.needed));
+            let (p, needed) = (P(p).cell_beside(found.needed), P(found.needed).level());
             format!("; p {p}, raised below {needed} at look {}", era.look)
         });
-        let (now_shown, before_shown) = (percent(now), percent(before));
+        let (now_shown, before_shown) = (Share(now), Share(before));
         let mut message =
             format!("{now_shown} right{of_runs}, {before_shown} in {reference}{tested}");
         if found.is_unpaired {

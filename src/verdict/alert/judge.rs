@@ -7,9 +7,10 @@ use jiff::Timestamp;
 
 use super::drop::DropRule;
 use super::era::Era;
-use super::result::{AlertFinding, small};
+use super::result::AlertFinding;
 use super::{Alert, AlertMetric, AlertResult, AlertRule, Alerts, DropReference, plain};
 use crate::data::history::{HistoryKind, HistoryLine};
+use crate::figure::P;
 use crate::stats::{FixedReference, MovingReference, SteadyFalls, falls};
 
 /// How finely the number of answers of a baseline is told apart, for one of a run.
@@ -169,8 +170,8 @@ impl<'a> AlertJudge<'a> {
             "{metric} went from {} to {} in {runs} runs; p {}, raised up to {}",
             metric.show(*first),
             metric.show(*newest),
-            small(p),
-            small(needed),
+            P(p).cell_beside(needed),
+            P(needed).level(),
         );
         // Both are sums of the same terms, in another order.
         let raised = p <= needed * (1.0 + 1e-9);

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::data::history::{HistoryLatency, HistoryLine};
 use crate::error::{Error, Result, nearest};
-use crate::text::{percent, quoted};
+use crate::figure::{Seconds, Share, Usd};
+use crate::text::quoted;
 use crate::verdict::gate::Slice;
 
 /// A figure of a line of a history.
@@ -128,10 +129,10 @@ impl AlertMetric {
     pub(super) fn show(&self, value: f64) -> String {
         let rounded = (value * 1e4).round() / 1e4;
         match self {
-            _ if self.is_share() => percent(value),
-            Self::CostUsd => format!("{rounded} USD"),
+            _ if self.is_share() => Share(value).to_string(),
+            Self::CostUsd => Usd(value).to_string(),
             Self::LatencyMean | Self::LatencyP50 | Self::LatencyP95 | Self::DurationS => {
-                format!("{rounded} s")
+                Seconds(value).to_string()
             }
             _ => rounded.to_string(),
         }

@@ -104,12 +104,3 @@ impl AlertFinding {
         self
     }
 }
-
-/// A p for people; none is 0.
-pub(super) fn small(p: f64) -> String {
-    if p < 0.0001 {
-        "< 0.0001".to_owned()
-    } else {
-        format!("{p:.4}")
-    }
-}

@@ -431,10 +431,10 @@ fn plain_rules_go_by_the_figures_alone() {
         text,
         &lines,
         Quiet,
-        "+50 % to the median of the five runs before, 1 USD",
+        "+50 % to the median of the five runs before, 1.0000 USD",
     );
     lines.push(with(6, 1.6, 0.06));
-    check(text, &lines, Raised, "cost_usd is 1.6 USD, +60 %");
+    check(text, &lines, Raised, "cost_usd is 1.6000 USD, +60 %");
     check("rise(latency_p95, 0.5)", &lines, Silent, "above 0");
     check("rise(tokens, 0.5)", &lines, Silent, "the run has no tokens");
     let text = "error_rate > 0.05 twice";

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use super::mean::{Found, KnownMeans};
 use super::measured::Measured;
 use super::own;
+use crate::figure::{Interval, Value};
 use crate::stats;
 use crate::verdict::baseline::CurrentSample;
 use crate::verdict::facts::Facts;
@@ -196,7 +197,7 @@ impl<'a> Figures<'a> {
         so: &str,
     ) -> Result<Measured, String> {
         let interval = interval.or_else(|| stats::wilson95(part, scored));
-        let (Some(value), Some([low, high])) = (stats::ratio(part, scored), interval) else {
+        let (Some(value), Some(ci95)) = (stats::ratio(part, scored), interval) else {
             return Err(self
                 .nothing_scored()
                 .unwrap_or_else(|| "the scorer judged no sample".to_owned()));
@@ -206,7 +207,10 @@ impl<'a> Figures<'a> {
             value,
             low: stats::ratio(part, all).unwrap_or(value),
             high: stats::ratio(part + unknown, all).unwrap_or(value),
-            from: format!("{part} of {scored} {so}, 95 % interval {low:.4} to {high:.4}"),
+            from: format!(
+                "{part} of {scored} {so}, {}",
+                Interval(ci95.map(Value)).ci95()
+            ),
         })
     }
 
@@ -265,17 +269,21 @@ impl<'a> Figures<'a> {
         let measured = match metric {
             Metric::PassAt(k, _) => of(&epochs.pass_at, *k),
             Metric::PassHat(k, _) => of(&epochs.pass_hat, *k),
-            _ => majority.accuracy.zip(majority.accuracy_ci95).map(|(value, [low, high])| {
-                Measured {
+            _ => majority
+                .accuracy
+                .zip(majority.accuracy_ci95)
+                .map(|(value, ci95)| Measured {
                     value,
                     low: majority.low.unwrap_or(value),
                     high: majority.high.unwrap_or(value),
                     from: format!(
-                        "{} of {} samples by most of {} epochs, 95 % interval {low:.4} to {high:.4}",
-                        majority.correct, epochs.scored, epochs.epochs
+                        "{} of {} samples by most of {} epochs, {}",
+                        majority.correct,
+                        epochs.scored,
+                        epochs.epochs,
+                        Interval(ci95.map(Value)).ci95()
                     ),
-                }
-            }),
+                }),
         };
         measured.ok_or_else(none)
     }

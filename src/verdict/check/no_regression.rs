@@ -18,6 +18,7 @@ mod judges;
 mod message;
 mod paired;
 
+use crate::figure::P;
 use crate::stats::{self, Decision, Look};
 use crate::verdict::baseline::{Baseline, Pairing};
 use crate::verdict::facts::Facts;
@@ -29,7 +30,6 @@ pub use alone::{ComparedVerdict, PairedFigures, SeenDrop};
 pub(crate) use counted::CountedPairs;
 pub use errors::ErrorBounds;
 pub(crate) use judges::{OTHER_JUDGE, ServedJudges};
-pub(crate) use message::show_p;
 use paired::{As, Paired};
 
 /// A gate with what it compares.
@@ -254,9 +254,9 @@ impl<'a> BaselineComparison<'a> {
         let right = self.pairing.pairs.iter();
         let right = right.filter(|pair| pair.before.contains(&Some(true)));
         format!(
-            "powerless: the gate would pass even if every answer now were wrong (p = {} >= alpha {}), with {} pairs \
+            "powerless: the gate would pass even if every answer now were wrong ({} >= alpha {}), with {} pairs \
              of which {} were right in the baseline; compare more samples, or ask each more often",
-            message::show_p(self.test(As::Lost).p),
+            P(self.test(As::Lost).p).beside(self.gate.level()),
             self.gate.level(),
             self.pairs(),
             right.count()

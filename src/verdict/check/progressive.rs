@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 
+use crate::figure::Value;
 use crate::stats;
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::{Gate, Metric, Op, Slice};
@@ -176,7 +177,7 @@ impl Facts<'_> {
                 None => (&*result.message, String::new()),
             };
             let looks = progressive.tiers.len();
-            let part = super::show_p(part);
+            let part = Value(part);
             result.message = format!(
                 "{first}; its {looks} looks share alpha {alpha}, and this one has {part}{rest}"
             );

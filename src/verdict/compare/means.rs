@@ -21,7 +21,7 @@ pub struct PairedMean {
     pub mean_b: Option<f64>,
     /// That of B less that of A.
     pub difference: Option<f64>,
-    /// Its 95 % interval; `None` where too few samples differ to tell.
+    /// Its 95 % confidence interval; `None` where too few samples differ to tell.
     pub difference_ci95: Option<[f64; 2]>,
     /// Whether it is a share: each answer has 0 or 1.
     pub is_share: bool,

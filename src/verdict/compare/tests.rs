@@ -138,7 +138,7 @@ fn errors_are_wrong_and_right_as_in_the_gate() {
     assert_eq!((bounds.errors_a, bounds.errors_b), (0, 2));
     let baseline = baseline(&a);
     let message = Gate::no_regression().check(&facts(&b, &baseline)).message;
-    let told = [bounds.lowest.p, bounds.highest.p].map(|p| format!("{:.4}", p.unwrap()));
+    let told = [bounds.lowest.p, bounds.highest.p].map(|p| crate::figure::P(p.unwrap()).cell());
     let expect = format!(
         "p would be {} if they were wrong, {} if correct",
         told[0], told[1]

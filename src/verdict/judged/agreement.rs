@@ -70,7 +70,7 @@ pub struct JudgeAgreement {
     /// How many items there are of each label with each verdict: `{label: {verdict: n}}`. Of more than 100 classes,
     /// cells without an item are left out.
     pub confusion: Vec<(String, Vec<(String, u64)>)>,
-    /// 95 % intervals `[low, high]` by the percentile bootstrap over items.
+    /// 95 % confidence intervals `[low, high]` by the percentile bootstrap over items.
     pub ci95: AgreementFigures<[f64; 2]>,
     /// All items.
     pub items: u64,

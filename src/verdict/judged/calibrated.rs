@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::calibration::{CorrectedFigure, JudgeCalibration, LEAST_LABELS};
 use super::items::{CORRECT, JudgedItem, VALUE, group};
 use crate::data::calibration::{CalibratedAnswer, Calibration};
+use crate::figure::{Interval, Value};
 use crate::stats::{self, BoundedMean, PoweredMean, powered_mean_of_groups, shifted_mean};
 use crate::verdict::gate::Slice;
 
@@ -116,11 +117,10 @@ impl CalibratedJudge {
             CalibrationLabels::Others(_) => {
                 let run = self.told.run.as_deref().unwrap_or_default();
                 let told = self.estimate(figure, slice).map(|RunCorrection { found, .. }| {
-                    let [low, high] = found.ci95;
                     format!(
-                        "; corrected, if the judge errs on this agent as on that one, it is {:.4}, 95 % interval {low:.4} \
-                         to {high:.4}",
-                        found.value
+                        "; corrected, if the judge errs on this agent as on that one, it is {}, {}",
+                        Value(found.value),
+                        Interval(found.ci95.map(Value)).ci95()
                     )
                 });
                 return Err(format!(
@@ -138,7 +138,7 @@ impl CalibratedJudge {
         })?;
         let CorrectedFigure {
             value,
-            ci95: [low, high],
+            ci95,
             labels,
             items,
             ..
@@ -147,7 +147,9 @@ impl CalibratedJudge {
         if labels < LEAST_LABELS && labels < items {
             return Err(format!(
                 "{labels} labels of {items} answers, where {LEAST_LABELS} are the least, or one of each: {DRAW}; by these it \
-                 is {value:.4}, 95 % interval {low:.4} to {high:.4}"
+                 is {}, {}",
+                Value(value),
+                Interval(ci95.map(Value)).ci95()
             ));
         }
         Ok(correction)

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::data::calibration::Calibration;
+use crate::figure::{Interval, Scale};
 
 /// Of fewer labelled answers a judge is not calibrated.
 pub(crate) const LEAST_LABELS: u64 = 50;
@@ -50,7 +51,7 @@ pub struct JudgeCalibration {
     pub kappa_quadratic: bool,
     /// Cohen's kappa of labels and verdicts; weighted by the square of the distance where these are points.
     pub kappa: Option<f64>,
-    /// Its 95 % interval.
+    /// Its 95 % confidence interval.
     pub kappa_ci95: Option<[f64; 2]>,
     /// The run whose answers were labelled.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +80,7 @@ pub struct CorrectedFigure {
     pub judge: Option<f64>,
     /// Corrected.
     pub value: f64,
-    /// Its 95 % interval, within the scale where that is known.
+    /// Its 95 % confidence interval, within the scale where that is known.
     pub ci95: [f64; 2],
     /// Labelled items that it is of.
     pub labels: u64,
@@ -158,8 +159,9 @@ impl JudgeCalibration {
         };
         // Where all agree, or none do, it is a point in every draw: that is no certainty.
         match (self.kappa, self.kappa_ci95.filter(|[low, high]| low < high)) {
-            (Some(kappa), Some([low, high])) => {
-                format!("{weighted}kappa{of} {kappa:.2}, 95 % interval {low:.2} to {high:.2}")
+            (Some(kappa), Some(ci95)) => {
+                let ci95 = Interval(ci95.map(|end| Scale(end, 2))).ci95();
+                format!("{weighted}kappa{of} {kappa:.2}, {ci95}")
             }
             (Some(kappa), None) => format!("{weighted}kappa{of} {kappa:.2}, without an interval"),
             (None, _) => "without a kappa: labels or verdicts do not vary".to_owned(),

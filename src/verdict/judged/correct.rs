@@ -47,7 +47,7 @@ pub struct JudgeCorrection {
     pub corrected: CorrectedMean,
 }
 
-/// A mean with its 95 % interval of the normal approximation, which may lie beyond 0 and 1.
+/// A mean with its 95 % confidence interval of the normal approximation, which may lie beyond 0 and 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PlainMean {
     /// Items.

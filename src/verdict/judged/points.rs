@@ -15,11 +15,11 @@ pub struct PointsAgreement {
     pub n: u64,
     /// Cohen's kappa by the square of the distance on the scale; `null` where neither varies.
     pub kappa_quadratic: Option<f64>,
-    /// Its 95 % interval, by the bootstrap over answers; `null` where it has no width.
+    /// Its 95 % confidence interval, by the bootstrap over answers; `null` where it has no width.
     pub kappa_ci95: Option<[f64; 2]>,
     /// How far the two are apart on average, in points.
     pub distance: Option<f64>,
-    /// Its 95 % interval.
+    /// Its 95 % confidence interval.
     pub distance_ci95: Option<[f64; 2]>,
 }
 

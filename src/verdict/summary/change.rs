@@ -21,7 +21,7 @@ pub struct BaselineChange {
     pub accuracy_now: f64,
     /// By how much it rose.
     pub difference: f64,
-    /// The 95 % interval of the difference, which is never a point.
+    /// The 95 % confidence interval of the difference, which is never a point.
     pub difference_ci95: [f64; 2],
     /// How likely so few right answers of now, or fewer, would be, were the agent the same.
     pub p: f64,

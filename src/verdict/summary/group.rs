@@ -46,7 +46,7 @@ pub struct Group {
     /// What it could be had every sample a verdict `[low, high]`.
     #[serde(default)]
     pub failure_rate_bounds: Option<[f64; 2]>,
-    /// Its 95 % interval `[low, high]`, the mirror of that of the accuracy.
+    /// Its 95 % confidence interval `[low, high]`, the mirror of that of the accuracy.
     #[serde(default)]
     pub failure_rate_ci95: Option<[f64; 2]>,
     /// errors / (scored + errors + unscored), 0 to 1.

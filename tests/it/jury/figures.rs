@@ -142,7 +142,7 @@ fn distances_are_over_the_answers_that_all_gave_a_verdict_on() {
     court
         .run("eval.yaml")
         .exits(0)
-        .says("of 12 labels, how far off on the 8 that all gave a verdict on: panel 2.00 points [2.00, 2.00], good 0.00 points")
+        .says("of 12 labels, how far off on the 8 that all gave a verdict on: panel 2.00 points (2.00 to 2.00), good 0.00 points")
         .says("the panel is 2.00 points from the labels of 8 answers, its judge `good` alone 0.00")
         .says("judge `jury/one` gave no verdict on 4 of 12 answers (4 exited)");
     let jury = court.jury();

@@ -168,7 +168,7 @@ fn an_outage_makes_nobody_better_or_worse() {
     assert_eq!(ranking["pairs"].as_array().unwrap().len(), 3);
     let shown = project.run("run e.yaml").exits(3);
     let shown = shown
-        .says("25 % to 100 %")
+        .says("25.0 % to 100.0 %")
         .says("1 to 4")
         .says("no such answer could turn them round");
     // The interval of ten answers says nothing of forty.
@@ -176,7 +176,7 @@ fn an_outage_makes_nobody_better_or_worse() {
     let row = rows.map(str::trim).find(|row| row.starts_with("flaky"));
     let cells: Vec<_> = row.unwrap().split("  ").map(str::trim).collect();
     let cells: Vec<_> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
-    assert_eq!(cells[2..4], ["25 % to 100 %", "-"]);
+    assert_eq!(cells[2..4], ["25.0 % to 100.0 %", "-"]);
 }
 
 #[test]

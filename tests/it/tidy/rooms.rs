@@ -12,6 +12,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("error", "the one error, and hints"),
     ("text", "pure: texts, names, hashes, redaction"),
     ("stats", "pure: intervals, exact tests, clusters, power"),
+    ("figure", "pure: how a figure is written"),
     ("system", "the only room that knows the machine"),
     ("serve", "what is looked at in a browser on this machine"),
     ("data", "what flows, as plain data, and where it comes from"),

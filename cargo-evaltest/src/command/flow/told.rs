@@ -4,11 +4,12 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use evaltest::Verdict;
+use evaltest::engine::figure::{Interval, Scale, Share};
 use evaltest::engine::flow::{
     CountedShare, FlowEnd, FlowFigures, FlowPlan, FlowState, PointMean, StageFigures,
 };
 use evaltest::engine::system::project::shown;
-use evaltest::engine::text::{clean, percent, shell_word};
+use evaltest::engine::text::{clean, shell_word};
 use serde_json::Value;
 
 /// What the flow is made of.
@@ -96,7 +97,7 @@ fn figures(of: &FlowFigures, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
             "  judge: mean {}, {} pass, {} excellent{unread}",
-            points(&judged.total),
+            mean_points(&judged.total),
             share(&judged.pass),
             share(&judged.excellent)
         )?;
@@ -148,26 +149,23 @@ fn next(of: &FlowFigures, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// `62.2 % (51.2 to 72.0 %)`, of how many.
+/// `62.2 % (95 % confidence interval 51.2 % to 72.0 %)`, of how many.
 fn share(of: &CountedShare) -> String {
-    match (of.share, of.ci95) {
-        (Some(share), Some([low, high])) => {
-            let low = percent(low);
-            let low = low.trim_end_matches(" %");
-            let share = percent(share);
-            format!("{share} (95 % interval {low} to {})", percent(high))
-        }
-        _ => "none".to_owned(),
-    }
+    let share = of.share.zip(of.ci95);
+    share.map_or_else(
+        || "none".to_owned(),
+        |(share, ci95)| Share(share).with_ci95(ci95),
+    )
 }
 
-/// `4.20 (3.95 to 4.45)`.
-fn points(of: &PointMean) -> String {
+/// `4.20 (95 % confidence interval 3.95 to 4.45)`.
+fn mean_points(of: &PointMean) -> String {
     match (of.mean, of.ci95) {
-        (Some(mean), Some([low, high])) => {
-            format!("{mean:.2} (95 % interval {low:.2} to {high:.2})")
+        (Some(mean), Some(ci95)) => {
+            let ci95 = Interval(ci95.map(|end| Scale(end, 2))).ci95();
+            format!("{} ({ci95})", Scale(mean, 2))
         }
-        (Some(mean), None) => format!("{mean:.2}"),
+        (Some(mean), None) => Scale(mean, 2).to_string(),
         _ => "none".to_owned(),
     }
 }

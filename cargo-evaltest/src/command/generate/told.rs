@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use evaltest::Exit;
+use evaltest::engine::figure::{Interval, Share};
 use evaltest::engine::generate::{Generation, GenerationStatistics};
 use evaltest::engine::report::terminal::brief;
 use evaltest::engine::report::terminal::paint::Paint;
 use evaltest::engine::system::project::shown;
-use evaltest::engine::text::{clean, percent, shell_word};
+use evaltest::engine::text::{clean, shell_word};
 use serde_json::{Value, json};
 
 use crate::command::run;
@@ -90,12 +91,11 @@ fn headline(of: &GenerationStatistics, out: &mut dyn Write) -> io::Result<()> {
     } else {
         write!(out, "{name}: {accepted} of {asked} items accepted")?;
         match (items.share, items.ci95) {
-            (Some(share), Some([low, high])) => writeln!(
+            (Some(share), Some(ci95)) => writeln!(
                 out,
-                ", {} of those with a reply (95 % interval {} to {})",
-                percent(share),
-                percent(low),
-                percent(high)
+                ", {} of those with a reply ({})",
+                Share(share),
+                Interval(ci95.map(Share)).ci95()
             )?,
             _ => writeln!(out)?,
         }

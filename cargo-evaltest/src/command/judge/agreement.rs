@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use clap::Args;
+use evaltest::engine::figure::CI95;
 use evaltest::engine::judge::{JudgeAgreement, LabelledItem};
 use evaltest::engine::text::clean;
 use evaltest::{Exit, Result};
 
-use super::figures::{few_labels, figure, interval};
+use super::figures::{few_labels, figure, figures};
 use super::lines::{self, JudgedArgs};
 use crate::console;
 
@@ -128,9 +129,9 @@ pub(super) fn show_figures(
             "by squared distance",
         ),
     ];
-    writeln!(out, "\n{:<15} {:>6}  95 % interval", "", "value")?;
+    writeln!(out, "\n{:<15} {:>6}  {CI95}", "", "value")?;
     for (name, value, ci95, told) in rows {
-        let (value, ci95) = (figure(value), interval(ci95));
+        let (value, ci95) = (figure(value), figures(ci95));
         let row = format!("{name:<15} {value:>6}  {ci95:<16}  {told}");
         writeln!(out, "{}", row.trim_end())?;
     }

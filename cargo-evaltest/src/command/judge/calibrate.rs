@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use evaltest::engine::figure::CI95;
 use evaltest::engine::judge::{
     Calibration, CorrectedFigure, JudgeBesidePeople, JudgeOfRun, LabelPlan, read_labels,
 };
@@ -13,7 +14,7 @@ use evaltest::{Error, Exit, Result};
 use serde_json::json;
 
 use super::agreement::show_figures;
-use super::figures::{figure, interval};
+use super::figures::{figure, figures};
 use crate::console;
 use crate::runs::read_run;
 
@@ -155,7 +156,7 @@ fn show_plan(
 ) -> io::Result<()> {
     writeln!(
         out,
-        "labels for a 95 % interval {width} wide of the corrected mean, judge `{}`:",
+        "labels for a {CI95} {width} wide of the corrected mean, judge `{}`:",
         clean(judge.scorer())
     )?;
     for plan in plans {
@@ -213,7 +214,7 @@ fn show(
         writeln!(out, "\n== {}", clean(name))?;
         if let Some(points) = beside.points.get(name) {
             let people = "of the mean of what people give";
-            let told = |value, ci95| format!("{}, 95 % interval {}", figure(value), interval(ci95));
+            let told = |value, ci95| format!("{}, {CI95} {}", figure(value), figures(ci95));
             let kappa = told(points.kappa_quadratic, points.kappa_ci95);
             writeln!(out, "{people}: quadratic kappa {kappa}")?;
             let distance = told(points.distance, points.distance_ci95);
@@ -273,7 +274,7 @@ fn elsewhere(dir: &Path, judge: &JudgeOfRun, file: &Path) -> Option<String> {
 fn corrected(of: &CorrectedFigure) -> String {
     let [low, high] = of.ci95;
     format!(
-        "{} by the judge, {} corrected, 95 % interval {} to {} ({} labels, {} answers)",
+        "{} by the judge, {} corrected, {CI95} {} to {} ({} labels, {} answers)",
         figure(of.judge),
         figure(Some(of.value)),
         figure(Some(low)),

@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 
 use clap::Args;
+use evaltest::engine::figure::CI95;
 use evaltest::engine::judge::{GradedItem, JudgeCorrection};
 use evaltest::{Exit, Result};
 
-use super::figures::{few_labels, figure, interval};
+use super::figures::{few_labels, figure, figures};
 use super::lines::{self, JudgedArgs};
 use crate::console;
 
@@ -85,16 +86,12 @@ fn show(found: &JudgeCorrection, out: &mut dyn Write) -> io::Result<()> {
             &told,
         ),
     ];
-    writeln!(
-        out,
-        "{:<9} {:>7}  {:>6}  95 % interval",
-        "", "lines", "mean"
-    )?;
+    writeln!(out, "{:<9} {:>7}  {:>6}  {CI95}", "", "lines", "mean")?;
     for (name, n, mean, ci95, told) in rows {
         let row = format!(
             "{name:<9} {n:>7}  {:>6}  {:<16}  {told}",
             figure(mean),
-            interval(ci95)
+            figures(ci95)
         );
         writeln!(out, "{}", row.trim_end())?;
     }

@@ -13,8 +13,8 @@ pub(super) fn figure(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{:.3}", rounded(value)))
 }
 
-/// An interval; `-` where there is none, or one that is a point: of so few items nothing is as certain as that.
-pub(super) fn interval(ci95: Option<[f64; 2]>) -> String {
+/// The ends of an interval; `-` where there is none, or one that is a point: of so few items nothing is as certain as that.
+pub(super) fn figures(ci95: Option<[f64; 2]>) -> String {
     match ci95.filter(|[low, high]| low < high) {
         Some([low, high]) => format!("{} to {}", figure(Some(low)), figure(Some(high))),
         None => "-".to_owned(),
@@ -46,9 +46,9 @@ mod tests {
         assert_eq!(figure(Some(0.123_46)), "0.123");
         assert_eq!(figure(Some(-0.000_1)), "0.000");
         assert_eq!(figure(None), "-");
-        assert_eq!(interval(Some([-0.5, 1.0])), "-0.500 to 1.000");
-        assert_eq!(interval(None), "-");
-        assert_eq!(interval(Some([1.0, 1.0])), "-");
+        assert_eq!(figures(Some([-0.5, 1.0])), "-0.500 to 1.000");
+        assert_eq!(figures(None), "-");
+        assert_eq!(figures(Some([1.0, 1.0])), "-");
     }
 
     #[test]

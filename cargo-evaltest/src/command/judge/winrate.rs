@@ -4,13 +4,13 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use clap::Args;
+use evaltest::engine::figure::{CI95, Share};
 use evaltest::engine::judge::{
     ComparedAnswers, LogprobPreference, OrdersWinRate, PreferenceWinRate, Preferred,
 };
-use evaltest::engine::text::percent;
 use evaltest::{Error, Exit, Result};
 
-use super::figures::{figure, interval};
+use super::figures::{figure, figures};
 use super::lines::{self, JudgedArgs};
 use crate::console;
 
@@ -119,8 +119,8 @@ fn show_rate(
     what: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let (rate, ci95) = (figure(rate), interval(ci95));
-    writeln!(out, "win rate {rate}, 95 % interval {ci95}, of {n} {what}")
+    let (rate, ci95) = (figure(rate), figures(ci95));
+    writeln!(out, "win rate {rate}, {CI95} {ci95}, of {n} {what}")
 }
 
 fn show_orders(rate: &OrdersWinRate, out: &mut dyn Write) -> io::Result<()> {
@@ -132,7 +132,7 @@ fn show_orders(rate: &OrdersWinRate, out: &mut dyn Write) -> io::Result<()> {
         rate.wins, rate.losses, rate.ties, rate.inconsistent
     )?;
     if let Some(bias) = rate.position_bias {
-        let (first, all, bias) = (rate.first_shown_wins, rate.inconsistent, percent(bias));
+        let (first, all, bias) = (rate.first_shown_wins, rate.inconsistent, Share(bias));
         writeln!(
             out,
             "  position bias: the first shown won both times in {first} of {all} inconsistent pairs ({bias})"

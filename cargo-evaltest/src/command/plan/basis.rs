@@ -1,10 +1,10 @@
 //! `Basis`: how often samples flip and how long an answer takes, and how that is known.
 
+use evaltest::engine::figure::Share;
 use evaltest::engine::run::rescore::BaselineAnswers;
 use evaltest::engine::stats::{
     AnswerCounts, ComparedSample, Rates, accuracy_interval, conditional_test,
 };
-use evaltest::engine::text::percent;
 
 use super::PastRun;
 
@@ -69,7 +69,7 @@ impl Basis {
 
     /// How that is known, in words.
     pub(super) fn told(&self, run: &PastRun) -> String {
-        let flips = percent(self.flips());
+        let flips = Share(self.flips());
         match self.source {
             FlipSource::Several { samples, answers } => format!(
                 "{flips} of the verdicts change when asked again, as {answers} answers to {samples} samples show"
@@ -89,7 +89,7 @@ impl Basis {
             notes.push(format!(
                 "assumed is the worst: each sample is right with probability {rate:.2}, and {} of the verdicts change when \
                  asked again. No agent of this accuracy flips more, and most flip far less",
-                percent(self.flips())
+                Share(self.flips())
             ));
         }
         if self.never_flipped {

@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
+use evaltest::engine::figure::{Points, Seconds, Share, Usd};
 use evaltest::engine::report::terminal::table;
 use evaltest::engine::system::project::shown;
-use evaltest::engine::text::{clean, percent};
+use evaltest::engine::text::clean;
 
 use super::basis::Basis;
 use super::rows::{Expense, PlanRow, PlanRows};
-use super::{PastRun, Wish, points, steps};
+use super::{PastRun, Wish, steps, typed_points};
 
 pub(super) fn write(
     run: &PastRun,
@@ -21,8 +22,8 @@ pub(super) fn write(
     writeln!(
         out,
         "\nwhat sees a drop of {} points with {} % power at alpha {}:",
-        points(wish.drop),
-        points(wish.power),
+        Points(wish.drop).unsigned(),
+        typed_points(wish.power),
         wish.alpha
     )?;
     let prices = Prices::of(run);
@@ -42,7 +43,7 @@ fn heading(run: &PastRun, basis: &Basis, out: &mut dyn Write) -> io::Result<()> 
         "{}: {} samples, accuracy {} in run {}",
         clean(&run.manifest.eval),
         basis.samples,
-        percent(run.accuracy()),
+        Share(run.accuracy()),
         shown(run.dir.path())
     )?;
     writeln!(out, "  flips: {}", basis.told(run))?;
@@ -55,13 +56,14 @@ fn heading(run: &PastRun, basis: &Basis, out: &mut dyn Write) -> io::Result<()> 
     let evidence = &run.evidence;
     let mut answer = Vec::new();
     if let Some(latency) = evidence.price.latency_s {
+        let latency = Seconds(latency);
         answer.push(format!(
-            "{latency:.1} s with {} in flight",
+            "{latency} with {} in flight",
             evidence.price.concurrency
         ));
     }
     match (evidence.price.cost_usd, evidence.price.tokens) {
-        (Some(cost), _) => answer.push(format!("{cost:.5} USD")),
+        (Some(cost), _) => answer.push(Usd(cost).to_string()),
         (None, Some(tokens)) => answer.push(format!("{tokens:.0} tokens, no price told")),
         (None, None) => answer.push("no price told".to_owned()),
     }
@@ -88,7 +90,7 @@ impl Prices {
     fn titles(self) -> Vec<String> {
         let mut titles = vec!["samples", "epochs", "baseline runs", "sees"];
         let price = match self {
-            Self::Dollars => Some("USD"),
+            Self::Dollars => Some("cost"),
             Self::Tokens => Some("tokens"),
             Self::Unknown => None,
         };
@@ -102,14 +104,16 @@ impl Prices {
             row.samples.to_string(),
             row.epochs.to_string(),
             row.baseline_runs.to_string(),
-            row.smallest_drop.map_or_else(
-                || "nothing".to_owned(),
-                |drop| format!("{:.1}", drop * 100.0),
-            ),
+            row.smallest_drop
+                .map_or_else(|| "nothing".to_owned(), |drop| Points(drop).unsigned()),
         ];
         for expense in [&row.run, &row.in_all] {
             line.push(expense.answers.to_string());
-            line.push(expense.time_s.map_or_else(|| "?".to_owned(), time));
+            line.push(
+                expense
+                    .time_s
+                    .map_or_else(|| "?".to_owned(), |time| Seconds(time).to_string()),
+            );
             line.extend(self.price(expense));
         }
         if row.is_cheapest {
@@ -120,7 +124,7 @@ impl Prices {
 
     fn price(self, expense: &Expense) -> Option<String> {
         match self {
-            Self::Dollars => expense.cost_usd.map(dollars),
+            Self::Dollars => expense.cost_usd.map(|usd| Usd(usd).to_string()),
             Self::Tokens => expense.tokens.map(|tokens| format!("{tokens:.0}")),
             Self::Unknown => None,
         }
@@ -145,21 +149,4 @@ fn conclusion(run: &PastRun, wish: &Wish, rows: &PlanRows, out: &mut dyn Write) 
         "none of these on the samples that are there: it takes {single} samples with one answer to each before and now, or \
          {several} with 5 epochs and 5 runs of the baseline"
     )
-}
-
-fn time(seconds: f64) -> String {
-    match seconds {
-        _ if seconds < 9.95 => format!("{seconds:.1} s"),
-        _ if seconds < 119.5 => format!("{seconds:.0} s"),
-        _ if seconds < 119.5 * 60.0 => format!("{:.0} min", seconds / 60.0),
-        _ => format!("{:.1} h", seconds / 3600.0),
-    }
-}
-
-fn dollars(cost: f64) -> String {
-    if cost < 0.995 {
-        format!("{cost:.4}")
-    } else {
-        format!("{cost:.2}")
-    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use evaltest::engine::figure::Seconds;
 use evaltest::engine::report::terminal::paint::Tone;
 use evaltest::engine::report::terminal::{errors_of, painted};
 use evaltest::engine::text::clean;
@@ -87,12 +88,12 @@ pub(super) fn tell(args: &RunArgs, run: &Run, flips: &FlipsSince) -> Result<()> 
     let paint = args.color.paint();
     let summary = &run.summary;
     let line = format!(
-        "{}: {} of {} correct, {}, {:.1} s",
+        "{}: {} of {} correct, {}, {}",
         clean(&run.eval),
         summary.correct,
         summary.samples - summary.skipped,
         errors_of(summary.errors),
-        run.duration_s,
+        Seconds(run.duration_s),
     );
     let line = paint.tone(summary.exit_code.into(), &line);
     let is_still = flips.worse.is_empty() && flips.better.is_empty();

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use evaltest::engine::figure::{CI95, Interval, Share, or_dash};
 use evaltest::engine::report::terminal::table::{self, cut};
-use evaltest::engine::text::{clean, excerpt, percent};
+use evaltest::engine::text::{clean, excerpt};
 use evaltest::engine::verdict::ScorerPair;
 use serde_json::Value;
 
@@ -51,7 +52,7 @@ fn heading(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn scorers(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
-    let titles = ["scorer", "correct", "accuracy", "95 % interval"];
+    let titles = ["scorer", "correct", "accuracy", CI95];
     let mut rows = vec![titles.map(str::to_owned).to_vec()];
     for (place, scorer) in matrix.agreement.scorers.iter().enumerate() {
         let mark = if place == matrix.reference {
@@ -63,10 +64,8 @@ fn scorers(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
         let mut row = vec![
             cut(&clean(&scorer.name), NAME) + mark,
             format!("{} of {}", scorer.correct, scorer.judged),
-            scorer.accuracy.map_or("-".to_owned(), percent),
-            interval.map_or("-".to_owned(), |[low, high]| {
-                format!("{} to {}", percent(low), percent(high))
-            }),
+            or_dash(scorer.accuracy.map(Share)),
+            or_dash(interval.map(|ci95| Interval(ci95.map(Share)))),
         ];
         if scorer.cannot_judge > 0 {
             row.push(format!("cannot judge {}", scorer.cannot_judge));

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use evaltest::engine::figure::{Seconds, Usd};
 use evaltest::engine::text::{clean, excerpt};
 use evaltest::{JudgeCall, Output};
 
@@ -32,16 +33,17 @@ fn one(call: &JudgeCall, out: &mut dyn Write) -> io::Result<()> {
         told.push("given before, to a run of the same answers".to_owned());
     } else {
         told.push(format!(
-            "attempts {}, {:.3} s",
-            call.attempts, call.latency_s
+            "attempts {}, {}",
+            call.attempts,
+            Seconds(call.latency_s)
         ));
     }
     if let Some(usage) = call.usage() {
         told.push(format!(
-            "{} input tokens, {} output tokens, {} USD",
+            "{} input tokens, {} output tokens, cost {}",
             or_unknown(usage.input_tokens),
             or_unknown(usage.output_tokens),
-            or_unknown(usage.cost_usd)
+            or_unknown(usage.cost_usd.map(Usd))
         ));
     }
     writeln!(out, "{}: {}", heads.join(", "), told.join(", "))?;
@@ -105,11 +107,11 @@ mod tests {
             {"scorer": "judge", "key": "k", "repeat": 2, "attempts": 3, "latency_s": 9.0,
              "error": {"kind": "timed_out", "message": "no reply"}},
         ]);
-        let expect = "judge judge: by schema, model m-1, attempts 2, 0.500 s, 30 input tokens, 6 output tokens, 0.01 \
+        let expect = "judge judge: by schema, model m-1, attempts 2, 0.5 s, 30 input tokens, 6 output tokens, cost 0.0100 \
                       USD\n  no verdict: conflicting\n  {\"clarity\": 4}\n  \\u{1b}[31m\n\
                       judge judge, asked again: by text, model m-1, from the cache, 30 input tokens, 6 output tokens, \
-                      0.01 USD\n  {}\n\
-                      judge judge, repeat 2: by text, attempts 3, 9.000 s\n  failed: no reply\n";
+                      cost 0.0100 USD\n  {}\n\
+                      judge judge, repeat 2: by text, attempts 3, 9.0 s\n  failed: no reply\n";
         assert_eq!(shown(&calls), expect);
         assert_eq!(shown(&json!([])), "");
     }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use crate::figure::{Interval, P, Share, ci95, or_dash};
 use crate::report::accuracy;
 use crate::report::compare::said::{ALPHA, difference_cells, rows_apart, share};
 use crate::report::compare::{ComparedRun, RunPair};
 use crate::report::html::chart::{IntervalRow, IntervalScale, ScatterPoint, intervals, scatter};
 use crate::report::html::escape::text;
-use crate::text::percent;
-use crate::verdict::check::{PairedFigures, show_p};
+use crate::verdict::check::PairedFigures;
 use crate::verdict::compare::RunsComparison;
 use crate::verdict::compare::means::PairedMean;
 use crate::verdict::summary::VALUE;
@@ -17,7 +17,7 @@ use crate::verdict::summary::VALUE;
 /// So many rows of a table.
 const MOST_ROWS: usize = 40;
 
-const HEADS: [&str; 3] = ["", "B less A in points, 95 % interval", "of"];
+const HEADS: [&str; 3] = ["", ci95!("B less A in points, "), "of"];
 
 /// Where two runs differ.
 pub(super) fn two(compared: &RunsComparison, out: &mut dyn Write) -> io::Result<()> {
@@ -56,7 +56,7 @@ fn drawn(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let rows = figures.iter().take(MOST_ROWS).map(|(name, it)| {
-        let p = it.p_two_sided.map(|p| format!(", p {}", show_p(p)));
+        let p = it.p_two_sided.map(|p| format!(", {}", P(p)));
         IntervalRow {
             note: format!(
                 "{} pairs, {} to {}{}",
@@ -111,7 +111,8 @@ fn means(
         out,
         "<div class=\"wide\" role=\"region\" aria-label=\"Means\" tabindex=\"0\"><table>\n<caption>Means of what scorers tell besides</caption>\n\
          <thead><tr><th scope=\"col\">mean of</th><th scope=\"col\">pairs</th><th scope=\"col\">A</th><th scope=\"col\">B</th>\
-         <th scope=\"col\">B less A</th><th scope=\"col\">95 % interval</th></tr></thead>\n<tbody>"
+         <th scope=\"col\">B less A</th><th scope=\"col\">{}</th></tr></thead>\n<tbody>",
+        ci95!()
     )?;
     let number = |number: Option<f64>| number.map_or("-".to_owned(), |it| format!("{it:.4}"));
     let signed = |number: f64| format!("{number:+.4}");
@@ -146,7 +147,7 @@ pub(super) fn several(
         let shown = accuracy::shown(run.accuracy, run.accuracy_bounds);
         let figures = match (shown, range, run.accuracy_ci95) {
             (Some(shown), None, Some([low, high])) => {
-                Some(format!("{shown} ({} to {})", percent(low), percent(high)))
+                Some(format!("{shown} ({})", Interval([Share(low), Share(high)])))
             }
             (shown, ..) => shown,
         };
@@ -160,7 +161,7 @@ pub(super) fn several(
         }
     });
     let rows: Vec<_> = rows.collect();
-    let heads = ["run", "accuracy, 95 % interval", "correct"];
+    let heads = ["run", ci95!("accuracy, "), "correct"];
     intervals("Accuracy", heads, IntervalScale::SHARES, &rows, out)?;
     let points = runs.iter().filter_map(|run| {
         Some(ScatterPoint {
@@ -180,7 +181,7 @@ pub(super) fn several(
     );
     let rows = pairs.iter().map(|pair| {
         let [a, b] = pair.places.map(|place| &*runs[place].letter);
-        let p = |p: Option<f64>| p.map_or_else(|| "-".to_owned(), show_p);
+        let p = |p: Option<f64>| or_dash(p.map(|p| P(p).cell()));
         IntervalRow {
             note: format!(
                 "{} pairs, p {}, Holm {}: {}",
@@ -194,7 +195,7 @@ pub(super) fn several(
     });
     let rows: Vec<_> = rows.collect();
     writeln!(out, "<h2>All pairs</h2>")?;
-    let heads = ["", "points, 95 % interval", "what it says"];
+    let heads = ["", ci95!("points, "), "what it says"];
     intervals("Difference", heads, scale, &rows, out)?;
     let left_out: Vec<_> = pairs
         .iter()

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::{LISTED, MOST};
+use crate::figure::ci95;
 use crate::report::terminal::table::{self, cut};
 use crate::text::clean;
 use crate::verdict::compare::means::PairedMean;
@@ -23,7 +24,7 @@ pub(super) fn write(
         return Ok(());
     }
     writeln!(out)?;
-    let heads = ["mean of", "pairs", "A", "B", "B less A", "95 % interval"];
+    let heads = ["mean of", "pairs", "A", "B", "B less A", ci95!()];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
     let number = |number: f64| format!("{number:.4}");
     let signed = |number: f64| format!("{number:+.4}");

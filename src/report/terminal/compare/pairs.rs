@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
+use crate::figure::{P, ci95, or_dash};
 use crate::report::compare::figures::figure_rows;
 use crate::report::compare::said::{ALPHA, difference_cells, rows_apart};
 use crate::report::compare::{ComparedRun, RunPair};
 use crate::report::terminal::table;
-use crate::verdict::check::show_p;
 
 /// Writes the runs side by side, and then all pairs of them.
 pub(super) fn write(
@@ -21,7 +21,7 @@ pub(super) fn write(
     rows.extend(figures.map(|(title, cells)| std::iter::once(title).chain(cells).collect()));
     table::write("  ", &rows, out)?;
     writeln!(out)?;
-    let heads = ["", "pairs", "points", "95 % interval", "p", "Holm", ""];
+    let heads = ["", "pairs", "points", ci95!(), "p", "Holm", ""];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
     rows.extend(pairs.iter().map(|pair| row(runs, pair)));
     table::write("  ", &rows, out)?;
@@ -49,7 +49,7 @@ fn name(runs: &[ComparedRun], pair: &RunPair) -> String {
 
 fn row(runs: &[ComparedRun], pair: &RunPair) -> Vec<String> {
     let figures = &pair.comparison.whole;
-    let p = |p: Option<f64>| p.map_or_else(|| "-".to_owned(), show_p);
+    let p = |p: Option<f64>| or_dash(p.map(|p| P(p).cell()));
     let mut row = vec![name(runs, pair), figures.n.to_string()];
     row.extend(difference_cells(figures));
     row.extend([p(figures.p_two_sided), p(pair.p_holm), pair.said()]);

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
+use crate::figure::{Share, Usd, ci95};
 use crate::report::html::chart::{SeriesChart, SeriesLine, SeriesMark, SeriesPoint, short, steps};
 use crate::report::html::escape::text;
 use crate::report::trend::{EvalTrend, measured, minute, short_commit};
-use crate::text::percent;
 use crate::verdict::trend::{TrendEntry, TrendMark};
 
 /// Values of slices that are drawn.
@@ -99,11 +99,11 @@ impl<'a> TierCharts<'a> {
         let errors = self.chart("Share of errors", "", |entry| {
             Some((entry.of.error_rate?, None))
         });
-        self.amount(errors, percent, out)?;
+        self.amount(errors, |share| Share(share).to_string(), out)?;
         let cost = self.chart("Cost of a run", "", |entry| {
             Some((entry.of.cost_usd?, None))
         });
-        self.amount(cost, |usd| format!("{} USD", short(usd)), out)?;
+        self.amount(cost, |usd| Usd(usd).to_string(), out)?;
         self.latency(out)?;
         writeln!(out, "</div>")
     }
@@ -133,7 +133,7 @@ impl<'a> TierCharts<'a> {
     }
 
     fn accuracy(&self, out: &mut dyn Write) -> io::Result<()> {
-        let chart = self.chart("Accuracy with its 95 % interval", "tall", |entry| {
+        let chart = self.chart(ci95!("Accuracy with its "), "tall", |entry| {
             Some((entry.of.accuracy?, entry.of.accuracy_ci95))
         });
         let Some(chart) = chart else {

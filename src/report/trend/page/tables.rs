@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use crate::figure::{Seconds, Usd, ci95};
 use crate::report::html::escape::text;
-use crate::report::trend::{EvalTrend, mark, measured, minute, points, short_commit};
+use crate::report::trend::{EvalTrend, delta, mark, measured, minute, short_commit};
 use crate::verdict::trend::{TrendEntry, TrendMark};
 
 /// Columns, and whether they hold figures.
@@ -11,7 +12,7 @@ const HEADS: [(&str, bool); 10] = [
     ("time (UTC)", true),
     ("commit", true),
     ("tier", true),
-    ("accuracy, 95 % interval", true),
+    (ci95!("accuracy, "), true),
     ("points", true),
     ("correct", true),
     ("errors", true),
@@ -47,13 +48,13 @@ fn row(entry: &TrendEntry<'_>, out: &mut dyn Write) -> io::Result<()> {
         short_commit(of.commit.as_deref()),
         of.tier.clone().unwrap_or_default(),
         measured(entry).unwrap_or_else(|| "–".to_owned()),
-        points(entry).unwrap_or_default(),
+        delta(entry).unwrap_or_default(),
         format!("{} of {}", of.correct, of.scored),
         of.errors.to_string(),
         of.cost_usd
-            .map_or_else(String::new, |usd| format!("{usd:.2} USD")),
+            .map_or_else(String::new, |usd| Usd(usd).to_string()),
         of.latency_s
-            .map_or_else(String::new, |latency| format!("{:.1} s", latency.p50)),
+            .map_or_else(String::new, |latency| Seconds(latency.p50).to_string()),
     ];
     write!(out, "<tr>")?;
     for (cell, (_, is_figure)) in cells.iter().zip(HEADS) {

@@ -1,6 +1,7 @@
 //! The mean of a judge's figure, corrected by labels of people, as a gate reads it.
 
 use super::Figures;
+use crate::figure::{Interval, Value};
 use crate::stats;
 use crate::verdict::check::accuracy::UpperEnds;
 use crate::verdict::check::mean::{Found, KnownMeans};
@@ -20,14 +21,14 @@ impl Figures<'_> {
             lacking,
             ..
         } = self.found_corrected(&found, slice)?;
-        let [low, high] = corrected.ci95;
         let by_judge = corrected
             .judge
             .map(|mean| format!("; by the judge alone {}", show(mean, corrected.value)));
         let from = format!(
-            "by {} labels of {} answers, 95 % interval {low:.4} to {high:.4}{}",
+            "by {} labels of {} answers, {}{}",
             corrected.labels,
             corrected.items,
+            Interval(corrected.ci95.map(Value)).ci95(),
             by_judge.unwrap_or_default()
         );
         let ends = self.corrected_bounds(&found, &corrected, corrected.value, lacking);

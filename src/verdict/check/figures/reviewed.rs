@@ -2,6 +2,7 @@
 
 use super::Figures;
 use crate::data::reviews::ReviewedFigures;
+use crate::figure::{Interval, Value};
 use crate::verdict::check::measured::Measured;
 
 impl Figures<'_> {
@@ -11,9 +12,9 @@ impl Figures<'_> {
             return Err("nothing was reviewed: `cargo evaltest review RUN_DIR`".to_owned());
         };
         let ReviewedFigures { n, of, .. } = reviewed;
-        let share = |value: f64, [low, high]: [f64; 2], what: &str| {
-            let from =
-                format!("of {n} of {of} items that {what}, 95 % interval {low:.4} to {high:.4}");
+        let share = |value: f64, ci95: [f64; 2], what: &str| {
+            let ci95 = Interval(ci95.map(Value)).ci95();
+            let from = format!("of {n} of {of} items that {what}, {ci95}");
             Ok(Measured::certain(value, from))
         };
         let plain = |value: f64| {
@@ -30,10 +31,8 @@ impl Figures<'_> {
             "needs_revision" => plain(reviewed.needs_revision),
             "agreement" => match &reviewed.agreement {
                 Some(agreement) => {
-                    let (of, [low, high]) = (agreement.n, agreement.ci95);
-                    let from = format!(
-                        "of {of} items that people and the judge judged, 95 % interval {low:.4} to {high:.4}"
-                    );
+                    let (of, ci95) = (agreement.n, Interval(agreement.ci95.map(Value)).ci95());
+                    let from = format!("of {of} items that people and the judge judged, {ci95}");
                     Ok(Measured::certain(agreement.share, from))
                 }
                 None => Err("no judge gave a verdict on what was reviewed".to_owned()),

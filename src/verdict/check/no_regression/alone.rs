@@ -39,7 +39,7 @@ pub struct PairedFigures {
     pub accuracy_b: Option<f64>,
     /// Accuracy of B less that of A, each sample counting alike.
     pub difference: Option<f64>,
-    /// Its 95 % interval, which is never a point.
+    /// Its 95 % confidence interval, which is never a point.
     pub difference_ci95: Option<[f64; 2]>,
     /// How likely so few right answers of B, or fewer, would be, were the two alike: p of `no_regression`.
     pub p: Option<f64>,

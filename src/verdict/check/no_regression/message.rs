@@ -1,5 +1,6 @@
 //! What `no_regression` tells people, and `summary.json`.
 
+use crate::figure::{Interval, P, Points, Value};
 use crate::printable::on_one_line;
 use crate::stats;
 use crate::verdict::baseline::{Pair, flipped, right_of};
@@ -13,7 +14,7 @@ use super::{BaselineComparison, Decided, TakenLook, looked_p, raw_p};
 /// How often the smallest detectable drop is detected.
 pub(super) const POWER: f64 = 0.8;
 
-/// The share of chance on each side of a 95 % interval.
+/// The share of chance on each side of a 95 % confidence interval.
 const INTERVAL_SIDE: f64 = 0.025;
 
 /// How many ids a message names at most; the result carries all.
@@ -121,7 +122,9 @@ impl Decided<'_> {
             }
         }
         if !told.unknown.is_empty() {
-            let end = |errors: As| show_p(self.comparison.test(errors).p);
+            let end = |errors: As| {
+                P(self.comparison.test(errors).p).cell_beside(self.comparison.gate.level())
+            };
             let [wrong, right] = [As::Wrong, As::Right].map(end);
             lines.push(format!(
                 "with the errored and skipped samples p would be {wrong} if they were wrong, {right} if correct"
@@ -129,7 +132,7 @@ impl Decided<'_> {
         }
         let drop = told.smallest_drop.map_or_else(
             || "no drop is".to_owned(),
-            |drop| format!("a drop of {:.1} points or more is", drop * 100.0),
+            |drop| format!("a drop of {} points or more is", Points(drop).unsigned()),
         );
         lines.push(format!(
             "with {} pairs {drop} seen with 80 % power{}, {}",
@@ -149,8 +152,8 @@ impl Decided<'_> {
         }
         let gate = self.comparison.gate;
         let alpha = gate.level();
-        let mut p = format!("p = {}", show_p(told.p));
         let adjusted = told.p_adjusted.unwrap_or(told.p);
+        let mut p = P(told.p).beside(alpha);
         let look = self.comparison.look;
         let looked = looked_p(told.p, look);
         if let Some(TakenLook { at, .. }) = look {
@@ -158,13 +161,13 @@ impl Decided<'_> {
                 "{p} at look {} of {}, {} for all looks together",
                 at.number,
                 at.of,
-                show_p(looked)
+                P(looked).cell_beside(alpha)
             );
         }
         if adjusted.total_cmp(&looked).is_ne() {
             p = format!(
                 "{p}, {} beside the other `no_regression` gates (Holm)",
-                show_p(adjusted)
+                P(adjusted).cell_beside(alpha)
             );
         }
         let sign = if adjusted < alpha { "<" } else { ">=" };
@@ -211,16 +214,12 @@ impl Decided<'_> {
 
     /// The paired difference; where its interval and the test point different ways, with the reason.
     fn difference(&self, told: &Regression) -> Option<String> {
-        let (value, [low, high]) = (told.difference?, told.difference_ci95?);
-        let why = self
-            .comparison
-            .why_apart(told, high < 0.0)
-            .unwrap_or_default();
+        let (value, ci95) = (told.difference?, told.difference_ci95?);
+        let why = self.comparison.why_apart(told, ci95[1] < 0.0);
+        let difference = Points(value).with_ci95(ci95);
         Some(format!(
-            "paired difference: {:+.1} points (95 % interval {:+.1} to {:+.1}){why}",
-            value * 100.0,
-            low * 100.0,
-            high * 100.0
+            "paired difference: {difference}{}",
+            why.unwrap_or_default()
         ))
     }
 
@@ -335,11 +334,13 @@ pub(super) fn assumption(seen: &Paired, worse: u64, better: u64) -> String {
 }
 
 fn accuracies(before: RightShare, now: RightShare) -> Option<String> {
-    let ([b0, b1], [a0, a1]) = (before.ci95?, now.ci95?);
-    let (before, now) = (before.value?, now.value?);
+    let [before_ci95, now_ci95] = [before, now].map(|side| Some(Interval(side.ci95?.map(Value))));
     Some(format!(
-        "accuracy over the pairs: {before:.4} in the baseline (95 % interval {b0:.4} to {b1:.4}), {now:.4} now \
-         ({a0:.4} to {a1:.4})"
+        "accuracy over the pairs: {} in the baseline ({}), {} now ({})",
+        Value(before.value?),
+        before_ci95?.ci95(),
+        Value(now.value?),
+        now_ci95?
     ))
 }
 
@@ -354,12 +355,4 @@ pub(super) fn name_some(ids: &[String]) -> String {
 /// Ids come from datasets: nothing of theirs may act on a terminal or be mistaken for something else.
 pub(super) fn printable(id: &str) -> String {
     on_one_line(id)
-}
-
-pub(crate) fn show_p(p: f64) -> String {
-    if p < 1e-4 {
-        format!("{p:.1e}")
-    } else {
-        format!("{p:.4}")
-    }
 }

@@ -27,7 +27,7 @@ pub(super) struct Paired {
     pub(super) tested: Tested,
 }
 
-/// A share of right answers with its 95 % interval, 0 to 1.
+/// A share of right answers with its 95 % confidence interval, 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct RightShare {
     pub(super) value: Option<f64>,

@@ -145,7 +145,7 @@ fn tells_everything() {
         (&["s7".to_owned()][..], &["s8".to_owned()][..])
     );
     for expect in [
-        "of 7 pairs 6 became wrong and 1 became correct, p = 0.0625 >= alpha 0.05, drop 0.7143 <= max_drop 0.9\n",
+        "of 7 pairs 6 became wrong and 1 became correct, p = 0.062 >= alpha 0.05, drop 0.7143 <= max_drop 0.9\n",
         "0.8571 in the baseline (95 % interval 0.4869 to 0.9743), 0.1429 now (0.0257 to 0.5131)",
         "\npaired difference: -71.4 points (95 % interval -",
         "\nbecame wrong: s0, s1, s2, s3, s4, s5\n",
@@ -167,7 +167,7 @@ fn tells_everything() {
     let result = compare(&Gate::no_regression(), "CCCCCC", "CCCCCE", true);
     for expect in [
         "with 5 pairs a drop of 100.0 points or more is seen with 80 % power",
-        "p would be 0.5000 if they were wrong, 1.0000 if correct",
+        "p would be 0.50 if they were wrong, 1.0000 if correct",
     ] {
         assert!(result.message.contains(expect), "{}", result.message);
     }

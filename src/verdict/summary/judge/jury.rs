@@ -77,14 +77,14 @@ pub struct LabelAgreement {
     /// Of choices: the share of all labelled answers whose verdict is the label. One without a verdict is none of these.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreement: Option<f64>,
-    /// Its 95 % interval `[low, high]`: Wilson's, or by the clusters that the samples come in.
+    /// Its 95 % confidence interval `[low, high]`: Wilson's, or by the clusters that the samples come in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreement_ci95: Option<[f64; 2]>,
     /// Of points: the mean distance of total and label, over the labelled answers that are `compared`; absent for who lacks
     /// a verdict on most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance: Option<f64>,
-    /// Its 95 % interval `[low, high]`, by clusters as well.
+    /// Its 95 % confidence interval `[low, high]`, by clusters as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance_ci95: Option<[f64; 2]>,
 }
@@ -99,7 +99,7 @@ pub struct WorsePanel {
     /// The panel's share of agreement less the judge's; of points, its mean distance less the judge's. Over the same
     /// labelled answers.
     pub difference: f64,
-    /// Its 95 % interval `[low, high]`, which does not hold 0.
+    /// Its 95 % confidence interval `[low, high]`, which does not hold 0.
     pub ci95: [f64; 2],
 }
 

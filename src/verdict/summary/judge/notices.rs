@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ENOUGH, JudgeSummary, JurySummary, TOTAL};
+use crate::figure::{Interval, Points, Share};
 use crate::stats;
 use crate::verdict::judged::calibration::JudgeCalibration;
 use crate::verdict::summary::{Summary, VALUE};
@@ -63,28 +64,25 @@ fn of_jury(name: &str, jury: &JurySummary) -> Vec<String> {
         }
     }
     if let (Some(worse), Some(panel)) = (&jury.worse, &jury.panel) {
-        let [low, high] = worse.ci95;
         let judge = &worse.judge;
         let best = jury.judges.iter().find(|one| one.name == *judge);
         let best = best.and_then(|best| best.labels);
         let told = match (panel.agreement, best.and_then(|best| best.agreement)) {
             (Some(panel), Some(best)) => format!(
-                "the panel agrees with the labels of {} answers in {:.1} %, its judge `{judge}` alone in {:.1} %: {:+.1} points, \
-                 95 % interval {:+.1} to {:+.1}",
+                "the panel agrees with the labels of {} answers in {}, its judge `{judge}` alone in {}: {} points, {}",
                 jury.labelled,
-                100.0 * panel,
-                100.0 * best,
-                100.0 * worse.difference,
-                100.0 * low,
-                100.0 * high
+                Share(panel),
+                Share(best),
+                Points(worse.difference),
+                Interval(worse.ci95.map(Points)).ci95()
             ),
             _ => format!(
-                "the panel is {:.2} points from the labels of {} answers, its judge `{judge}` alone {:.2}: {:+.2}, 95 % \
-                 interval {low:+.2} to {high:+.2}",
+                "the panel is {:.2} points from the labels of {} answers, its judge `{judge}` alone {:.2}: {:+.2}, {}",
                 panel.distance.unwrap_or_default(),
                 jury.compared,
                 best.and_then(|best| best.distance).unwrap_or_default(),
-                worse.difference
+                worse.difference,
+                Interval(worse.ci95.map(|end| format!("{end:+.2}"))).ci95()
             ),
         };
         notices.push(format!(

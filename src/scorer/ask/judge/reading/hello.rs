@@ -22,7 +22,7 @@ const DIGITS: usize = 4300;
 
 /// The points of its four dimensions and their mean as `total`. They are not clamped; what is no finite number is null.
 pub fn helloagents_judge(reply: &str) -> Reading {
-    let points = points(reply).unwrap_or([DEFAULT; 4]);
+    let points = read_points(reply).unwrap_or([DEFAULT; 4]);
     let total = points.iter().fold(0.0, |sum, points| sum + points) / 4.0;
     let named = DIMENSIONS.iter().zip(points).chain([(&"total", total)]);
     let value = |points| Number::from_f64(points).map_or(Value::Null, Value::Number);
@@ -55,7 +55,7 @@ pub fn helloagents_winner(reply: &str) -> Reading {
     reading
 }
 
-fn points(reply: &str) -> Option<[f64; 4]> {
+fn read_points(reply: &str) -> Option<[f64; 4]> {
     let members = members(json_part(reply), DIMENSIONS)?;
     let mut points = [DEFAULT; 4];
     for (points, raw) in points.iter_mut().zip(members) {

@@ -29,7 +29,7 @@ impl Strays {
             let Some(dimension) = called.position(|(name, _)| is_label(label, name)) else {
                 continue;
             };
-            if let Some(points) = points(&text[from..]) {
+            if let Some(points) = read_points(&text[from..]) {
                 self.given.push((dimension, points));
             }
         }
@@ -75,7 +75,7 @@ fn is_label(text: &str, name: &str) -> bool {
 }
 
 /// The number that a text begins with, unless it is the first of a scale such as `1 to 5`.
-fn points(text: &str) -> Option<Value> {
+fn read_points(text: &str) -> Option<Value> {
     let text = text.trim_start_matches(closes);
     let is_part = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.');
     let end = text.find(|c| !is_part(c)).unwrap_or(text.len());
