@@ -38,7 +38,7 @@ impl Display for Seconds {
             short if short < 0.000_05 => "0.0 s".to_owned(),
             short if short < 0.001 => format!("{:.1} ms", short * 1e3),
             short if short < 0.0995 => format!("{:.0} ms", short * 1e3),
-            some if some < 59.95 => format!("{some:.1} s"),
+            some if some < 99.95 => format!("{some:.1} s"),
             long => Self::whole(long),
         };
         f.pad(&text)
@@ -58,8 +58,8 @@ mod tests {
         check(0.0994, "99 ms");
         check(0.0996, "0.1 s");
         check(4.24, "4.2 s");
-        check(59.96, "1 min");
-        check(90.0, "1 min 30 s");
+        check(90.0, "90.0 s");
+        check(99.96, "1 min 40 s");
         check(7261.0, "2 h 1 min");
         assert_eq!(Seconds::whole(3.6), "4 s");
         assert_eq!(Seconds::whole(120.0), "2 min");

@@ -380,10 +380,10 @@ fn a_killed_run_took_until_its_last_event() {
     fs::write(dir.join("events.jsonl"), &*journal).unwrap();
     on(&project, "report DIR", &dir)
         .exits(0)
-        .says("| time | 1 min 30 s; ");
+        .says("| time | 90.0 s; ");
     on(&project, "report DIR --format html", &dir)
         .exits(0)
-        .says("took</span> <b>1 min 30 s</b>");
+        .says("took</span> <b>90.0 s</b>");
     // Before anything was asked nobody knows.
     fs::write(dir.join("events.jsonl"), "").unwrap();
     on(&project, "report DIR", &dir).exits(0).says("| time | -");

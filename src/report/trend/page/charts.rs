@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use crate::figure::{Share, Usd, ci95};
+use crate::figure::{Share, ci95};
 use crate::report::html::chart::{SeriesChart, SeriesLine, SeriesMark, SeriesPoint, short, steps};
 use crate::report::html::escape::text;
 use crate::report::trend::{EvalTrend, measured, minute, short_commit};
@@ -103,7 +103,7 @@ impl<'a> TierCharts<'a> {
         let cost = self.chart("Cost of a run", "", |entry| {
             Some((entry.of.cost_usd?, None))
         });
-        self.amount(cost, |usd| Usd(usd).to_string(), out)?;
+        self.amount(cost, |usd| format!("{} USD", short(usd)), out)?;
         self.latency(out)?;
         writeln!(out, "</div>")
     }
