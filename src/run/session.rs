@@ -128,7 +128,7 @@ impl Session {
             Arc::clone(&emitter),
         )?;
         let resumed = resumed.map(|manifest| ledger.tell_damage(manifest, &dir));
-        let left = resumed.as_ref().and_then(|it| tidy_left(&plan, it, &dir));
+        let left = resumed.as_ref().and_then(|_| tidy_left(&plan, &dir));
         if let Some(notice) = left {
             emitter.note(&notice);
         }

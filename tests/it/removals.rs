@@ -248,7 +248,9 @@ fn commands_remove_only_what_a_beginning_run_makes() {
         project.shown(newest(&project)),
     );
     let flow = project.shown(flow);
-    project.write(&format!("{run}/notes.txt"), "mine");
+    for name in ["notes.txt", "scratch/a.1/notes.txt", "scratch/notes.txt"] {
+        project.write(&format!("{run}/{name}"), "mine");
+    }
     for (number, days) in [0, 1, 400].into_iter().enumerate() {
         for place in ["evaltest-runs", "shards", "snapshots"] {
             age(&project.file(place), Duration::from_hours(24 * days));
