@@ -8,26 +8,11 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
+use crate::merge_property::Dice;
 use crate::project::{Project, all_files, root};
 
 const STARTED: &str = "{\"sample_id\":\"a\",\"kind\":\"started\"}\n";
 const ANSWERED: &str = "{\"sample_id\":\"a\",\"kind\":\"answered\"}\n";
-
-/// Numbers that are the same each time.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % most as u64).unwrap()
-    }
-
-    fn once_in(&mut self, times: usize) -> bool {
-        self.below(times) == 0
-    }
-}
 
 /// A project in which every command that writes has written: an eval with shards, a flow, a review and a cache.
 fn project() -> Project {
@@ -99,12 +84,12 @@ fn make_old_folder(
     if let Some(journal) = journals.get(journal) {
         fs::write(folder.join("events.jsonl"), journal).unwrap();
     }
-    let has_scratch = dice.once_in(2);
+    let has_scratch = dice.below(2) == 0;
     if has_scratch {
         fs::create_dir(folder.join("scratch")).unwrap();
     }
     let mut may_go = journal < 2 || journal >= journals.len();
-    if dice.once_in(3) {
+    if dice.below(3) == 0 {
         return may_go;
     }
     for _ in 0..=dice.below(3) {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{row, section, table, text};
-use crate::figure::{Seconds, Usd};
+use crate::figure::{Seconds, Usd, or_dash};
 use crate::report::judge::{corrected, jury as of_jury, pairs, reasons};
 use crate::verdict::judged::calibration::JudgeCalibration;
 use crate::verdict::summary::{JudgeSummary, JurySummary, Summary, judge_notices};
@@ -120,10 +120,6 @@ const FIGURES: &[Figure] = &[
         or_dash(judge.calibration.as_ref().map(JudgeCalibration::told))
     }),
 ];
-
-fn or_dash(value: Option<impl ToString>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
-}
 
 fn counted<'a>(counts: impl Iterator<Item = (&'a String, &'a u64)>) -> String {
     let counts: Vec<_> = counts
