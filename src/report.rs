@@ -35,6 +35,7 @@ mod md;
 mod metrics;
 mod place;
 pub mod recommend;
+pub mod render;
 pub mod reported;
 mod reviewed;
 pub mod terminal;

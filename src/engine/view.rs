@@ -11,8 +11,9 @@ use std::time::UNIX_EPOCH;
 use serde_json::json;
 
 use crate::error::{Error, Result};
-use crate::report::html::page::{HtmlPage, asking_policy};
-use crate::report::html::{VIEW, content};
+use crate::report::html::content;
+use crate::report::render::html::VIEW;
+use crate::report::render::html::page::{HtmlPage, asking_policy};
 use crate::report::reported::{MaskedTexts, ReportedRun};
 use crate::run::readable::readable_so_far;
 use crate::serve::{Served, ServedAnswer, ServedPage, ServedRequest};

@@ -13,13 +13,13 @@ pub(super) mod words;
 
 use super::figures::{FlowFigures, FlowStage, StageFigures};
 use super::sentences::findings;
-use crate::report::document::{ReportLine, ReportText};
+use crate::report::document::{Document, Line};
 
 /// The report of a whole flow.
-pub(crate) fn comprehensive(figures: &FlowFigures) -> ReportText {
+pub(crate) fn comprehensive(figures: &FlowFigures) -> Document {
     let found = findings(figures);
     let name = &figures.basics.name;
-    let mut text = ReportText::new(format!("{name}: generated items, judged and compared"));
+    let mut text = Document::new(format!("{name}: generated items, judged and compared"));
     text.section("1. Basic information");
     basics::basics(figures, &mut text);
     text.section("2. Generation");
@@ -41,14 +41,14 @@ pub(crate) fn comprehensive(figures: &FlowFigures) -> ReportText {
 }
 
 /// The report of the judge alone.
-pub(crate) fn of_judge(figures: &FlowFigures) -> ReportText {
+pub(crate) fn of_judge(figures: &FlowFigures) -> Document {
     let name = &figures.basics.name;
     let only = FlowFigures {
         generation: StageFigures::default(),
         winrate: StageFigures::default(),
         ..figures.clone()
     };
-    let mut text = ReportText::new(format!("{name}: generated items before a judge"));
+    let mut text = Document::new(format!("{name}: generated items before a judge"));
     single(FlowStage::Judge, &only, &mut text, |text| {
         part(&figures.judge, text, judged::judged);
     });
@@ -56,14 +56,14 @@ pub(crate) fn of_judge(figures: &FlowFigures) -> ReportText {
 }
 
 /// The report of the win rate alone.
-pub(crate) fn of_winrate(figures: &FlowFigures) -> ReportText {
+pub(crate) fn of_winrate(figures: &FlowFigures) -> Document {
     let name = &figures.basics.name;
     let only = FlowFigures {
         generation: StageFigures::default(),
         judge: StageFigures::default(),
         ..figures.clone()
     };
-    let mut text = ReportText::new(format!("{name}: generated items beside real ones"));
+    let mut text = Document::new(format!("{name}: generated items beside real ones"));
     single(FlowStage::Winrate, &only, &mut text, |text| {
         part(&figures.winrate, text, compared::compared);
     });
@@ -74,8 +74,8 @@ pub(crate) fn of_winrate(figures: &FlowFigures) -> ReportText {
 fn single(
     stage: FlowStage,
     figures: &FlowFigures,
-    text: &mut ReportText,
-    write: impl FnOnce(&mut ReportText),
+    text: &mut Document,
+    write: impl FnOnce(&mut Document),
 ) {
     let mut figures = figures.clone();
     figures.reviewed = None;
@@ -93,17 +93,17 @@ fn single(
 }
 
 /// A section of a stage, or why there is nothing in it.
-fn part<T>(stage: &StageFigures<T>, text: &mut ReportText, write: fn(&T, &mut ReportText)) {
+fn part<T>(stage: &StageFigures<T>, text: &mut Document, write: fn(&T, &mut Document)) {
     match stage {
         StageFigures::Found(figures) => write(figures, text),
-        StageFigures::Failed(why) => text.notice(
-            ReportLine::default()
+        StageFigures::Failed(why) => text.note(
+            Line::default()
                 .strong("This stage failed, so there are no figures:")
                 .plain(" ")
                 .marked(why),
         ),
         StageFigures::LeftOut(why) => {
-            text.paragraph(ReportLine::default().plain("Not run: ").marked(why));
+            text.paragraph(Line::default().plain("Not run: ").marked(why));
         }
     }
 }

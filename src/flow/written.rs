@@ -6,9 +6,8 @@ use std::path::Path;
 use super::figures::FlowFigures;
 use super::told::{comprehensive, of_judge, of_winrate};
 use crate::error::{Error, Result};
-use crate::report::document::ReportText;
-use crate::report::html::worded;
-use crate::report::markdown::blocks;
+use crate::report::document::Document;
+use crate::report::render::{html, markdown};
 use crate::system::file::write_atomically;
 
 /// Writes the reports of a flow into its folder, and gives their names: the comprehensive one as Markdown and as a page, and
@@ -43,14 +42,14 @@ pub(super) fn write_reports(
     Ok(names)
 }
 
-fn markdown(text: &ReportText) -> io::Result<Vec<u8>> {
+fn markdown(text: &Document) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
-    blocks::report(text, 1, &mut out)?;
+    markdown::document(text, 1, &mut out)?;
     Ok(out)
 }
 
-fn page(text: &ReportText) -> io::Result<Vec<u8>> {
+fn page(text: &Document) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
-    worded(text, &mut out)?;
+    html::page(&text.title, std::slice::from_ref(text), &mut out)?;
     Ok(out)
 }

@@ -12,15 +12,15 @@ use std::path::Path;
 use super::files::GeneratedFiles;
 use super::statistics::GenerationStatistics;
 use crate::figure::{Count, P, Seconds, Share, Usd, counted};
-use crate::report::document::{ReportBlock, ReportLine, ReportSide, ReportTable, ReportText};
-use crate::report::markdown::blocks;
+use crate::report::document::{Align, Block, Document, Line, Table};
+use crate::report::render::markdown;
 use crate::store::{RunDir, RunStatus};
 use crate::system::project::shown;
 use crate::text::shell_word;
 use crate::verdict::summary::UsageTotal;
 use told::{part, share_cell};
 
-use ReportSide::{Left, Right};
+use Align::{Left, Right};
 
 /// Below this a difference is called one.
 const ALPHA: f64 = 0.05;
@@ -37,7 +37,7 @@ pub fn generation_report(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let of = &files.statistics;
-    let mut text = ReportText::new(format!("Generation report: {}", of.eval));
+    let mut text = Document::new(format!("Generation report: {}", of.eval));
     headline(of, &mut text);
     basic(of, &mut text);
     statistics(of, &mut text);
@@ -45,11 +45,11 @@ pub fn generation_report(
     checks::refused(of, &mut text);
     never_passed(of, &mut text);
     what_next(files, dir, &mut text);
-    blocks::report(&text, 1, out)
+    markdown::document(&text, 1, out)
 }
 
 /// What came of it, and what nobody should overlook.
-fn headline(of: &GenerationStatistics, text: &mut ReportText) {
+fn headline(of: &GenerationStatistics, text: &mut Document) {
     let items = &of.items;
     let tried = items.accepted + items.never_passed;
     let accepted = part(items.accepted, tried, items.share, items.ci95);
@@ -58,30 +58,30 @@ fn headline(of: &GenerationStatistics, text: &mut ReportText) {
     } else {
         format!(", of {} that were asked for", items.asked)
     };
-    text.paragraph(ReportLine::default().strong(format!("{accepted} items were accepted{whole}.")));
+    text.paragraph(Line::default().strong(format!("{accepted} items were accepted{whole}.")));
     if items.accepted == 0 {
-        text.notice("Not one item was accepted: the file of items is empty.");
+        text.note("Not one item was accepted: the file of items is empty.");
     }
     let reason = of.stop_reason.as_deref();
     match of.status {
         RunStatus::Finished => {}
-        _ => text.notice(format!(
+        _ => text.note(format!(
             "The run ended early{}: {} never asked for.",
             reason.map_or_else(String::new, |reason| format!(" ({reason})")),
             counted(items.not_asked, "item")
         )),
     }
     if items.errors > 0 {
-        text.notice(format!(
+        text.note(format!(
             "{} got no reply that could be checked: the agent or a solver failed.",
             counted(items.errors, "item")
         ));
     }
 }
 
-fn basic(of: &GenerationStatistics, text: &mut ReportText) {
+fn basic(of: &GenerationStatistics, text: &mut Document) {
     text.section("1 Basic information");
-    let mut table = ReportTable::new(&[("", Left), ("", Left)]);
+    let mut table = Table::new(&[("", Left), ("", Left)]);
     let mut row = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             table.row([name.to_owned(), value]);
@@ -143,10 +143,10 @@ fn tokens(tokens: Option<u64>) -> Option<String> {
     tokens.map(|tokens| Count(tokens).to_string())
 }
 
-fn statistics(of: &GenerationStatistics, text: &mut ReportText) {
+fn statistics(of: &GenerationStatistics, text: &mut Document) {
     text.section("2 Statistics");
     let (items, replies) = (&of.items, &of.replies);
-    let mut table = ReportTable::new(&[("figure", Left), ("count", Right), ("share", Right)]);
+    let mut table = Table::new(&[("figure", Left), ("count", Right), ("share", Right)]);
     let mut row = |name: &str, count: u64, share: String| {
         table.row([name.to_owned(), count.to_string(), share]);
     };
@@ -180,13 +180,13 @@ fn statistics(of: &GenerationStatistics, text: &mut ReportText) {
     topics(of, text);
 }
 
-fn topics(of: &GenerationStatistics, text: &mut ReportText) {
+fn topics(of: &GenerationStatistics, text: &mut Document) {
     let topics = &of.topics.topics;
     if topics.is_empty() {
         return;
     }
     text.part("Topics");
-    let mut table = ReportTable::new(&[
+    let mut table = Table::new(&[
         ("topic", Left),
         ("asked for", Right),
         ("share asked for", Right),
@@ -214,13 +214,13 @@ fn topics(of: &GenerationStatistics, text: &mut ReportText) {
     }
 }
 
-fn never_passed(of: &GenerationStatistics, text: &mut ReportText) {
+fn never_passed(of: &GenerationStatistics, text: &mut Document) {
     text.section("5 Items that never passed");
     if of.items.never_passed == 0 {
         text.paragraph("None: each item that was replied to was accepted in the end.");
         return;
     }
-    let mut table = ReportTable::new(&[
+    let mut table = Table::new(&[
         ("item", Left),
         ("topic asked for", Left),
         ("replies", Right),
@@ -241,13 +241,13 @@ fn never_passed(of: &GenerationStatistics, text: &mut ReportText) {
     }
 }
 
-fn what_next(files: &GeneratedFiles, dir: &RunDir, text: &mut ReportText) {
+fn what_next(files: &GeneratedFiles, dir: &RunDir, text: &mut Document) {
     let of = &files.statistics;
     text.section("6 Files and next steps");
-    let mut table = ReportTable::new(&[("file", Left), ("is", Left)]);
+    let mut table = Table::new(&[("file", Left), ("is", Left)]);
     let name = |path: &Path| {
         let name = path.file_name().unwrap_or_default();
-        ReportLine::default().typed(name.to_string_lossy())
+        Line::default().code(name.to_string_lossy())
     };
     table.row([
         name(&files.items),
@@ -260,7 +260,7 @@ fn what_next(files: &GeneratedFiles, dir: &RunDir, text: &mut ReportText) {
     ]);
     text.table(table);
     let run = shell_word(&shown(dir.path()));
-    let typed = |command: String, what: &str| ReportLine::default().typed(command).plain(what);
+    let typed = |command: String, what: &str| Line::default().code(command).plain(what);
     let mut steps = Vec::new();
     let open = of.items.not_asked + of.items.errors;
     if open > 0 {
@@ -288,11 +288,11 @@ fn what_next(files: &GeneratedFiles, dir: &RunDir, text: &mut ReportText) {
         let worst = of.replies.reasons.first();
         let worst = worst.map_or("", |(name, _)| name);
         steps.push(
-            ReportLine::default()
+            Line::default()
                 .plain("More than half of the replies were refused, most often by ")
-                .typed(worst)
+                .code(worst)
                 .plain(": look at the examples above, then at the template of the prompt."),
         );
     }
-    text.blocks.push(ReportBlock::List(steps));
+    text.blocks.push(Block::List(steps));
 }

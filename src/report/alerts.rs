@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::markdown::{row, section, table, text};
+use super::markdown::{row, section, table};
+use super::render::markdown::text;
 use crate::text::clean;
 use crate::verdict::alert::{AlertResult, AlertVerdict};
 use crate::verdict::summary::Summary;

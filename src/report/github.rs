@@ -14,7 +14,7 @@ use std::io::Write;
 
 use super::ci::{UnstartedEval, cut_short};
 use super::format::{ReportAudience, ReportFormat, unwritten};
-use super::markdown::text;
+use super::render::markdown::text;
 use super::reported::ReportedRun;
 use super::{accuracy, ci};
 use crate::error::Result;

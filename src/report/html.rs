@@ -1,22 +1,36 @@
-//! HTML: pages of one file, which are read without scripts, opened from disk or as an artifact of CI.
-//!
-//! A page is made of a frame ([`page`]), texts that are escaped in one place ([`escape`]) and charts that are drawn in the
-//! text ([`chart`]). Every format that writes HTML is made of these.
+//! Runs as one page of HTML.
 
-mod blocks;
-pub(crate) mod chart;
 mod charts;
 mod embedded;
-pub(crate) mod escape;
 mod matrix;
 mod noted;
 mod overview;
-pub(crate) mod page;
 mod problems;
 mod report;
-mod script;
-mod worded;
 
 pub(crate) use report::{HtmlReport, content};
-pub(crate) use script::VIEW;
-pub(crate) use worded::worded;
+
+use std::io::{self, Write};
+
+use super::document::{Block, Chart, IntervalRow, IntervalScale, Intervals};
+use super::render::html::blocks;
+
+pub(crate) fn intervals(
+    caption: &str,
+    heads: [&str; 3],
+    scale: IntervalScale,
+    rows: &[IntervalRow],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let shown = Intervals {
+        caption: caption.to_owned(),
+        heads: heads.map(str::to_owned),
+        scale,
+        rows: rows.to_vec(),
+    };
+    blocks(&[Block::Intervals(shown)], 1, out)
+}
+
+pub(crate) fn draw(chart: Chart, out: &mut dyn Write) -> io::Result<()> {
+    blocks(&[Block::Chart(chart)], 1, out)
+}

@@ -4,7 +4,6 @@
 //! a link, an image, HTML, a mention, a table column or a command of CI, and what is not seen is shown as an escape.
 
 mod assertions;
-pub mod blocks;
 mod costs;
 mod epochs;
 mod judge;
@@ -15,9 +14,9 @@ use std::io::{self, Write};
 
 use super::accuracy;
 use super::metrics::ReportedMetrics;
+use super::render::markdown::text;
 use super::reviewed::lines;
 use crate::figure::{Interval, Share};
-use crate::printable::is_unseen;
 use crate::verdict::run::Run;
 use crate::verdict::summary::{Group, Summary};
 
@@ -386,50 +385,6 @@ fn number(number: f64) -> String {
     ((number * 1e4).round() / 1e4).to_string()
 }
 
-/// Text from outside, as Markdown that shows it and does nothing else.
-pub(super) fn text(raw: &str) -> String {
-    let mut escaped = String::with_capacity(raw.len());
-    let mut before = ' ';
-    let mut chars = raw.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\n' | '\r' | '\t' => escaped.push(' '),
-            _ if is_unseen(c) => {
-                // The backslash of the escape is one of the text.
-                escaped.push('\\');
-                escaped.extend(c.escape_default());
-            }
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            // GitHub makes a mention of `@name` and a link of `#12`, escaped or not. A word joiner, which is
-            // not seen, makes them no name and no number.
-            '@' | '#' => {
-                escaped.push(c);
-                escaped.push_str("&#8288;");
-            }
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' | '!' => {
-                escaped.push('\\');
-                escaped.push(c);
-            }
-            // `http://` and `www.` would become links, and a line that begins with `::` is a command of CI.
-            ':' if matches!(chars.peek(), Some('/' | ':')) => escaped.push_str("&#58;"),
-            // `GH-12` is a link as `#12` is.
-            '-' if is_issue(&escaped) => escaped.push_str("-&#8288;"),
-            '.' if before == 'w' || before == 'W' => escaped.push_str("&#46;"),
-            _ => escaped.push(c),
-        }
-        before = c;
-    }
-    escaped
-}
-
-/// Whether a text ends in the word `GH`.
-fn is_issue(text: &str) -> bool {
-    let word = text.rsplit(|c: char| !c.is_alphanumeric()).next();
-    word.is_some_and(|word| word.eq_ignore_ascii_case("gh"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -437,25 +392,6 @@ mod tests {
     use crate::verdict::facts::Facts;
     use crate::verdict::gate::Gate;
     use crate::verdict::summary::tests::record;
-
-    #[test]
-    fn text_from_outside_does_nothing() {
-        fn check(raw: &str, expect: &str) {
-            assert_eq!(text(raw), expect);
-        }
-        check("plain words, 1-2 (ok)", "plain words, 1-2 (ok)");
-        check("a|b", "a\\|b");
-        check("<script>&", "&lt;script&gt;&amp;");
-        check("![x](http://y)", "\\!\\[x\\](http&#58;//y)");
-        check("www.evil.example", "www&#46;evil.example");
-        check("`rm`\n# h", "\\`rm\\` #&#8288; h");
-        check("@team", "@&#8288;team");
-        check("\u{1b}[31mred\u{202e}", "\\\\u{1b}\\[31mred\\\\u{202e}");
-        check("a\u{200b}\u{2028}b", "a\\\\u{200b}\\\\u{2028}b");
-        check("(GH-12 math-1", "(GH-&#8288;12 math-1");
-        check("::error::x", "&#58;:error&#58;:x");
-        check("##[error]", "#&#8288;#&#8288;\\[error\\]");
-    }
 
     #[test]
     fn shows_every_part() {

@@ -2,12 +2,12 @@
 
 use std::io::{self, Write};
 
-use super::document::{ReportLine, ReportSide, ReportTable};
+use super::document::{Align, Block, Line, Table};
 use super::figures::{ReportedSample, RunFigures};
 use super::format::{ReportAudience, ReportFormat, unwritten};
-use super::markdown::blocks;
 use super::matrix::told::told;
 use super::matrix::{matrices, rank};
+use super::render::markdown;
 use super::reported::ReportedRun;
 use super::words::{overview_of_all, report_text};
 use crate::error::Result;
@@ -41,7 +41,7 @@ impl ReportFormat for MarkdownReport {
         let io = |error: io::Error| unwritten(&error);
         let mut level = 1;
         if runs.len() > 1 && audience != ReportAudience::User {
-            blocks::report(&overview_of_all(runs), level, out).map_err(io)?;
+            markdown::document(&overview_of_all(runs), level, out).map_err(io)?;
             level = 2;
             rankings(runs, level, out).map_err(io)?;
         }
@@ -51,7 +51,7 @@ impl ReportFormat for MarkdownReport {
             }
             let figures = RunFigures::of(run)?;
             let text = report_text(run, &figures, audience);
-            blocks::report(&text, level, out).map_err(io)?;
+            markdown::document(&text, level, out).map_err(io)?;
             if audience == ReportAudience::Developer {
                 samples(run, &figures, level, out)?;
             }
@@ -73,14 +73,14 @@ fn samples(
     if figures.first.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n{title} First samples\n").map_err(io)?;
+    writeln!(out, "\n{title} First samples").map_err(io)?;
     let mut table = rows.table();
     table.rows = figures
         .first
         .iter()
         .map(|sample| rows.cells(sample))
         .collect();
-    blocks::table(&table, out).map_err(io)?;
+    markdown::blocks(&[Block::Table(table)], level, out).map_err(io)?;
     let mut failing = 0u64;
     for record in run.records()? {
         let record = record?;
@@ -89,10 +89,10 @@ fn samples(
         }
         if failing == 0 {
             writeln!(out, "\n{title} All failing samples\n").map_err(io)?;
-            blocks::heads(&rows.table().heads, out).map_err(io)?;
+            markdown::heads(&rows.table().heads, out).map_err(io)?;
         }
         failing += 1;
-        blocks::row(&rows.cells(&ReportedSample::of(&record)), out).map_err(io)?;
+        markdown::row(&rows.cells(&ReportedSample::of(&record)), out).map_err(io)?;
     }
     Ok(())
 }
@@ -114,18 +114,16 @@ impl SampleRows {
         }
     }
 
-    fn table(&self) -> ReportTable {
-        let mut heads = vec![("id", ReportSide::Left)];
+    fn table(&self) -> Table {
+        let mut heads = vec![("id", Align::Left)];
         if self.texts {
-            heads.extend(
-                ["question", "prediction", "ground truth"].map(|it| (it, ReportSide::Left)),
-            );
+            heads.extend(["question", "prediction", "ground truth"].map(|it| (it, Align::Left)));
         }
-        heads.extend(["correct", "why"].map(|it| (it, ReportSide::Left)));
-        ReportTable::new(&heads)
+        heads.extend(["correct", "why"].map(|it| (it, Align::Left)));
+        Table::new(&heads)
     }
 
-    fn cells(&self, sample: &ReportedSample) -> Vec<ReportLine> {
+    fn cells(&self, sample: &ReportedSample) -> Vec<Line> {
         let mut id = sample.id.clone();
         if self.epochs {
             id = format!("{id} (epoch {})", sample.epoch);
@@ -149,7 +147,7 @@ impl SampleRows {
         };
         cells.push(format!("{correct}{changed}"));
         cells.push(sample.why.clone());
-        cells.into_iter().map(ReportLine::from).collect()
+        cells.into_iter().map(Line::from).collect()
     }
 }
 
@@ -157,7 +155,7 @@ impl SampleRows {
 fn rankings(runs: &[ReportedRun], level: usize, out: &mut dyn Write) -> io::Result<()> {
     for runs in matrices(runs) {
         writeln!(out)?;
-        blocks::report(&told(&rank(&runs)), level, out)?;
+        markdown::document(&told(&rank(&runs)), level, out)?;
     }
     Ok(())
 }

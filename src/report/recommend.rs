@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 
 pub(super) use figures::{AdvisedFigure, AdvisedRun};
 
-use super::document::ReportLine;
+use super::document::Line;
 use super::figures::RunFigures;
 use super::reported::ReportedRun;
 use IntervalTest::{Any, BeginsAt, EndsBelow, WiderThan};
@@ -279,7 +279,7 @@ const TABLE: &[AdviceTopic] = &[
 ];
 
 /// What to do about a run, the most important first; nothing where nothing is to be said.
-pub fn recommendations(run: &ReportedRun, figures: &RunFigures) -> Vec<ReportLine> {
+pub fn recommendations(run: &ReportedRun, figures: &RunFigures) -> Vec<Line> {
     let advised = AdvisedRun { run, figures };
     let mut advice: Vec<(AdviceRank, AdvisedFigure, &str)> = Vec::new();
     for topic in TABLE {
@@ -322,13 +322,10 @@ impl IntervalTest {
     }
 }
 
-fn told(figure: AdvisedFigure, todo: &str) -> ReportLine {
-    let line = ReportLine::default()
-        .strong(figure.told)
-        .plain(": ")
-        .marked(todo);
+fn told(figure: AdvisedFigure, todo: &str) -> Line {
+    let line = Line::default().strong(figure.told).plain(": ").marked(todo);
     match figure.next {
-        Some(command) => line.plain(": ").typed(command),
+        Some(command) => line.plain(": ").code(command),
         None => line,
     }
 }

@@ -9,16 +9,15 @@ pub mod matrix;
 mod metrics;
 mod next;
 pub mod overview;
-pub mod paint;
 pub mod runs;
 mod scorers;
-pub mod table;
 pub mod trend;
 pub mod troubles;
 
 use std::io::{self, Write};
 
-use self::paint::{Paint, Tone};
+use super::document::Tone;
+use super::render::terminal::paint::Paint;
 use super::{accuracy, alerts, reviewed};
 use crate::exit::Exit;
 use crate::figure::{Interval, Seconds, Share, Usd};

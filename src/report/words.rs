@@ -14,18 +14,14 @@ mod user;
 pub use overview::overview_of_all;
 pub(super) use overview::steps;
 
-use super::document::ReportText;
+use super::document::Document;
 use super::figures::RunFigures;
 use super::format::ReportAudience;
 use super::reported::ReportedRun;
 
 /// What a run says to these readers. For developers the rows of the samples come below it: they are as many as the run
 /// has.
-pub fn report_text(
-    run: &ReportedRun,
-    figures: &RunFigures,
-    audience: ReportAudience,
-) -> ReportText {
+pub fn report_text(run: &ReportedRun, figures: &RunFigures, audience: ReportAudience) -> Document {
     match audience {
         ReportAudience::Developer => developer::text(run, figures),
         ReportAudience::Product => product::text(run, figures),
@@ -34,6 +30,6 @@ pub fn report_text(
 }
 
 /// What developers are told that a page has in no chart.
-pub(super) fn beside_charts(run: &ReportedRun, figures: &RunFigures) -> ReportText {
+pub(super) fn beside_charts(run: &ReportedRun, figures: &RunFigures) -> Document {
     developer::beside_charts(run, figures)
 }

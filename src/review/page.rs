@@ -2,19 +2,19 @@
 //!
 //! It looks as pages of reports do. The script stands here in pieces, which are read in this order.
 
-use crate::report::html::page::hash;
+use crate::report::render::html::page::hash;
 use crate::serve::ServedPage;
 
 const PAGE: &str = include_str!("page.html");
 
 const STYLE: &str = concat!(
-    include_str!("../report/html/style.css"),
+    include_str!("../report/render/html/style.css"),
     include_str!("page.css")
 );
 
 const SCRIPT: &str = concat!(
     "\"use strict\";\n(() => {\n",
-    include_str!("../report/html/script/dom.js"),
+    include_str!("../report/render/html/script/dom.js"),
     include_str!("page/ask.js"),
     include_str!("page/draft.js"),
     include_str!("page/texts.js"),

@@ -21,7 +21,7 @@ use crate::eval::spec::driven::other_version;
 use crate::eval::spec::override_built;
 use crate::exit::Exit;
 use crate::report::event::Observer;
-use crate::report::terminal::paint::Paint;
+use crate::report::render::terminal::paint::Paint;
 pub use crate::run::CiPolicy;
 use crate::run::cut::Cut;
 pub use crate::run::dry_run::DryRun;

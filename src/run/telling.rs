@@ -6,8 +6,8 @@ use std::sync::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::report::event::Event;
+use crate::report::render::terminal::paint::Paint;
 use crate::report::terminal;
-use crate::report::terminal::paint::Paint;
 use crate::report::terminal::troubles::Troubles;
 use crate::system::lock::lock;
 

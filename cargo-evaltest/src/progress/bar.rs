@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use evaltest::engine::report::Event;
-use evaltest::engine::report::terminal::table::{cut, cut_inside};
+use evaltest::engine::report::render::terminal::table::{cut, cut_inside};
 use evaltest::engine::report::terminal::troubles::Troubles;
 use evaltest::engine::system::lock::lock;
 use evaltest::engine::system::terminal::columns;

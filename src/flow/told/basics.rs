@@ -2,14 +2,14 @@
 
 use crate::figure::{Seconds, Usd, or_dash};
 use crate::flow::figures::{FlowFigures, StageCost};
-use crate::report::document::ReportSide::{Left, Right};
-use crate::report::document::{ReportLine, ReportTable, ReportText};
+use crate::report::document::Align::{Left, Right};
+use crate::report::document::{Document, Line, Table};
 
 /// What was asked of whom, and what it cost.
-pub(super) fn basics(figures: &FlowFigures, text: &mut ReportText) {
+pub(super) fn basics(figures: &FlowFigures, text: &mut Document) {
     let basics = &figures.basics;
-    let mut table = ReportTable::new(&[("what", Left), ("is", Left)]);
-    let plain = |words: &str| ReportLine::from(words);
+    let mut table = Table::new(&[("what", Left), ("is", Left)]);
+    let plain = |words: &str| Line::from(words);
     table.row([plain("flow"), plain(&basics.run_id)]);
     let started = basics.started_at.split('.').next().unwrap_or_default();
     let started = started.trim_end_matches('Z').replace('T', " ");
@@ -37,20 +37,20 @@ pub(super) fn basics(figures: &FlowFigures, text: &mut ReportText) {
     ]);
     text.table(table);
     if basics.judges_itself {
-        text.notice(
+        text.note(
             "The judge is the generator itself. Models favour what they wrote themselves: its points and wins are no \
              independent opinion.",
         );
     }
     for kinship in basics.kinship.iter().filter(|_| !basics.judges_itself) {
-        text.notice(ReportLine::default().marked(kinship));
+        text.note(Line::default().marked(kinship));
     }
     costs(figures, text);
 }
 
 /// What each stage took.
-fn costs(figures: &FlowFigures, text: &mut ReportText) {
-    let mut table = ReportTable::new(&[
+fn costs(figures: &FlowFigures, text: &mut Document) {
+    let mut table = Table::new(&[
         ("stage", Left),
         ("requests", Right),
         ("tokens", Right),

@@ -3,15 +3,15 @@
 use crate::figure::counted;
 use crate::flow::figures::FlowFigures;
 use crate::flow::sentences::FlowFinding;
-use crate::report::document::{ReportBlock, ReportLine, ReportText};
+use crate::report::document::{Block, Document, Line};
 use crate::text::shell_word;
 use crate::verdict::result::Verdict;
 
 /// What the figures say, and what became of the gates.
-pub(super) fn conclusion(figures: &FlowFigures, found: &[FlowFinding], text: &mut ReportText) {
+pub(super) fn conclusion(figures: &FlowFigures, found: &[FlowFinding], text: &mut Document) {
     for (stage, why) in failures(figures) {
-        text.notice(
-            ReportLine::default()
+        text.note(
+            Line::default()
                 .strong(format!("Stage {stage} failed"))
                 .plain(": ")
                 .marked(why)
@@ -19,18 +19,16 @@ pub(super) fn conclusion(figures: &FlowFigures, found: &[FlowFinding], text: &mu
         );
     }
     let said = found.iter().filter_map(FlowFinding::says);
-    let said: Vec<_> = said
-        .map(|said| ReportLine::default().marked(&said))
-        .collect();
+    let said: Vec<_> = said.map(|said| Line::default().marked(&said)).collect();
     if said.is_empty() {
         text.paragraph("There is no figure to conclude from.");
     } else {
-        text.blocks.push(ReportBlock::List(said));
+        text.blocks.push(Block::List(said));
     }
     gates(figures, text);
 }
 
-fn gates(figures: &FlowFigures, text: &mut ReportText) {
+fn gates(figures: &FlowFigures, text: &mut Document) {
     // The error rate of a stage is said where it is too high.
     let told = |verdict: Verdict, default: bool| !default || verdict != Verdict::Passed;
     let gates = figures.gates.iter();
@@ -43,11 +41,11 @@ fn gates(figures: &FlowFigures, text: &mut ReportText) {
     text.part("Gates");
     let lines = gates.iter().map(|gate| {
         let stage = gate.stage.as_str();
-        let line = ReportLine::default().strong(gate.verdict.as_str());
+        let line = Line::default().strong(gate.verdict.as_str());
         let line = line.plain(format!(", {stage}: "));
         line.marked(&gate.told())
     });
-    text.blocks.push(ReportBlock::List(lines.collect()));
+    text.blocks.push(Block::List(lines.collect()));
     let passed = gates.iter().filter(|gate| gate.verdict == Verdict::Passed);
     text.paragraph(format!(
         "{} of {} passed. A gate compares a figure with a number; how sure that figure is, its interval says.",
@@ -57,7 +55,7 @@ fn gates(figures: &FlowFigures, text: &mut ReportText) {
 }
 
 /// What to do about the figures.
-pub(super) fn suggestions(figures: &FlowFigures, found: &[FlowFinding], text: &mut ReportText) {
+pub(super) fn suggestions(figures: &FlowFigures, found: &[FlowFinding], text: &mut Document) {
     let mut todo: Vec<String> = Vec::new();
     if failures(figures).next().is_some() {
         todo.push(
@@ -72,17 +70,17 @@ pub(super) fn suggestions(figures: &FlowFigures, found: &[FlowFinding], text: &m
         text.paragraph("No figure asks for anything.");
         return;
     }
-    let todo = todo.iter().map(|one| ReportLine::default().marked(one));
-    text.blocks.push(ReportBlock::Ranked(todo.collect()));
+    let todo = todo.iter().map(|one| Line::default().marked(one));
+    text.blocks.push(Block::Numbered(todo.collect()));
 }
 
 /// What to type next.
-pub(super) fn next_steps(figures: &FlowFigures, text: &mut ReportText) {
+pub(super) fn next_steps(figures: &FlowFigures, text: &mut Document) {
     let places = &figures.basics.places;
     let mut steps = Vec::new();
     let mut step = |what: &str, command: String| {
-        let line = ReportLine::default().plain(format!("{what}: "));
-        steps.push(line.typed(format!("cargo evaltest {command}")));
+        let line = Line::default().plain(format!("{what}: "));
+        steps.push(line.code(format!("cargo evaltest {command}")));
     };
     if failures(figures).next().is_some() {
         let folder = shell_word(&places.folder);
@@ -126,7 +124,7 @@ pub(super) fn next_steps(figures: &FlowFigures, text: &mut ReportText) {
     if steps.is_empty() {
         text.paragraph("There is nothing to look at.");
     } else {
-        text.blocks.push(ReportBlock::List(steps));
+        text.blocks.push(Block::List(steps));
     }
 }
 

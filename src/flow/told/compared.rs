@@ -4,18 +4,18 @@ use super::judged::worth;
 use super::words::{cell, part, rate_of};
 use crate::figure::{Interval, ci95, counted};
 use crate::flow::figures::{ComparedItems, CountedShare};
-use crate::report::document::ReportSide::{Left, Right};
-use crate::report::document::{ReportLine, ReportTable, ReportText};
+use crate::report::document::Align::{Left, Right};
+use crate::report::document::{Document, Line, Table};
 
 /// How generated items do beside real ones.
-pub(super) fn compared(compared: &ComparedItems, text: &mut ReportText) {
+pub(super) fn compared(compared: &ComparedItems, text: &mut Document) {
     let pairs = &compared.pairs;
     text.paragraph(format!(
         "Each of {} was judged twice, with either item first. The same verdict both times is a win of the generated item, a \
          loss or a tie; two that differ are inconsistent.",
         counted(pairs.n, "pair")
     ));
-    let mut table = ReportTable::new(&[
+    let mut table = Table::new(&[
         ("verdict", Left),
         ("pairs", Right),
         (ci95!("share ("; ")"), Left),
@@ -35,7 +35,7 @@ pub(super) fn compared(compared: &ComparedItems, text: &mut ReportText) {
     text.table(table);
     if let (Some(value), Some(ci95)) = (pairs.win_rate, pairs.ci95) {
         text.paragraph(
-            ReportLine::default()
+            Line::default()
                 .plain("Win rate ")
                 .strong(rate_of(value, ci95))
                 .plain(": ties and inconsistent pairs count half. One half is neither better nor worse."),
@@ -50,7 +50,7 @@ pub(super) fn compared(compared: &ComparedItems, text: &mut ReportText) {
             "" => String::new(),
             reasons => format!(" ({reasons})"),
         };
-        text.notice(format!(
+        text.note(format!(
             "{} could not be read{reasons}; no share counts them.",
             counted(pairs.unreadable, "pair")
         ));

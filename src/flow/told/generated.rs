@@ -3,11 +3,11 @@
 use super::words::{cell, part};
 use crate::figure::{P, ci95, counted};
 use crate::flow::figures::GeneratedItems;
-use crate::report::document::ReportSide::{Left, Right};
-use crate::report::document::{ReportTable, ReportText};
+use crate::report::document::Align::{Left, Right};
+use crate::report::document::{Document, Table};
 
 /// What was generated, and what was refused.
-pub(super) fn generated(items: &GeneratedItems, text: &mut ReportText) {
+pub(super) fn generated(items: &GeneratedItems, text: &mut Document) {
     let share = items.share();
     text.paragraph(format!(
         "Accepted: {}. {}.",
@@ -25,7 +25,7 @@ pub(super) fn generated(items: &GeneratedItems, text: &mut ReportText) {
         }
     ));
     if items.errors > 0 {
-        text.notice(format!(
+        text.note(format!(
             "The generator gave no reply for {}.",
             counted(items.errors, "item")
         ));
@@ -40,7 +40,7 @@ pub(super) fn generated(items: &GeneratedItems, text: &mut ReportText) {
     }
 }
 
-fn topics(items: &GeneratedItems, text: &mut ReportText) {
+fn topics(items: &GeneratedItems, text: &mut Document) {
     if items.topics.is_empty() {
         return;
     }
@@ -51,7 +51,7 @@ fn topics(items: &GeneratedItems, text: &mut ReportText) {
         ("quantity", Right),
         (ci95!("share ("; ")"), Left),
     ];
-    let mut table = ReportTable::new(&heads);
+    let mut table = Table::new(&heads);
     for topic in &items.topics {
         table.row([
             topic.topic.clone(),
@@ -69,10 +69,10 @@ fn topics(items: &GeneratedItems, text: &mut ReportText) {
     }
 }
 
-fn checks(items: &GeneratedItems, text: &mut ReportText) {
+fn checks(items: &GeneratedItems, text: &mut Document) {
     if !items.checks.is_empty() {
         text.part("Checks");
-        let mut table = ReportTable::new(&[
+        let mut table = Table::new(&[
             ("check", Left),
             ("passed", Right),
             ("of", Right),
@@ -90,7 +90,7 @@ fn checks(items: &GeneratedItems, text: &mut ReportText) {
     }
     if !items.reasons.is_empty() {
         text.part("Refused replies");
-        let mut table = ReportTable::new(&[("why", Left), ("replies", Right)]);
+        let mut table = Table::new(&[("why", Left), ("replies", Right)]);
         for (why, replies) in &items.reasons {
             table.row([why.replace('_', " "), replies.to_string()]);
         }

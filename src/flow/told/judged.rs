@@ -4,13 +4,13 @@ use super::words::{cell, mean_interval, mean_points};
 use crate::figure::{Scale, ci95, counted, or_dash};
 use crate::flow::figures::{DimensionPoints, ItemPoints, JudgeWorth, PointMean};
 use crate::flow::rating::ItemRating;
-use crate::report::document::ReportSide::{Left, Right};
-use crate::report::document::{ReportBlock, ReportLine, ReportTable, ReportText};
+use crate::report::document::Align::{Left, Right};
+use crate::report::document::{Block, Document, Line, Table};
 
 /// The points of a judge.
-pub(super) fn judged(judged: &ItemPoints, text: &mut ReportText) {
+pub(super) fn judged(judged: &ItemPoints, text: &mut Document) {
     text.paragraph(
-        ReportLine::default()
+        Line::default()
             .plain("Average ")
             .strong(mean_points(&judged.total))
             .plain(format!(
@@ -23,7 +23,7 @@ pub(super) fn judged(judged: &ItemPoints, text: &mut ReportText) {
         let reasons = judged.reasons.iter();
         let reasons = reasons.map(|(reason, times)| format!("{times} {reason}"));
         let reasons: Vec<_> = reasons.collect();
-        text.notice(format!(
+        text.note(format!(
             "{} of {} could not be judged, for no reply could be read ({}). They are in no figure here, and gates count them \
              as the best and as the worst.",
             judged.unread,
@@ -36,7 +36,7 @@ pub(super) fn judged(judged: &ItemPoints, text: &mut ReportText) {
         ("items", Right),
         (ci95!("share ("; ")"), Left),
     ];
-    let mut rates = ReportTable::new(&heads);
+    let mut rates = Table::new(&heads);
     for (what, share) in [("pass", &judged.pass), ("excellent", &judged.excellent)] {
         rates.row([what.to_owned(), share.part.to_string(), cell(share)]);
     }
@@ -51,8 +51,8 @@ pub(super) fn judged(judged: &ItemPoints, text: &mut ReportText) {
 }
 
 /// Means with their ratings.
-pub(super) fn table(what: &str, rows: &[DimensionPoints], text: &mut ReportText) {
-    let mut table = ReportTable::new(&[
+pub(super) fn table(what: &str, rows: &[DimensionPoints], text: &mut Document) {
+    let mut table = Table::new(&[
         (what, Left),
         ("mean", Right),
         (ci95!(), Right),
@@ -77,19 +77,17 @@ pub(super) fn table(what: &str, rows: &[DimensionPoints], text: &mut ReportText)
 }
 
 /// What labels of people say of the judge, and what is to be known of how it judges.
-pub(super) fn worth(worth: &JudgeWorth, notes: &[String], text: &mut ReportText) {
+pub(super) fn worth(worth: &JudgeWorth, notes: &[String], text: &mut Document) {
     let told = format!("The judge is {}.", worth.told);
     if worth.calibrated {
         text.paragraph(told);
     } else {
-        text.notice(told);
+        text.note(told);
     }
     let lines = worth.corrected.iter().chain(notes);
-    let lines: Vec<_> = lines
-        .map(|line| ReportLine::default().marked(line))
-        .collect();
+    let lines: Vec<_> = lines.map(|line| Line::default().marked(line)).collect();
     if !lines.is_empty() {
-        text.blocks.push(ReportBlock::List(lines));
+        text.blocks.push(Block::List(lines));
     }
 }
 

@@ -4,11 +4,11 @@ use super::judged::table;
 use super::words::{cell, part};
 use crate::figure::ci95;
 use crate::flow::figures::ReviewedItems;
-use crate::report::document::ReportSide::{Left, Right};
-use crate::report::document::{ReportTable, ReportText};
+use crate::report::document::Align::{Left, Right};
+use crate::report::document::{Document, Table};
 
 /// What people say of generated items.
-pub(super) fn reviewed(reviewed: &ReviewedItems, text: &mut ReportText) {
+pub(super) fn reviewed(reviewed: &ReviewedItems, text: &mut Document) {
     text.part("What people say");
     text.paragraph(format!("Reviewed: {}.", part(&reviewed.reviewed, "items")));
     let heads = [
@@ -16,7 +16,7 @@ pub(super) fn reviewed(reviewed: &ReviewedItems, text: &mut ReportText) {
         ("items", Right),
         (ci95!("share ("; ")"), Left),
     ];
-    let mut statuses = ReportTable::new(&heads);
+    let mut statuses = Table::new(&heads);
     for (status, share) in [
         ("approved", &reviewed.approved),
         ("rejected", &reviewed.rejected),

@@ -3,9 +3,9 @@
 use super::told::{part, share_cell};
 use crate::figure::{Share, counted};
 use crate::generate::statistics::GenerationStatistics;
-use crate::report::document::{ReportBlock, ReportLine, ReportSide, ReportTable, ReportText};
+use crate::report::document::{Align, Block, Document, Line, Table};
 
-use ReportSide::{Left, Right};
+use Align::{Left, Right};
 
 /// So many items are shown with the reference that they are nearest to.
 const NEAREST: usize = 10;
@@ -38,13 +38,13 @@ fn meaning(check: &str) -> String {
     }
 }
 
-pub(super) fn checks(of: &GenerationStatistics, text: &mut ReportText) {
+pub(super) fn checks(of: &GenerationStatistics, text: &mut Document) {
     text.section("3 Checks");
     if of.checks.is_empty() {
         text.paragraph("No reply was checked.");
         return;
     }
-    let mut table = ReportTable::new(&[
+    let mut table = Table::new(&[
         ("check", Left),
         ("holds that", Left),
         ("replies", Right),
@@ -77,7 +77,7 @@ pub(super) fn checks(of: &GenerationStatistics, text: &mut ReportText) {
     nearest(of, text);
 }
 
-fn nearest(of: &GenerationStatistics, text: &mut ReportText) {
+fn nearest(of: &GenerationStatistics, text: &mut Document) {
     let Some(first) = of.nearest.first() else {
         return;
     };
@@ -90,7 +90,7 @@ fn nearest(of: &GenerationStatistics, text: &mut ReportText) {
         "The accepted item that is nearest to a reference has {} of its phrases of eight words in common with it.",
         Share(first.share)
     ));
-    let mut table = ReportTable::new(&[
+    let mut table = Table::new(&[
         ("item", Left),
         ("nearest reference", Left),
         ("share of its phrases", Right),
@@ -106,7 +106,7 @@ fn nearest(of: &GenerationStatistics, text: &mut ReportText) {
     text.table(table);
 }
 
-pub(super) fn refused(of: &GenerationStatistics, text: &mut ReportText) {
+pub(super) fn refused(of: &GenerationStatistics, text: &mut Document) {
     text.section("4 Refused replies");
     let replies = &of.replies;
     if replies.refused == 0 {
@@ -127,16 +127,16 @@ pub(super) fn refused(of: &GenerationStatistics, text: &mut ReportText) {
         "{share} replies were refused, by the first check that they failed:"
     ));
     let lines = replies.reasons.iter().map(|(reason, refused)| {
-        let line = ReportLine::default()
+        let line = Line::default()
             .strong(reason.clone())
             .plain(format!(": {}", counted(*refused, "reply")));
         let examples = of.examples.iter();
         let examples = examples.filter(|it| it.check == *reason && it.told != it.check);
         examples.enumerate().fold(line, |line, (place, example)| {
             line.plain(if place == 0 { "; such as " } else { "; " })
-                .typed(example.id.clone())
+                .code(example.id.clone())
                 .plain(format!(" ({})", example.told))
         })
     });
-    text.blocks.push(ReportBlock::List(lines.collect()));
+    text.blocks.push(Block::List(lines.collect()));
 }

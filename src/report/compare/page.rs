@@ -13,8 +13,8 @@ use super::ids::IdList;
 use super::said::said;
 use super::texts::ShownFlips;
 use super::{ComparedRun, ComparedRuns, RunPair, UnpairedIds};
-use crate::report::html::escape::text;
-use crate::report::html::page::HtmlPage;
+use crate::report::render::html::escape::text;
+use crate::report::render::html::page::HtmlPage;
 use crate::verdict::check::ComparedVerdict;
 
 /// So many ids of a list are named.

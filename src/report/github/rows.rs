@@ -6,7 +6,7 @@ use super::cell;
 use super::page::CountedRows;
 use crate::error::Result;
 use crate::report::ci::{self, CaseEnd, CiSample};
-use crate::report::markdown::text;
+use crate::report::render::markdown::text;
 use crate::report::reported::ReportedRun;
 
 /// Samples without a verdict, or wrong where there is no baseline, that a page has: they are in no change, and there may be

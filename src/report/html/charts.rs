@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
-use super::chart::{HistogramMark, IntervalRow, IntervalScale, histogram, intervals, matrix};
-use super::escape::text;
 use super::noted::NotedSamples;
+use super::{draw, intervals};
 use crate::figure::{Interval, Scale, Seconds, Share, ci95};
 use crate::report::accuracy;
+use crate::report::document::{Chart, HistogramMark, IntervalRow, IntervalScale};
 use crate::report::judge::pairs::lines as pair_lines;
 use crate::report::judge::{corrected, jury, line};
+use crate::report::render::html::escape::text;
 use crate::verdict::summary::{Group, JudgeSummary, Labels, Summary, judge_notices};
 
 /// Values of a dimension that are drawn.
@@ -139,11 +140,13 @@ fn confusion(labels: &Labels, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<h3>Confusion of labels</h3>")?;
     let mut columns = confusion.labels.clone();
     columns.push("(other)".to_owned());
-    matrix(
-        "Which truth got which prediction",
-        &confusion.labels,
-        &columns,
-        &confusion.counts,
+    draw(
+        Chart::Confusion {
+            caption: "Which truth got which prediction".into(),
+            rows: confusion.labels.clone(),
+            columns,
+            counts: confusion.counts.clone(),
+        },
         out,
     )
 }
@@ -166,11 +169,13 @@ fn latency(summary: &Summary, noted: &NotedSamples, out: &mut dyn Write) -> io::
         marks.push(mark("p95", latency.p95));
     }
     writeln!(out, "<h3>Latency</h3>")?;
-    histogram(
-        "Seconds an answer took",
-        " s",
-        &noted.latencies,
-        &marks,
+    draw(
+        Chart::Histogram {
+            caption: "Seconds an answer took".into(),
+            unit: " s".into(),
+            values: noted.latencies.clone(),
+            marks,
+        },
         out,
     )?;
     writeln!(

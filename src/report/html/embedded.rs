@@ -8,12 +8,12 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::escape::data;
 use super::noted::{SampleStanding, kind};
 use crate::data::record::slices_of;
 use crate::data::{AgentError, Details, JudgeCall, Normalized, Record};
 use crate::error::Result;
 use crate::report::format::unwritten;
+use crate::report::render::html::escape::data;
 use crate::report::reported::ReportedRun;
 
 /// Records of a block.

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::escape::text;
 use crate::report::matrix::Ranking;
 use crate::report::matrix::told::{explained, heads, notices, row, title};
+use crate::report::render::html::escape::text;
 
 /// Writes the runs, the best first, and which of them are not told apart.
 pub(super) fn ranked(ranking: &Ranking, out: &mut dyn Write) -> io::Result<()> {

@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
-use super::blocks::line;
-use super::chart::{IntervalRow, IntervalScale, intervals};
-use super::escape::{cut, lines, text};
+use super::intervals;
 use super::noted::{MOST_FLIPPED, NotedSample, NotedSamples, SampleStanding};
 use crate::exit::Exit;
 use crate::figure::{Interval, Points, Share, ci95};
 use crate::report::accuracy;
+use crate::report::document::{IntervalRow, IntervalScale};
+use crate::report::render::html::escape::{cut, lines, text};
+use crate::report::render::html::line;
 use crate::report::reported::ReportedRun;
 use crate::report::words::overview::not_passed;
 use crate::text::shell_word;

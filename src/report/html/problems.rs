@@ -3,8 +3,8 @@
 
 use std::io::{self, Write};
 
-use super::escape::{cut, text};
 use crate::figure::{Seconds, Usd};
+use crate::report::render::html::escape::{cut, text};
 use crate::verdict::groups::{GroupedFailures, SampleFigure, WrongGroup};
 
 /// Reasons of wrong answers that are told at once; the others are one click away.

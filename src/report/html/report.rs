@@ -2,24 +2,25 @@
 
 use std::io::{self, Write};
 
-use super::blocks;
-use super::chart::{IntervalScale, ScatterPoint, intervals, scatter};
 use super::charts::{accuracy_row, charts};
 use super::embedded::embedded;
-use super::escape::text;
 use super::matrix::ranked;
 use super::noted::{MOST_FAILING, NotedSamples};
 use super::overview::{begin_table, overview, row, verdict};
-use super::page::HtmlPage;
 use super::problems::problems;
-use super::script::REPORT;
+use super::{draw, intervals};
 use crate::error::Result;
 use crate::figure::{Seconds, Usd, ci95};
+use crate::report::document::{Block, Chart, IntervalScale, ScatterPoint};
 use crate::report::figures::RunFigures;
 use crate::report::format::{ReportAudience, ReportFormat, unwritten};
 use crate::report::matrix::told::told as ranked_in_words;
 use crate::report::matrix::{matrices, rank};
 use crate::report::recommend::recommendations;
+use crate::report::render::html;
+use crate::report::render::html::REPORT;
+use crate::report::render::html::escape::text;
+use crate::report::render::html::page::HtmlPage;
 use crate::report::reported::ReportedRun;
 use crate::report::words::{beside_charts, overview_of_all, report_text, steps};
 use crate::verdict::groups::GroupedFailures;
@@ -105,7 +106,7 @@ fn in_words(runs: &[ReportedRun], audience: ReportAudience, out: &mut dyn Write)
     };
     page.begin(out).map_err(io)?;
     for text in &said {
-        blocks::report(text, 1, out).map_err(io)?;
+        html::document(text, 1, out).map_err(io)?;
     }
     page.end(out).map_err(io)
 }
@@ -157,7 +158,14 @@ fn head(runs: &[ReportedRun], out: &mut dyn Write) -> io::Result<()> {
     });
     let points: Vec<_> = points.collect();
     if points.len() > 1 && points.iter().any(|point| point.x > 0.0) {
-        scatter("Accuracy against cost", "cost in USD", &points, out)?;
+        draw(
+            Chart::Scatter {
+                caption: "Accuracy against cost".into(),
+                below: "cost in USD".into(),
+                points,
+            },
+            out,
+        )?;
     }
     Ok(())
 }
@@ -188,12 +196,12 @@ fn section(
     let advice = recommendations(run, figures);
     if !advice.is_empty() {
         writeln!(out, "<h3>What to do</h3>")?;
-        blocks::list("ol", &advice, out)?;
+        html::blocks(&[Block::Numbered(advice)], 2, out)?;
     }
     facts(run, out)?;
     problems(groups, run.is_recorded(), out)?;
     charts(&run.summary, noted, out)?;
-    blocks::body(&beside_charts(run, figures), 2, out)?;
+    html::blocks(&beside_charts(run, figures).blocks, 2, out)?;
     failing(noted, out)?;
     writeln!(out, "</section>")
 }

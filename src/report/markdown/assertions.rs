@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{section, text};
+use crate::report::render::markdown::text;
+
+use super::section;
 use crate::printable::on_one_line;
 use crate::verdict::run::Run;
 

@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{accuracy, number, row, section, share, table, text};
+use crate::report::render::markdown::text;
+
+use super::{accuracy, number, row, section, share, table};
 use crate::figure::{Share, or_dash};
 use crate::verdict::summary::{Estimate, Summary};
 

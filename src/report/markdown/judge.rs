@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{row, section, table, text};
+use crate::report::render::markdown::text;
+
+use super::{row, section, table};
 use crate::figure::{Seconds, Usd, or_dash};
 use crate::report::judge::{corrected, jury as of_jury, pairs, reasons};
 use crate::verdict::judged::calibration::JudgeCalibration;

@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{number, row, section, table, text};
+use crate::report::render::markdown::text;
+
+use super::{number, row, section, table};
 use crate::data::score::OTHER;
 use crate::verdict::summary::{Labels, MAX_LABELS, Summary};
 

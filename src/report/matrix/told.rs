@@ -3,15 +3,15 @@
 use super::{ALPHA, RankedRun, Ranking};
 use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95, or_dash};
 use crate::report::accuracy;
-use crate::report::document::{ReportSide, ReportTable, ReportText};
+use crate::report::document::{Align, Document, Table};
 
 /// What a ranking says, as a report.
-pub fn told(ranking: &Ranking) -> ReportText {
-    let mut told = ReportText::new(title(ranking));
-    let sides = [ReportSide::Left].into_iter();
-    let sides = sides.chain(std::iter::repeat(ReportSide::Right));
+pub fn told(ranking: &Ranking) -> Document {
+    let mut told = Document::new(title(ranking));
+    let sides = [Align::Left].into_iter();
+    let sides = sides.chain(std::iter::repeat(Align::Right));
     let heads: Vec<_> = heads(ranking).into_iter().zip(sides).collect();
-    let mut table = ReportTable::new(&heads);
+    let mut table = Table::new(&heads);
     for run in &ranking.runs {
         table.row(row(run));
     }
@@ -20,7 +20,7 @@ pub fn told(ranking: &Ranking) -> ReportText {
         told.paragraph(line);
     }
     for notice in notices(ranking) {
-        told.notice(notice);
+        told.note(notice);
     }
     told
 }

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::LISTED;
-use super::table::{self, cut};
 use crate::figure::{P, ci95, or_dash};
 use crate::report::compare::figures::figure_rows;
 use crate::report::compare::ids::IdList;
 use crate::report::compare::said::{difference_cells, rows_apart, said, share};
 use crate::report::compare::texts::{FlipAnswer, FlipTexts, ShownFlips};
 use crate::report::compare::{ComparedRun, ComparedRuns, RunPair, UnpairedIds};
+use crate::report::render::terminal::table::{self, cut};
 use crate::text::{clean, excerpt};
 use crate::verdict::check::PairedFigures;
 

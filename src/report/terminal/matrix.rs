@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::table;
 use crate::report::matrix::Ranking;
 use crate::report::matrix::told::{explained, heads, notices, row, title};
+use crate::report::render::terminal::table;
 use crate::text::clean;
 
 /// So many characters of a name are shown.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::errors_of;
-use super::table::{self, cut};
 use crate::report::accuracy;
 use crate::report::metrics::ReportedMetrics;
+use crate::report::render::terminal::table::{self, cut};
 use crate::text::clean;
 use crate::verdict::summary::{Group, Summary};
 

@@ -5,13 +5,14 @@
 
 use std::io::{self, Write};
 
-use super::paint::{Paint, Tone};
-use super::table::{self, TableCell, cut_inside};
 use super::{next, runs};
 use crate::exit::Exit;
 use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95};
 use crate::report::accuracy;
+use crate::report::document::Tone;
 use crate::report::glance::{GateCounts, counted};
+use crate::report::render::terminal::paint::Paint;
+use crate::report::render::terminal::table::{self, TableCell, cut_inside};
 use crate::stats::as_f64;
 use crate::text::clean;
 use crate::verdict::result::Verdict;
@@ -188,7 +189,7 @@ pub fn overview(
         cell.text = table::cut(&cell.text, width.max(1));
     }
     writeln!(out)?;
-    table::write_cells("", &table, paint, out)?;
+    table::write_cells("", &table, table::first_left, paint, out)?;
     last_line(rows, exit, paint, out)
 }
 

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use super::paint::{Paint, Tone};
-use super::table::{self, TableCell, cut};
 use crate::figure::{Seconds, Usd, or_dash};
 use crate::report::accuracy;
+use crate::report::document::Tone;
 use crate::report::glance::{GateCounts, GlanceStatus, RunGlance};
+use crate::report::render::terminal::paint::Paint;
+use crate::report::render::terminal::table::{self, TableCell, cut};
 use crate::text::clean;
 use crate::verdict::result::Verdict;
 
@@ -31,7 +32,7 @@ pub fn write(runs: &[RunGlance], paint: Paint, out: &mut dyn Write) -> io::Resul
     ];
     let heads = heads.map(TableCell::plain).to_vec();
     let rows: Vec<_> = std::iter::once(heads).chain(runs.iter().map(row)).collect();
-    table::write_cells("", &rows, paint, out)
+    table::write_cells("", &rows, table::first_left, paint, out)
 }
 
 fn row(run: &RunGlance) -> Vec<TableCell> {

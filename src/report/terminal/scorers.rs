@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::table::{self, cut};
 use crate::data::score::OTHER;
 use crate::figure::{Interval, Scale, Share, ci95, or_dash};
 use crate::report::accuracy;
+use crate::report::render::terminal::table::{self, cut};
 use crate::text::clean;
 use crate::verdict::summary::{Labels, Summary};
 

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::paint::{Paint, Tone};
-use super::table::{self, TableCell, cut};
 use crate::figure::{Interval, Seconds, Share, Usd};
+use crate::report::document::Tone;
+use crate::report::render::terminal::paint::Paint;
+use crate::report::render::terminal::table::{self, TableCell, cut};
 use crate::report::trend::{EvalTrend, alert, delta, mark, measured, minute, short_commit};
 use crate::text::clean;
 use crate::verdict::alert::AlertVerdict;
@@ -133,7 +134,7 @@ fn rows(eval: &EvalTrend<'_>, paint: Paint, out: &mut dyn Write) -> io::Result<(
         table.push(row);
     }
     let mut text = Vec::new();
-    table::write_cells("  ", &table, paint, &mut text)?;
+    table::write_cells("  ", &table, table::first_left, paint, &mut text)?;
     let text = String::from_utf8_lossy(&text);
     let mut lines = text.lines();
     if let Some(heads) = lines.next() {

@@ -9,8 +9,8 @@ mod tables;
 use std::io::{self, Write};
 
 use super::{EvalTrend, alert};
-use crate::report::html::escape::text;
-use crate::report::html::page::HtmlPage;
+use crate::report::render::html::escape::text;
+use crate::report::render::html::page::HtmlPage;
 use crate::verdict::alert::AlertVerdict;
 
 /// Writes the page of these trends.

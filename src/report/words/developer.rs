@@ -3,7 +3,7 @@
 use super::told::{listed, share};
 use super::{overview, slices};
 use crate::figure::{Seconds, Share, Usd, or_dash, part_of};
-use crate::report::document::{ReportBlock, ReportLine, ReportSide, ReportTable, ReportText};
+use crate::report::document::{Align, Block, Document, Line, Table};
 use crate::report::figures::RunFigures;
 use crate::report::judge::{corrected, jury, line, pairs};
 use crate::report::metrics::ReportedMetrics;
@@ -17,18 +17,18 @@ use crate::verdict::summary::{Summary, judge_notices};
 /// So many rows a table has of what may be long.
 const LISTED: usize = 20;
 
-use ReportSide::{Left, Right};
+use Align::{Left, Right};
 
-pub(super) fn text(run: &ReportedRun, figures: &RunFigures) -> ReportText {
+pub(super) fn text(run: &ReportedRun, figures: &RunFigures) -> Document {
     let summary = &run.summary;
-    let mut text = ReportText::new(summary.eval.clone());
+    let mut text = Document::new(summary.eval.clone());
     overview::verdict(run, &mut text);
     overview::notices(run, &mut text);
     text.table(overview::table(run));
     let advice = recommendations(run, figures);
     if !advice.is_empty() {
         text.section("What to do");
-        text.blocks.push(ReportBlock::Ranked(advice));
+        text.blocks.push(Block::Numbered(advice));
     }
     gates(summary, &mut text);
     slices::sections(summary, &mut text);
@@ -66,9 +66,9 @@ pub(super) fn text(run: &ReportedRun, figures: &RunFigures) -> ReportText {
 }
 
 /// What a page does not draw: it stands between its charts and the samples.
-pub(super) fn beside_charts(run: &ReportedRun, figures: &RunFigures) -> ReportText {
+pub(super) fn beside_charts(run: &ReportedRun, figures: &RunFigures) -> Document {
     let summary = &run.summary;
-    let mut text = ReportText::default();
+    let mut text = Document::default();
     parameters(figures, &mut text);
     slices::beside_charts(summary, &mut text);
     reviewed(summary, &mut text);
@@ -78,18 +78,18 @@ pub(super) fn beside_charts(run: &ReportedRun, figures: &RunFigures) -> ReportTe
     text
 }
 
-fn gates(summary: &Summary, text: &mut ReportText) {
+fn gates(summary: &Summary, text: &mut Document) {
     if summary.gates.is_empty() {
         return;
     }
     text.section("Gates");
-    let mut table = ReportTable::new(&[("gate", Left), ("verdict", Left), ("message", Left)]);
+    let mut table = Table::new(&[("gate", Left), ("verdict", Left), ("message", Left)]);
     for result in &summary.gates {
         let lines: Vec<_> = result.message.lines().map(str::trim).collect();
         table.row([
-            ReportLine::default().typed(result.gate.to_string()),
-            ReportLine::default().strong(result.verdict.as_str()),
-            ReportLine::default().marked(&lines.join("; ")),
+            Line::default().code(result.gate.to_string()),
+            Line::default().strong(result.verdict.as_str()),
+            Line::default().marked(&lines.join("; ")),
         ]);
     }
     text.table(table);
@@ -97,23 +97,23 @@ fn gates(summary: &Summary, text: &mut ReportText) {
 }
 
 /// What people say of the items.
-fn reviewed(summary: &Summary, text: &mut ReportText) {
+fn reviewed(summary: &Summary, text: &mut Document) {
     let Some(reviewed) = &summary.reviewed else {
         return;
     };
     text.section("Reviewed by people");
     let lines = reviewed_lines(reviewed).into_iter();
-    let lines = lines.map(ReportLine::from);
-    text.blocks.push(ReportBlock::List(lines.collect()));
+    let lines = lines.map(Line::from);
+    text.blocks.push(Block::List(lines.collect()));
 }
 
-fn errors(figures: &RunFigures, text: &mut ReportText) {
+fn errors(figures: &RunFigures, text: &mut Document) {
     let groups = &figures.failures.errors;
     if groups.is_empty() {
         return;
     }
     text.section("Errors by kind");
-    let mut table = ReportTable::new(&[
+    let mut table = Table::new(&[
         ("kind", Left),
         ("answers", Right),
         ("samples", Left),
@@ -131,12 +131,11 @@ fn errors(figures: &RunFigures, text: &mut ReportText) {
     text.table(table);
 }
 
-fn wrong(figures: &RunFigures, text: &mut ReportText) {
+fn wrong(figures: &RunFigures, text: &mut Document) {
     let groups = &figures.failures.wrong;
     if !groups.is_empty() {
         text.section("Wrong answers by reason");
-        let mut table =
-            ReportTable::new(&[("reason", Left), ("answers", Right), ("samples", Left)]);
+        let mut table = Table::new(&[("reason", Left), ("answers", Right), ("samples", Left)]);
         for group in groups.iter().take(LISTED) {
             let reason = group.reason.as_deref().unwrap_or("(other reasons)");
             table.row([
@@ -150,11 +149,11 @@ fn wrong(figures: &RunFigures, text: &mut ReportText) {
     parameters(figures, text);
 }
 
-fn parameters(figures: &RunFigures, text: &mut ReportText) {
+fn parameters(figures: &RunFigures, text: &mut Document) {
     let wrong = &figures.wrong_parameters;
     if !wrong.is_empty() {
         text.section("Wrong parameters");
-        let mut table = ReportTable::new(&[
+        let mut table = Table::new(&[
             ("function: parameter", Left),
             ("problem", Left),
             ("wrong answers", Right),
@@ -179,13 +178,13 @@ fn named(ids: &[String], of: u64) -> String {
     listed(&shown, of)
 }
 
-fn scorers(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
+fn scorers(summary: &Summary, figures: &RunFigures, text: &mut Document) {
     if summary.scorers.is_empty() {
         return;
     }
     text.section("Scorers");
     let decides = |name: &str| summary.scorer.as_deref() == Some(name);
-    let mut table = ReportTable::new(&[
+    let mut table = Table::new(&[
         ("scorer", Left),
         ("accuracy", Left),
         ("correct", Right),
@@ -214,7 +213,7 @@ fn scorers(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
         return;
     }
     text.part("Where they disagree");
-    let mut table = ReportTable::new(&[
+    let mut table = Table::new(&[
         ("the one that decides", Left),
         ("the other", Left),
         ("answers", Left),
@@ -233,7 +232,7 @@ fn scorers(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
     text.table(table);
 }
 
-fn judges(summary: &Summary, text: &mut ReportText) {
+fn judges(summary: &Summary, text: &mut Document) {
     let Some(judge) = &summary.judge else {
         return;
     };
@@ -260,29 +259,26 @@ fn judges(summary: &Summary, text: &mut ReportText) {
                 .map(|told| format!("jury {name}: {told}")),
         );
     }
-    text.blocks.push(ReportBlock::List(
+    text.blocks.push(Block::List(
         lines
             .iter()
-            .map(|line| ReportLine::default().marked(line))
+            .map(|line| Line::default().marked(line))
             .collect(),
     ));
     let notices = judge_notices(summary);
     if !notices.is_empty() {
         text.paragraph("To be seen to:");
-        let notices = notices
-            .iter()
-            .map(|line| ReportLine::default().marked(line));
-        text.blocks.push(ReportBlock::List(notices.collect()));
+        let notices = notices.iter().map(|line| Line::default().marked(line));
+        text.blocks.push(Block::List(notices.collect()));
     }
 }
 
-fn repeats(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
+fn repeats(summary: &Summary, figures: &RunFigures, text: &mut Document) {
     let Some(epochs) = summary.epochs.as_ref().filter(|_| summary.scored > 0) else {
         return;
     };
     text.section("Repeats");
-    let mut table =
-        ReportTable::new(&[("figure", Left), ("value", Left), ("standard error", Right)]);
+    let mut table = Table::new(&[("figure", Left), ("value", Left), ("standard error", Right)]);
     for (name, estimates) in [("pass@", &epochs.pass_at), ("pass^", &epochs.pass_hat)] {
         // Of one answer both are the mean of the samples' accuracies.
         for (k, estimate) in estimates.iter().filter(|(k, _)| **k > 1) {
@@ -316,7 +312,7 @@ fn repeats(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
         part_of(epochs.flaky, epochs.samples, "samples"),
         again.unwrap_or_default()
     ));
-    let mut table = ReportTable::new(&[("sample", Left), ("right", Right)]);
+    let mut table = Table::new(&[("sample", Left), ("right", Right)]);
     let flaky = &figures.failures.flaky;
     for sample in flaky.samples.iter().take(LISTED) {
         let right = format!("{} of {}", sample.correct, sample.scored);
@@ -335,13 +331,13 @@ fn largest(
     found: &[SampleFigure],
     summary: &Summary,
     told: impl Fn(&SampleFigure) -> String,
-    text: &mut ReportText,
+    text: &mut Document,
 ) {
     if found.is_empty() {
         return;
     }
     text.section(title);
-    let mut table = ReportTable::new(&[("sample", Left), (what, Right)]);
+    let mut table = Table::new(&[("sample", Left), (what, Right)]);
     for sample in found {
         let mut id = excerpt(&sample.id);
         if summary.epochs.is_some() {
@@ -352,7 +348,7 @@ fn largest(
     text.table(table);
 }
 
-fn labels(summary: &Summary, text: &mut ReportText) {
+fn labels(summary: &Summary, text: &mut Document) {
     if let Some(labels) = &summary.labels
         && let Some(macro_f1) = labels.macro_f1
     {
@@ -366,7 +362,7 @@ fn labels(summary: &Summary, text: &mut ReportText) {
             ("support", Right),
             ("predicted", Right),
         ];
-        let mut table = ReportTable::new(&heads);
+        let mut table = Table::new(&heads);
         for (label, it) in &labels.by_label {
             let shares = [it.precision, it.recall, it.f1].map(|share| format!("{share:.4}"));
             let counts = [it.support, it.predicted].map(|count| count.to_string());
@@ -377,7 +373,7 @@ fn labels(summary: &Summary, text: &mut ReportText) {
 }
 
 /// What the benchmark itself says.
-fn metrics(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
+fn metrics(summary: &Summary, figures: &RunFigures, text: &mut Document) {
     let metrics = ReportedMetrics::of(summary);
     if summary.metrics.is_empty() {
         return;
@@ -389,7 +385,7 @@ fn metrics(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
     } else {
         "value"
     };
-    let mut table = ReportTable::new(&[("metric", Left), (value, Right)]);
+    let mut table = Table::new(&[("metric", Left), (value, Right)]);
     for number in metrics.numbers {
         // Under errors no point.
         let told = match number.bounds.filter(|[low, high]| low != high) {
@@ -412,7 +408,7 @@ fn metrics(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
         }
         text.part(shown.title);
         let heads: Vec<_> = shown.heads.iter().map(|head| (&**head, Left)).collect();
-        let mut table = ReportTable::new(&heads);
+        let mut table = Table::new(&heads);
         shown.rows.into_iter().for_each(|cells| table.row(cells));
         text.table(table);
     }

@@ -3,7 +3,7 @@
 use super::told::{self, accuracy_of, difference, gates, titled};
 use crate::exit::Exit;
 use crate::figure::{Seconds, Share, Usd, or_dash};
-use crate::report::document::{ReportLine, ReportSide, ReportTable, ReportText};
+use crate::report::document::{Align, Document, Line, Table};
 use crate::report::reported::ReportedRun;
 use crate::text::shell_word;
 use crate::verdict::alert::AlertResult;
@@ -15,9 +15,9 @@ fn is_judged(gate: &GateResult) -> bool {
 }
 
 /// How it ended, where something was asked of it; that it ended early is a notice.
-pub(super) fn verdict(run: &ReportedRun, text: &mut ReportText) {
+pub(super) fn verdict(run: &ReportedRun, text: &mut Document) {
     let summary = &run.summary;
-    let line = ReportLine::default();
+    let line = Line::default();
     let line = match summary.exit_code {
         Exit::Passed if !summary.gates.iter().any(is_judged) || !run.is_finished() => return,
         Exit::Passed => line.strong("Passed").plain(": no gate failed"),
@@ -28,7 +28,7 @@ pub(super) fn verdict(run: &ReportedRun, text: &mut ReportText) {
 }
 
 /// `Failed: GATE, GATE; not decided: GATE`: each gate by its own verdict, whatever that of the run is.
-pub(in crate::report) fn not_passed(summary: &Summary) -> ReportLine {
+pub(in crate::report) fn not_passed(summary: &Summary) -> Line {
     let (failed, open) = match summary.exit_code {
         Exit::Failed if summary.alerts.iter().any(AlertResult::is_raised) => {
             (Some("an alert was raised"), None)
@@ -38,7 +38,7 @@ pub(in crate::report) fn not_passed(summary: &Summary) -> ReportLine {
         Exit::Usage => (None, Some("there is a mistake in the eval")),
         Exit::Passed | Exit::Interrupted => (None, None),
     };
-    let mut line = ReportLine::default();
+    let mut line = Line::default();
     for (word, verdict, why) in [
         ("failed", Verdict::Failed, failed),
         ("not decided", Verdict::Inconclusive, open),
@@ -55,7 +55,7 @@ pub(in crate::report) fn not_passed(summary: &Summary) -> ReportLine {
         };
         let mut between = ": ";
         for gate in &gates {
-            line = line.plain(between).typed(gate);
+            line = line.plain(between).code(gate);
             between = ", ";
         }
         // Of a run without such a gate it is said all the same.
@@ -67,11 +67,11 @@ pub(in crate::report) fn not_passed(summary: &Summary) -> ReportLine {
 }
 
 /// What everybody should know of a run before they believe a figure.
-pub(super) fn notices(run: &ReportedRun, text: &mut ReportText) {
+pub(super) fn notices(run: &ReportedRun, text: &mut Document) {
     let summary = &run.summary;
     if let Some(look) = summary.early_stop {
         let (number, of, left) = (look.number, look.of, summary.skipped);
-        text.notice(format!(
+        text.note(format!(
             "Stopped early: every gate was sure at look {number} of {of}; {left} were not asked."
         ));
     } else if !run.is_finished() {
@@ -80,50 +80,50 @@ pub(super) fn notices(run: &ReportedRun, text: &mut ReportText) {
         let reason = reason.and_then(|reason| reason.split([':', ';']).next());
         let reason = reason.map(|reason| format!(": {reason}"));
         let skipped = summary.skipped;
-        text.notice(format!(
+        text.note(format!(
             "The run ended early{}; {skipped} were not asked.",
             reason.unwrap_or_default()
         ));
     }
     if let Some(tier) = &summary.tier {
-        text.notice(
-            ReportLine::from("A run of tier ")
-                .typed(tier)
+        text.note(
+            Line::from("A run of tier ")
+                .code(tier)
                 .plain(": figures and gates are those of its samples."),
         );
     }
     if let Some(progressive) = summary.progressive.as_ref().filter(|it| it.is_ended()) {
-        text.notice(format!("Ended early: {}.", progressive.told()));
+        text.note(format!("Ended early: {}.", progressive.told()));
     }
     if let Some(part) = &summary.part {
-        text.notice(format!(
+        text.note(format!(
             "This is {} of the eval: its gates are judged when all shards are merged.",
             part.told()
         ));
     } else if summary.partial {
-        text.notice("A partial run: less was asked than the eval has, and its gates are ignored.");
+        text.note("A partial run: less was asked than the eval has, and its gates are ignored.");
     }
     if let Some(name) = &summary.scorer
         && summary.is_uncalibrated(name)
     {
-        text.notice(
-            ReportLine::from("The judge that decides, ")
-                .typed(name)
+        text.note(
+            Line::from("The judge that decides, ")
+                .code(name)
                 .plain(", is uncalibrated: nobody knows yet how often people would agree with it."),
         );
     }
     if run.hides_texts {
-        text.notice(ReportLine::default().marked(
+        text.note(Line::default().marked(
             "Questions, answers and truths are not shown: `snapshot.answers` of this eval is `masked`.",
         ));
     }
 }
 
 /// Key and value.
-pub(super) fn table(run: &ReportedRun) -> ReportTable {
+pub(super) fn table(run: &ReportedRun) -> Table {
     let summary = &run.summary;
     let manifest = &run.manifest;
-    let mut table = ReportTable::new(&[("fact", ReportSide::Left), ("value", ReportSide::Left)]);
+    let mut table = Table::new(&[("fact", Align::Left), ("value", Align::Left)]);
     let benchmark = if manifest.benchmark == manifest.eval {
         String::new()
     } else {
@@ -266,19 +266,19 @@ fn time(run: &ReportedRun) -> String {
 }
 
 /// Several runs side by side, before each of them.
-pub fn overview_of_all(runs: &[ReportedRun]) -> ReportText {
-    let mut text = ReportText::new(format!("{} runs", runs.len()));
-    let mut table = ReportTable::new(&[
-        ("eval", ReportSide::Left),
-        ("run", ReportSide::Left),
-        ("agent", ReportSide::Left),
-        ("samples", ReportSide::Right),
-        ("accuracy", ReportSide::Left),
-        ("change to the baseline", ReportSide::Left),
-        ("errors", ReportSide::Right),
-        ("cost", ReportSide::Right),
-        ("p95", ReportSide::Right),
-        ("gates", ReportSide::Left),
+pub fn overview_of_all(runs: &[ReportedRun]) -> Document {
+    let mut text = Document::new(format!("{} runs", runs.len()));
+    let mut table = Table::new(&[
+        ("eval", Align::Left),
+        ("run", Align::Left),
+        ("agent", Align::Left),
+        ("samples", Align::Right),
+        ("accuracy", Align::Left),
+        ("change to the baseline", Align::Left),
+        ("errors", Align::Right),
+        ("cost", Align::Right),
+        ("p95", Align::Right),
+        ("gates", Align::Left),
     ]);
     let dash = || "-".to_owned();
     for run in runs {
@@ -315,8 +315,8 @@ pub fn overview_of_all(runs: &[ReportedRun]) -> ReportText {
         let ids: Vec<_> = of_one.map(|run| shell_word(&run.manifest.run_id)).collect();
         let command = format!("cargo evaltest compare {}", ids.join(" "));
         text.paragraph(
-            ReportLine::from("Which of them is better is told by the test over the same samples, not by the figures side by side: ")
-                .typed(command),
+            Line::from("Which of them is better is told by the test over the same samples, not by the figures side by side: ")
+                .code(command),
         );
     }
     text

@@ -7,7 +7,7 @@ use super::told::{
     side, surely, titled,
 };
 use crate::figure::{Of100, Points, Seconds, Usd, ci95, part_of};
-use crate::report::document::{ReportBlock, ReportLine, ReportSide, ReportTable, ReportText};
+use crate::report::document::{Align, Block, Document, Line, Table};
 use crate::report::figures::RunFigures;
 use crate::report::reported::ReportedRun;
 use crate::report::reviewed::lines as reviewed_lines;
@@ -17,21 +17,21 @@ use crate::verdict::summary::{Group, Summary};
 /// So many parts of the eval are named, and so many samples.
 const NAMED: usize = 5;
 
-pub(super) fn text(run: &ReportedRun, figures: &RunFigures) -> ReportText {
+pub(super) fn text(run: &ReportedRun, figures: &RunFigures) -> Document {
     let summary = &run.summary;
-    let mut text = ReportText::new(summary.eval.clone());
+    let mut text = Document::new(summary.eval.clone());
     overview::verdict(run, &mut text);
     overview::notices(run, &mut text);
     text.table(table(run));
     changes(summary, figures, &mut text);
     text.section("Risk");
-    text.blocks.push(ReportBlock::List(risks(run)));
+    text.blocks.push(Block::List(risks(run)));
     text
 }
 
-fn table(run: &ReportedRun) -> ReportTable {
+fn table(run: &ReportedRun) -> Table {
     let summary = &run.summary;
-    let mut table = ReportTable::new(&[("figure", ReportSide::Left), ("value", ReportSide::Left)]);
+    let mut table = Table::new(&[("figure", Align::Left), ("value", Align::Left)]);
     let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
     row("right answers", accuracy_of(summary));
     row(
@@ -76,7 +76,7 @@ fn table(run: &ReportedRun) -> ReportTable {
 }
 
 /// What got better and worse.
-fn changes(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
+fn changes(summary: &Summary, figures: &RunFigures, text: &mut Document) {
     let Some(change) = &summary.change else {
         return;
     };
@@ -84,7 +84,7 @@ fn changes(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
     let mut parts: Vec<_> = figures.flips.iter().collect();
     let moved = |[worse, better]: [u64; 2]| worse.max(better) - worse.min(better);
     parts.sort_by_key(|(_, flips)| std::cmp::Reverse(moved(**flips)));
-    let mut lines: Vec<ReportLine> = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
     for (ids, count, what) in [
         (&change.became_wrong, change.worse, "Worse"),
         (&change.became_correct, change.better, "Better"),
@@ -101,17 +101,17 @@ fn changes(summary: &Summary, figures: &RunFigures, text: &mut ReportText) {
         let title = titled(dimension);
         lines.push(format!("{title} {value}: {worse} worse, {better} better.").into());
     }
-    text.blocks.push(ReportBlock::List(lines));
+    text.blocks.push(Block::List(lines));
 }
 
 /// What may go wrong, in words.
-fn risks(run: &ReportedRun) -> Vec<ReportLine> {
+fn risks(run: &ReportedRun) -> Vec<Line> {
     let summary = &run.summary;
-    let mut risks: Vec<ReportLine> = vec![accuracy(summary)];
+    let mut risks: Vec<Line> = vec![accuracy(summary)];
     risks.extend(weakest(summary));
     if let Some(change) = &summary.change {
         let told = difference(change);
-        risks.push(ReportLine::from(match side(change, summary) {
+        risks.push(Line::from(match side(change, summary) {
             ChangeSide::Worse => format!("It is worse than what was accepted: {told}."),
             ChangeSide::Better => format!("It is better than what was accepted: {told}."),
             ChangeSide::Open => format!(
@@ -152,8 +152,8 @@ fn risks(run: &ReportedRun) -> Vec<ReportLine> {
         };
         // What comes behind is for who reads gates every day.
         let first = result.message.split([';', '\n']).next().unwrap_or_default();
-        let line = ReportLine::from(format!("{what}, "))
-            .typed(result.gate.to_string())
+        let line = Line::from(format!("{what}, "))
+            .code(result.gate.to_string())
             .plain(": ");
         risks.push(line.marked(first.trim_end()).plain("."));
     }
@@ -161,7 +161,7 @@ fn risks(run: &ReportedRun) -> Vec<ReportLine> {
 }
 
 /// How bad it can be, by the end of the interval.
-fn accuracy(summary: &Summary) -> ReportLine {
+fn accuracy(summary: &Summary) -> Line {
     match (summary.accuracy_bounds, summary.accuracy_ci95) {
         (Some([low, high]), _) if low < high && summary.scored > 0 => format!(
             "How many answers are right is open: {}, for not every question has a verdict.",
@@ -180,7 +180,7 @@ fn accuracy(summary: &Summary) -> ReportLine {
 }
 
 /// The part that is surely weaker than the whole.
-fn weakest(summary: &Summary) -> Option<ReportLine> {
+fn weakest(summary: &Summary) -> Option<Line> {
     let (title, group) = summary
         .slices
         .iter()

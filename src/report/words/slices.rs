@@ -6,7 +6,7 @@ use super::fall::falls;
 use super::told::titled;
 use crate::figure::{Interval, Share, ci95};
 use crate::report::accuracy;
-use crate::report::document::{ReportBar, ReportBlock, ReportLine, ReportText};
+use crate::report::document::{Block, Document, IntervalRow, IntervalScale, Intervals, Line};
 use crate::stats::as_f64;
 use crate::verdict::summary::{Group, Range, Summary};
 
@@ -18,26 +18,33 @@ const EXACT: &str = "exact_match";
 const PARTIAL: &str = "partial_match";
 
 /// A section for each dimension.
-pub(super) fn sections(summary: &Summary, text: &mut ReportText) {
+pub(super) fn sections(summary: &Summary, text: &mut Document) {
     for (dimension, values) in &summary.slices {
         text.section(format!("By {dimension}"));
         let values = in_order(values);
         let title = titled(dimension);
-        let bar = |(value, group): &(&String, &Group)| ReportBar {
+        let bar = |(value, group): &(&String, &Group)| IntervalRow {
             label: format!("{title} {value}"),
-            share: group.accuracy_bounds.or(group.accuracy.map(|it| [it; 2])),
+            value: group.accuracy,
+            range: group.accuracy_bounds.filter(|_| is_range(group)),
             interval: group.accuracy_ci95.filter(|_| !is_range(group)),
-            told: told(group, summary),
+            figures: told(group, summary),
+            ..IntervalRow::default()
         };
         let bars = values.iter().take(LISTED).map(bar).collect();
-        text.blocks.push(ReportBlock::Bars(bars));
+        text.blocks.push(Block::Intervals(Intervals {
+            caption: "Shares".to_owned(),
+            heads: ["", ci95!("share, "), ""].map(str::to_owned),
+            scale: IntervalScale::SHARES,
+            rows: bars,
+        }));
         let others = values.iter().take(LISTED).flat_map(|(value, group)| {
             let title = format!("{title} {value}");
             of_others(&title, group, summary)
         });
         let others: Vec<_> = others.collect();
         if !others.is_empty() {
-            text.blocks.push(ReportBlock::List(others));
+            text.blocks.push(Block::List(others));
         }
         if values.len() > LISTED {
             let more = values.len() - LISTED;
@@ -50,7 +57,7 @@ pub(super) fn sections(summary: &Summary, text: &mut ReportText) {
 }
 
 /// What stands in no chart of accuracies: exact and partial matches of each value, and what is lost between levels.
-pub(super) fn beside_charts(summary: &Summary, text: &mut ReportText) {
+pub(super) fn beside_charts(summary: &Summary, text: &mut Document) {
     for (dimension, values) in &summary.slices {
         let title = titled(dimension);
         let lines = in_order(values).into_iter().take(LISTED);
@@ -63,10 +70,10 @@ pub(super) fn beside_charts(summary: &Summary, text: &mut ReportText) {
         let told: Vec<_> = lines.collect();
         if !told.is_empty() {
             text.section(format!("Exact and partial by {dimension}"));
-            text.blocks.push(ReportBlock::List(told));
+            text.blocks.push(Block::List(told));
         }
     }
-    let mut lost = ReportText::default();
+    let mut lost = Document::default();
     drops(summary, &mut lost);
     if !lost.blocks.is_empty() {
         text.section("From level to level");
@@ -123,7 +130,7 @@ fn told(group: &Group, summary: &Summary) -> String {
 }
 
 /// What scorers that do not decide find exact and partial, a line each: the bars are of the accuracy.
-fn of_others(title: &str, group: &Group, summary: &Summary) -> Vec<ReportLine> {
+fn of_others(title: &str, group: &Group, summary: &Summary) -> Vec<Line> {
     let decides = summary.scorer.as_deref();
     let others = group.scorers.iter();
     let others = others.filter(|(name, _)| Some(name.as_str()) != decides);
@@ -181,7 +188,7 @@ impl ExactAndPartial {
 }
 
 /// How much is lost from each level to the next.
-fn drops(summary: &Summary, text: &mut ReportText) {
+fn drops(summary: &Summary, text: &mut Document) {
     let steps = falls(summary).into_iter().map(|fall| {
         let told = match fall.drop {
             _ if fall.is_open => "open, for samples without a verdict".to_owned(),
@@ -199,6 +206,6 @@ fn drops(summary: &Summary, text: &mut ReportText) {
     let steps: Vec<_> = steps.map(Into::into).collect();
     if !steps.is_empty() {
         text.paragraph("Of the accuracy of the level before (0 % lost is ideal):");
-        text.blocks.push(ReportBlock::List(steps));
+        text.blocks.push(Block::List(steps));
     }
 }

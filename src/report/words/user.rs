@@ -2,14 +2,14 @@
 
 use super::told::outages;
 use crate::figure::{Interval, Of100, Seconds};
-use crate::report::document::{ReportLine, ReportText};
+use crate::report::document::{Document, Line};
 use crate::report::reported::ReportedRun;
 use crate::stats::wilson95;
 use crate::verdict::summary::Summary;
 
-pub(super) fn text(run: &ReportedRun) -> ReportText {
+pub(super) fn text(run: &ReportedRun) -> Document {
     let summary = &run.summary;
-    let mut text = ReportText::new(format!("{}: how good are the answers?", summary.eval));
+    let mut text = Document::new(format!("{}: how good are the answers?", summary.eval));
     text.paragraph(asked(run));
     right(summary, &mut text);
     lacking(run, &mut text);
@@ -57,14 +57,14 @@ fn hundred([low, high]: [f64; 2]) -> String {
     }
 }
 
-fn right(summary: &Summary, text: &mut ReportText) {
+fn right(summary: &Summary, text: &mut Document) {
     text.section("How often is the answer right?");
     let is_open = summary.accuracy_bounds.filter(|[low, high]| low < high);
     match (is_open, summary.accuracy, summary.accuracy_ci95) {
         (Some(bounds), ..) if summary.scored > 0 => {
             let told = format!("{} of 100 answers were right.", hundred(bounds));
             text.paragraph(
-                ReportLine::default()
+                Line::default()
                     .strong(told)
                     .plain(" It cannot be told more closely: not every question got an answer that could be checked."),
             );
@@ -78,7 +78,7 @@ fn right(summary: &Summary, text: &mut ReportText) {
                     hundred([share; 2])
                 ),
             };
-            text.paragraph(ReportLine::default().strong(told).plain(format!(
+            text.paragraph(Line::default().strong(told).plain(format!(
                 " With other questions of this kind it would very likely be {} of 100; the more are asked, the closer it can \
                  be told.",
                 hundred(ci95)
@@ -95,7 +95,7 @@ fn right(summary: &Summary, text: &mut ReportText) {
     text.paragraph("A wrong answer can look as sure as a right one: check what matters.");
 }
 
-fn lacking(run: &ReportedRun, text: &mut ReportText) {
+fn lacking(run: &ReportedRun, text: &mut Document) {
     text.section("How often is there no answer at all?");
     let (lacking, asked) = outages(&run.summary);
     if run.is_recorded() {
@@ -111,13 +111,13 @@ fn lacking(run: &ReportedRun, text: &mut ReportText) {
         1 => format!("Once in {asked} tries."),
         lacking => format!("{lacking} times in {asked} tries."),
     };
-    text.paragraph(ReportLine::default().strong(told).plain(format!(
+    text.paragraph(Line::default().strong(told).plain(format!(
         " In the long run it would very likely be {} of 100.",
         hundred(ci95)
     )));
 }
 
-fn wait(run: &ReportedRun, text: &mut ReportText) {
+fn wait(run: &ReportedRun, text: &mut Document) {
     text.section("How long does an answer take?");
     let latency = run.summary.latency_s.as_ref();
     let Some(latency) = latency.filter(|_| !run.is_recorded()) else {
@@ -130,7 +130,7 @@ fn wait(run: &ReportedRun, text: &mut ReportText) {
     } else {
         format!("Half of them came within {half}, 19 of 20 within {most}.")
     };
-    text.paragraph(ReportLine::default().strong(told));
+    text.paragraph(Line::default().strong(told));
 }
 
 fn waited(seconds: f64) -> String {

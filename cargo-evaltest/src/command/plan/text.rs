@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use evaltest::engine::figure::{Points, Seconds, Share, Usd};
-use evaltest::engine::report::terminal::table;
+use evaltest::engine::report::render::terminal::table;
 use evaltest::engine::system::project::shown;
 use evaltest::engine::text::clean;
 

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use evaltest::engine::report::render::terminal::paint::Paint;
 use evaltest::engine::report::terminal::overview::{OverviewRow, overview};
-use evaltest::engine::report::terminal::paint::Paint;
 use evaltest::engine::report::terminal::{brief, painted};
 use evaltest::engine::run::drive::Telling;
 use evaltest::engine::system::terminal::columns;

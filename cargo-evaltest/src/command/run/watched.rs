@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use evaltest::engine::figure::Seconds;
-use evaltest::engine::report::terminal::paint::Tone;
+use evaltest::engine::report::document::Tone;
 use evaltest::engine::report::terminal::{errors_of, painted};
 use evaltest::engine::text::clean;
 use evaltest::{Record, Result, Run};

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use evaltest::engine::figure::{CI95, Interval, Share, or_dash};
-use evaltest::engine::report::terminal::table::{self, cut};
+use evaltest::engine::report::render::terminal::table::{self, cut};
 use evaltest::engine::text::{clean, excerpt};
 use evaltest::engine::verdict::ScorerPair;
 use serde_json::Value;

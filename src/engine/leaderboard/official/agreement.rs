@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::bfcl::checker::OfficialVerdict;
 use crate::data::{Record, Status};
-use crate::report::terminal::table;
+use crate::report::render::terminal::table;
 use crate::text::clean;
 
 /// How far the verdicts of a run and those of the official program agree.

@@ -7,8 +7,9 @@ use crate::figure::{Interval, P, Share, ci95, or_dash};
 use crate::report::accuracy;
 use crate::report::compare::said::{ALPHA, difference_cells, rows_apart, share};
 use crate::report::compare::{ComparedRun, RunPair};
-use crate::report::html::chart::{IntervalRow, IntervalScale, ScatterPoint, intervals, scatter};
-use crate::report::html::escape::text;
+use crate::report::document::{Chart, IntervalRow, IntervalScale, ScatterPoint};
+use crate::report::html::{draw, intervals};
+use crate::report::render::html::escape::text;
 use crate::verdict::check::PairedFigures;
 use crate::verdict::compare::RunsComparison;
 use crate::verdict::compare::means::PairedMean;
@@ -173,7 +174,14 @@ pub(super) fn several(
     });
     let points: Vec<_> = points.collect();
     if points.len() > 1 && points.iter().any(|point| point.x > 0.0) {
-        scatter("Accuracy against cost", "cost in USD", &points, out)?;
+        draw(
+            Chart::Scatter {
+                caption: "Accuracy against cost".into(),
+                below: "cost in USD".into(),
+                points,
+            },
+            out,
+        )?;
     }
     let of_pairs = pairs.iter();
     let scale = IntervalScale::differences(

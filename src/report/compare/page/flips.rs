@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::name_ids;
 use crate::report::compare::texts::{FlipAnswer, FlipTexts, ShownFlips};
 use crate::report::compare::{ComparedRun, FlippedIds};
-use crate::report::html::escape::{cut, lines, text};
+use crate::report::render::html::escape::{cut, lines, text};
 
 /// Writes them, those that became wrong first.
 pub(super) fn write(

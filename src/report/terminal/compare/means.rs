@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::{LISTED, MOST};
 use crate::figure::ci95;
-use crate::report::terminal::table::{self, cut};
+use crate::report::render::terminal::table::{self, cut};
 use crate::text::clean;
 use crate::verdict::compare::means::PairedMean;
 use crate::verdict::summary::VALUE;

@@ -6,7 +6,7 @@ use crate::figure::{P, ci95, or_dash};
 use crate::report::compare::figures::figure_rows;
 use crate::report::compare::said::{ALPHA, difference_cells, rows_apart};
 use crate::report::compare::{ComparedRun, RunPair};
-use crate::report::terminal::table;
+use crate::report::render::terminal::table;
 
 /// Writes the runs side by side, and then all pairs of them.
 pub(super) fn write(

@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use crate::figure::{Share, ci95};
-use crate::report::html::chart::{SeriesChart, SeriesLine, SeriesMark, SeriesPoint, short, steps};
-use crate::report::html::escape::text;
+use crate::report::document::{Chart, SeriesChart, SeriesLine, SeriesMark, SeriesPoint};
+use crate::report::html::draw;
+use crate::report::render::html::chart::{short, steps};
+use crate::report::render::html::escape::text;
 use crate::report::trend::{EvalTrend, measured, minute, short_commit};
 use crate::verdict::trend::{TrendEntry, TrendMark};
 
@@ -139,11 +141,13 @@ impl<'a> TierCharts<'a> {
         let Some(chart) = chart else {
             return writeln!(out, "<p>No run has an accuracy.</p>");
         };
-        SeriesChart {
-            marks: self.marks.clone(),
-            ..chart.on_shares()
-        }
-        .write(out)
+        draw(
+            Chart::Series(SeriesChart {
+                marks: self.marks.clone(),
+                ..chart.on_shares()
+            }),
+            out,
+        )
     }
 
     /// Each value of each dimension by itself, on one scale.
@@ -171,11 +175,13 @@ impl<'a> TierCharts<'a> {
                 Some((slice.accuracy?, slice.accuracy_ci95))
             });
             if let Some(chart) = chart {
-                SeriesChart {
-                    marks: self.borders(),
-                    ..chart.on_all_shares()
-                }
-                .write(out)?;
+                draw(
+                    Chart::Series(SeriesChart {
+                        marks: self.borders(),
+                        ..chart.on_all_shares()
+                    }),
+                    out,
+                )?;
             }
         }
         writeln!(out, "</div>")?;
@@ -222,13 +228,13 @@ impl<'a> TierCharts<'a> {
         }
         let newest = chart.values().last().map(&shown).unwrap_or_default();
         let scale = steps(most).into_iter().map(|end| (end, shown(end)));
-        SeriesChart {
+        let chart = SeriesChart {
             scale: scale.collect(),
             told: format!("{}: {newest} in the newest run", chart.caption),
             marks: self.borders(),
             ..chart
-        }
-        .write(out)
+        };
+        draw(Chart::Series(chart), out)
     }
 
     /// The marks without their letters.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::figure::{Seconds, Usd, ci95};
-use crate::report::html::escape::text;
+use crate::report::render::html::escape::text;
 use crate::report::trend::{EvalTrend, delta, mark, measured, minute, short_commit};
 use crate::verdict::trend::{TrendEntry, TrendMark};
 

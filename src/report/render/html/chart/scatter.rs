@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::super::escape::text;
 use super::{place, short, steps};
+use crate::report::document::ScatterPoint;
 
 /// The part of the picture in which points lie.
 const LEFT: f64 = 0.1;
@@ -11,21 +12,8 @@ const RIGHT: f64 = 0.96;
 const TOP: f64 = 0.05;
 const BOTTOM: f64 = 0.82;
 
-/// A point.
-#[derive(Clone, Debug)]
-pub(crate) struct ScatterPoint {
-    /// What it is called in the picture: a letter or two.
-    pub(crate) letter: String,
-    /// How far to the right, from 0.
-    pub(crate) x: f64,
-    /// How high, 0 to 1.
-    pub(crate) y: f64,
-    /// How high it may be.
-    pub(crate) interval: Option<[f64; 2]>,
-}
-
 /// Writes points over a scale from nothing to the largest, with shares from none to all beside it.
-pub(crate) fn scatter(
+pub(super) fn scatter(
     caption: &str,
     below: &str,
     points: &[ScatterPoint],

@@ -19,7 +19,7 @@ macro_rules! pieces {
 }
 
 /// Of a page that has its samples with it.
-pub(super) const REPORT: &str = pieces!("enliven();\n");
+pub(crate) const REPORT: &str = pieces!("enliven();\n");
 
 /// Of a page that asks a server of this machine for what it shows.
 pub(crate) const VIEW: &str = pieces!(include_str!("script/view.js"));

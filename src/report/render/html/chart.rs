@@ -9,11 +9,40 @@ mod matrix;
 mod scatter;
 mod series;
 
-pub(crate) use histogram::{HistogramMark, histogram};
-pub(crate) use intervals::{IntervalRow, IntervalScale, intervals};
-pub(crate) use matrix::matrix;
-pub(crate) use scatter::{ScatterPoint, scatter};
-pub(crate) use series::{SeriesChart, SeriesLine, SeriesMark, SeriesPoint};
+use std::io::{self, Write};
+
+use crate::report::document::Chart;
+
+pub(super) use intervals::intervals;
+
+/// Writes a picture.
+pub(super) fn chart(shown: &Chart, out: &mut dyn Write) -> io::Result<()> {
+    match shown {
+        Chart::Histogram {
+            caption,
+            unit,
+            values,
+            marks,
+        } => histogram::histogram(caption, unit, values, marks, out),
+        Chart::Scatter {
+            caption,
+            below,
+            points,
+        } => scatter::scatter(caption, below, points, out),
+        Chart::Confusion {
+            caption,
+            rows,
+            columns,
+            counts,
+        } => matrix::matrix(caption, rows, columns, counts, out),
+        Chart::Series(shown) => shown.write(out),
+        Chart::Small(charts) => {
+            writeln!(out, "<div class=\"small\">")?;
+            charts.iter().try_for_each(|shown| chart(shown, out))?;
+            writeln!(out, "</div>")
+        }
+    }
+}
 
 /// A share of the width or the height, as SVG has it.
 fn place(share: f64) -> String {

@@ -5,84 +5,30 @@ use std::io::{self, Write};
 
 use super::super::escape::text;
 use super::place;
+use crate::report::document::{IntervalRow, IntervalScale, Intervals};
 
-/// What a row shows. Texts are escaped where they are written.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct IntervalRow {
-    /// What it is of.
-    pub(crate) label: String,
-    /// The point, if there is one.
-    pub(crate) value: Option<f64>,
-    /// The line through it.
-    pub(crate) interval: Option<[f64; 2]>,
-    /// Where the point might be, had every sample a verdict: a wider, paler line.
-    pub(crate) range: Option<[f64; 2]>,
-    /// The same in figures.
-    pub(crate) figures: String,
-    /// What else there is to say, such as of how many it is.
-    pub(crate) note: String,
-}
-
-/// What the rows are drawn on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct IntervalScale {
-    /// What stands at the left.
-    pub(crate) low: f64,
-    /// What stands at the right.
-    pub(crate) high: f64,
-    /// Where a line goes through all rows, such as a threshold or no difference.
-    pub(crate) mark: Option<f64>,
-}
-
-impl IntervalScale {
-    /// From none to all.
-    pub(crate) const SHARES: Self = Self {
-        low: 0.0,
-        high: 1.0,
-        mark: None,
-    };
-
-    /// Around no difference, as wide as these intervals ask for.
-    pub(crate) fn differences(intervals: impl IntoIterator<Item = [f64; 2]>) -> Self {
-        let ends = intervals.into_iter().flatten().map(f64::abs);
-        let widest = ends.fold(0.05, f64::max).min(1.0);
-        Self {
-            low: -widest,
-            high: widest,
-            mark: Some(0.0),
-        }
-    }
-
-    fn of(self, value: f64) -> f64 {
-        (value - self.low) / (self.high - self.low)
-    }
-}
-
-/// Writes a table of rows with `heads` over label, figures and note.
-pub(crate) fn intervals(
-    caption: &str,
-    heads: [&str; 3],
-    scale: IntervalScale,
-    rows: &[IntervalRow],
+/// Writes a table of rows with their heads over label, figures and note.
+pub(in crate::report::render::html) fn intervals(
+    shown: &Intervals,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let [label, figures, note] = heads;
+    let [label, figures, note] = &shown.heads;
     writeln!(
         out,
         "<div class=\"wide\" role=\"region\" aria-label=\"{0}\" tabindex=\"0\"><table class=\"chart\">\
          <caption>{0}</caption>\n<thead><tr><th scope=\"col\">{1}</th>\
          <td class=\"scale\" aria-hidden=\"true\"></td><th scope=\"col\">{2}</th><th scope=\"col\">{3}</th></tr></thead>\n<tbody>",
-        text(caption),
+        text(&shown.caption),
         text(label),
         text(figures),
         text(note),
     )?;
-    for row in rows {
+    for row in &shown.rows {
         writeln!(
             out,
             "<tr><th scope=\"row\">{}</th><td class=\"scale\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
             text(&row.label),
-            drawn(row, scale),
+            drawn(row, shown.scale),
             text(&row.figures),
             text(&row.note),
         )?;
@@ -141,7 +87,13 @@ mod tests {
         };
         let mut out = Vec::new();
         let heads = ["slice", "accuracy", "correct"];
-        intervals("By slice", heads, IntervalScale::SHARES, &[row], &mut out).unwrap();
+        let shown = Intervals {
+            caption: "By slice".to_owned(),
+            heads: heads.map(str::to_owned),
+            scale: IntervalScale::SHARES,
+            rows: vec![row],
+        };
+        intervals(&shown, &mut out).unwrap();
         let out = String::from_utf8(out).unwrap();
         for expect in [
             "<th scope=\"row\">level &lt;1&gt;</th>",

@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 use super::super::escape::text;
 use super::place;
+use crate::report::document::SeriesChart;
 
 /// The share of the height that the picture has; the rest is for letters over and times under it.
 const TOP: f64 = 0.1;
@@ -18,60 +19,6 @@ const UNITS: f64 = 1000.0;
 const APART: f64 = 0.035;
 /// More points than these are drawn small.
 const MANY: usize = 60;
-
-/// A picture of figures over runs.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SeriesChart {
-    /// What it shows.
-    pub(crate) caption: String,
-    /// The same for who cannot see it.
-    pub(crate) told: String,
-    /// Its size: a class of the style.
-    pub(crate) size: &'static str,
-    /// How many runs there are, from left to right.
-    pub(crate) runs: usize,
-    /// Lines of the scale, by their value and their name, the lowest first; the picture ends at the first and the last.
-    pub(crate) scale: Vec<(f64, String)>,
-    /// What is drawn, the most important last.
-    pub(crate) lines: Vec<SeriesLine>,
-    /// Where something changed, from left to right.
-    pub(crate) marks: Vec<SeriesMark>,
-    /// What stands under the first and the last run.
-    pub(crate) ends: [String; 2],
-}
-
-/// A line through points, in pieces where a point is missing or what follows cannot be compared.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SeriesLine {
-    /// How it looks: a class of the style.
-    pub(crate) class: &'static str,
-    /// Its points.
-    pub(crate) pieces: Vec<Vec<SeriesPoint>>,
-}
-
-/// A point.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SeriesPoint {
-    /// Which run it is of, from 0.
-    pub(crate) run: usize,
-    /// How high it is.
-    pub(crate) value: f64,
-    /// How high it may be.
-    pub(crate) interval: Option<[f64; 2]>,
-    /// What is said of it.
-    pub(crate) told: String,
-}
-
-/// Where something changed.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct SeriesMark {
-    /// Before which run, from 0.
-    pub(crate) run: usize,
-    /// How it looks: a class of the style.
-    pub(crate) class: &'static str,
-    /// What it is, in a letter or two.
-    pub(crate) letter: String,
-}
 
 impl SeriesChart {
     fn across(&self, run: f64) -> f64 {
@@ -106,7 +53,7 @@ impl SeriesChart {
     }
 
     /// Writes it.
-    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
             "<figure><figcaption>{}</figcaption><svg class=\"plot series {}\" role=\"img\" aria-label=\"{}\">",
@@ -242,6 +189,7 @@ impl SeriesChart {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::document::{SeriesLine, SeriesMark, SeriesPoint};
 
     #[test]
     fn points_lines_and_marks_lie_where_their_runs_are() {

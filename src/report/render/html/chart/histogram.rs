@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::super::escape::text;
 use super::{place, short, steps};
+use crate::report::document::HistogramMark;
 
 /// Bars.
 const BARS: usize = 32;
@@ -11,17 +12,8 @@ const BARS: usize = 32;
 const TOP: f64 = 0.16;
 const BOTTOM: f64 = 0.84;
 
-/// A line through the bars, such as a percentile.
-#[derive(Clone, Debug)]
-pub(crate) struct HistogramMark {
-    /// What it is.
-    pub(crate) label: String,
-    /// Where it is.
-    pub(crate) value: f64,
-}
-
 /// Writes the histogram of values that are not below 0. `unit` stands behind the figures of the scale.
-pub(crate) fn histogram(
+pub(super) fn histogram(
     caption: &str,
     unit: &str,
     values: &[f64],

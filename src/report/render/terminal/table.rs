@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::paint::{Paint, Tone};
+use super::paint::Paint;
+use crate::report::document::{Align, Tone};
 
 /// A cell of a table: a text, which must hold nothing that a terminal would act on, and what its colour says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,13 +36,23 @@ impl TableCell {
 pub fn write(indent: &str, rows: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
     let plain = |row: &Vec<String>| row.iter().map(TableCell::plain).collect();
     let rows: Vec<Vec<TableCell>> = rows.iter().map(plain).collect();
-    write_cells(indent, &rows, Paint::Plain, out)
+    write_cells(indent, &rows, first_left, Paint::Plain, out)
 }
 
-/// The same with colours.
+/// The first column is text, and all others are numbers.
+pub fn first_left(column: usize) -> Align {
+    if column == 0 {
+        Align::Left
+    } else {
+        Align::Right
+    }
+}
+
+/// The same with colours, and with columns that are set to the side that `side` tells.
 pub fn write_cells(
     indent: &str,
     rows: &[Vec<TableCell>],
+    side: impl Fn(usize) -> Align,
     paint: Paint,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -52,12 +63,11 @@ pub fn write_cells(
         let mut pending = 0;
         for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
             let blanks = width.saturating_sub(cell.columns());
-            let (before, after) = if column == 0 {
-                (0, blanks)
-            } else {
-                (2 + blanks, 0)
+            let (before, after) = match side(column) {
+                Align::Left => (0, blanks),
+                Align::Right => (blanks, 0),
             };
-            pending += before;
+            pending += before + if column == 0 { 0 } else { 2 };
             if !cell.text.is_empty() {
                 line.extend(std::iter::repeat_n(' ', pending));
                 line += &paint.tone(cell.tone, &cell.text);
@@ -133,7 +143,7 @@ mod tests {
             vec![TableCell::plain("b"), TableCell::plain("22")],
         ];
         let mut out = Vec::new();
-        write_cells("", &rows, Paint::Colour, &mut out).unwrap();
+        write_cells("", &rows, first_left, Paint::Colour, &mut out).unwrap();
         let out = String::from_utf8(out).unwrap();
         assert_eq!(out, "a   \x1b[31m1\x1b[0m\nb  22\n");
         assert_eq!(width_of(&rows), 5);

@@ -8,7 +8,7 @@ use super::super::escape::{cut, text};
 const SHADES: u64 = 5;
 
 /// Writes the matrix of rows (ground truths) and columns (predictions). `columns` may be one more than `rows`.
-pub(crate) fn matrix(
+pub(super) fn matrix(
     caption: &str,
     rows: &[String],
     columns: &[String],

@@ -1,0 +1,225 @@
+//! HTML: pages of one file, which are read without scripts, opened from disk or as an artifact of CI.
+//!
+//! A page is made of a frame ([`page`]), texts that are escaped in one place ([`escape`]) and charts that are drawn in the
+//! text ([`chart`]).
+
+use std::io::{self, Write};
+
+use self::escape::{lines, text};
+use self::page::HtmlPage;
+use super::super::document::{Align, Block, Document, Fold, Group, Line, Span, Table, Tone};
+
+pub(crate) mod chart;
+pub(crate) mod escape;
+pub(crate) mod page;
+mod script;
+
+pub(crate) use script::{REPORT, VIEW};
+
+/// Writes a page that shows documents, and runs nothing.
+pub(crate) fn page(title: &str, documents: &[Document], out: &mut dyn Write) -> io::Result<()> {
+    let page = HtmlPage {
+        title,
+        scripts: &[],
+    };
+    page.begin(out)?;
+    documents
+        .iter()
+        .try_for_each(|shown| document(shown, 1, out))?;
+    page.end(out)
+}
+
+/// Writes a document whose title is a heading of this level; what is in it comes below.
+pub(crate) fn document(shown: &Document, level: usize, out: &mut dyn Write) -> io::Result<()> {
+    heading(level, &shown.title, out)?;
+    blocks(&shown.blocks, level, out)
+}
+
+/// Writes what stands below a heading of this level.
+pub(crate) fn blocks(blocks: &[Block], level: usize, out: &mut dyn Write) -> io::Result<()> {
+    blocks
+        .iter()
+        .try_for_each(|block| self::block(block, level, out))
+}
+
+fn block(block: &Block, level: usize, out: &mut dyn Write) -> io::Result<()> {
+    match block {
+        Block::Heading(below, title) => heading(level + usize::from(*below).max(2) - 1, title, out),
+        Block::Paragraph(text) => writeln!(out, "<p>{}</p>", line(text)),
+        Block::Note(text) => writeln!(out, "<p class=\"warn\">{}</p>", line(text)),
+        Block::List(items) => list("ul", items, out),
+        Block::Numbered(items) => list("ol", items, out),
+        Block::Facts(facts) => {
+            writeln!(out, "<ul class=\"facts\">")?;
+            for (name, value) in facts {
+                let (name, value) = (text(name), line(value));
+                writeln!(
+                    out,
+                    "<li><span class=\"soft\">{name}</span> <b>{value}</b></li>"
+                )?;
+            }
+            writeln!(out, "</ul>")
+        }
+        Block::Table(shown) => table(shown, out),
+        Block::Intervals(shown) => chart::intervals(shown, out),
+        Block::Chart(shown) => chart::chart(shown, out),
+        Block::Verbatim(text) => writeln!(out, "<pre>{}</pre>", lines(text)),
+        Block::Group(shown) => group(shown, level, out),
+        Block::Framed(tone, framed) => {
+            let class = match tone {
+                Tone::Good => " passed",
+                Tone::Bad => " failed",
+                Tone::Unsure => " inconclusive",
+                Tone::Plain | Tone::Faint => "",
+            };
+            writeln!(out, "<div class=\"box{class}\">")?;
+            blocks(framed, level, out)?;
+            writeln!(out, "</div>")
+        }
+        Block::Columns(columns) => {
+            writeln!(out, "<div class=\"sides\">")?;
+            for column in columns {
+                writeln!(out, "<div>")?;
+                blocks(column, level, out)?;
+                writeln!(out, "</div>")?;
+            }
+            writeln!(out, "</div>")
+        }
+    }
+}
+
+fn group(shown: &Group, level: usize, out: &mut dyn Write) -> io::Result<()> {
+    let title = line(&shown.title);
+    let open = match shown.fold {
+        Fold::Never => {
+            writeln!(out, "<p>{title}</p>")?;
+            return blocks(&shown.blocks, level, out);
+        }
+        Fold::Open => " open",
+        Fold::Closed => "",
+    };
+    writeln!(out, "<details{open}><summary>{title}</summary>")?;
+    blocks(&shown.blocks, level, out)?;
+    writeln!(out, "</details>")
+}
+
+fn heading(level: usize, title: &str, out: &mut dyn Write) -> io::Result<()> {
+    let level = level.min(6);
+    writeln!(out, "<h{level}>{}</h{level}>", text(title))
+}
+
+/// A line of text.
+pub(crate) fn line(line: &Line) -> String {
+    let spans = line.0.iter().map(|span| match span {
+        Span::Plain(words) => text(words).to_string(),
+        Span::Strong(words) => format!("<strong>{}</strong>", text(words)),
+        Span::Code(words) => format!("<code>{}</code>", text(words)),
+        Span::Toned(tone, words) => match tone {
+            Tone::Plain => text(words).to_string(),
+            tone => format!("<span class=\"{}\">{}</span>", class(*tone), text(words)),
+        },
+        Span::Break => "<br>".to_owned(),
+    });
+    spans.collect()
+}
+
+/// The class of text in a colour.
+pub(crate) fn class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Plain => "",
+        Tone::Good => "good",
+        Tone::Bad => "bad",
+        Tone::Unsure => "warn",
+        Tone::Faint => "soft",
+    }
+}
+
+fn list(tag: &str, items: &[Line], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "<{tag}>")?;
+    for item in items {
+        writeln!(out, "<li>{}</li>", line(item))?;
+    }
+    writeln!(out, "</{tag}>")
+}
+
+fn table(shown: &Table, out: &mut dyn Write) -> io::Result<()> {
+    let class = |place: usize| match shown.heads.get(place) {
+        Some((_, Align::Right)) => " class=\"n\"",
+        _ => "",
+    };
+    let label = match &*shown.caption {
+        "" => "Table",
+        caption => caption,
+    };
+    // Wider than the page it is moved, and a keyboard moves it, too.
+    writeln!(
+        out,
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table class=\"words\">",
+        text(label)
+    )?;
+    if !shown.caption.is_empty() {
+        writeln!(out, "<caption>{}</caption>", text(&shown.caption))?;
+    }
+    writeln!(out, "<thead><tr>")?;
+    for (place, (head, _)) in shown.heads.iter().enumerate() {
+        let class = class(place);
+        writeln!(out, "<th scope=\"col\"{class}>{}</th>", text(head))?;
+    }
+    writeln!(out, "</tr></thead><tbody>")?;
+    for row in &shown.rows {
+        write!(out, "<tr>")?;
+        for (place, cell) in row.iter().enumerate() {
+            let (class, cell) = (class(place), line(cell));
+            match place {
+                0 => write!(out, "<th scope=\"row\"{class}>{cell}</th>")?,
+                _ => write!(out, "<td{class}>{cell}</td>")?,
+            }
+        }
+        writeln!(out, "</tr>")?;
+    }
+    writeln!(out, "</tbody></table></div>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::document::{IntervalRow, IntervalScale, Intervals};
+
+    #[test]
+    fn texts_of_others_stay_texts() {
+        let mut said = Document::new("<a>");
+        said.section("b\u{202e}");
+        said.note(Line::default().strong("<b>").plain(" & ").code("rm \"x\""));
+        let mut table = Table::new(&[("<i>", Align::Left), ("n", Align::Right)]);
+        table.row(["<script>", "1"]);
+        said.table(table);
+        said.blocks.push(Block::Numbered(vec!["<u>".into()]));
+        said.blocks.push(Block::Intervals(Intervals {
+            caption: "<v>".to_owned(),
+            heads: <[String; 3]>::default(),
+            scale: IntervalScale::SHARES,
+            rows: vec![IntervalRow {
+                label: "<s>".to_owned(),
+                value: Some(0.5),
+                interval: Some([0.4, 0.6]),
+                figures: "<q>".to_owned(),
+                ..IntervalRow::default()
+            }],
+        }));
+        let mut out = Vec::new();
+        document(&said, 1, &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        for expect in [
+            "<h1>&lt;a&gt;</h1>\n<h2>b\\u{202e}</h2>\n",
+            "<p class=\"warn\"><strong>&lt;b&gt;</strong> &amp; <code>rm &quot;x&quot;</code></p>",
+            "<tr><th scope=\"row\">&lt;script&gt;</th><td class=\"n\">1</td></tr>",
+            "<ol>\n<li>&lt;u&gt;</li>\n</ol>",
+            "&lt;q&gt;",
+        ] {
+            assert!(out.contains(expect), "`{expect}` is not in:\n{out}");
+        }
+        for not in ["<a>", "<b>", "<i>", "<script>", "<u>", "<s>", "<q>"] {
+            assert!(!out.contains(not), "`{not}` is in:\n{out}");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Blocks as GitHub-flavoured Markdown.
+//!
+//! Names, ids and messages come from datasets and agents. They are escaped, so that none of them can make
+//! a link, an image, HTML, a mention, a table column or a command of CI, and what is not seen is shown as an escape.
+
+use std::io::{self, Write};
+
+use super::super::document::{
+    Align, Block, Chart, Document, IntervalRow, IntervalScale, Intervals, Line, Span, Table, Tone,
+};
+use super::terminal::in_figures;
+use crate::printable::{is_unseen, on_one_line};
+
+/// Cells of a bar.
+const CELLS: u32 = 50;
+
+/// Writes a document, whose title is a heading of this level: what is in it comes below.
+pub fn document(document: &Document, level: usize, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{} {}", "#".repeat(level), text(&document.title))?;
+    blocks(&document.blocks, level, out)
+}
+
+/// Writes what is in a document whose title is a heading of this level.
+pub fn blocks(blocks: &[Block], level: usize, out: &mut dyn Write) -> io::Result<()> {
+    blocks
+        .iter()
+        .try_for_each(|block| self::block(block, level, out))
+}
+
+fn block(block: &Block, level: usize, out: &mut dyn Write) -> io::Result<()> {
+    match block {
+        Block::Heading(below, title) => {
+            let level = level + usize::from(*below).max(2) - 1;
+            writeln!(out, "\n{} {}", "#".repeat(level.min(6)), text(title))
+        }
+        Block::Paragraph(text) => writeln!(out, "\n{}", line(text)),
+        Block::Note(text) => writeln!(out, "\n> {}", line(text)),
+        Block::List(items) => {
+            writeln!(out)?;
+            let mut items = items.iter();
+            items.try_for_each(|item| writeln!(out, "- {}", line(item)))
+        }
+        Block::Numbered(items) => {
+            writeln!(out)?;
+            let mut items = (1..).zip(items);
+            items.try_for_each(|(place, item)| writeln!(out, "{place}. {}", line(item)))
+        }
+        Block::Facts(facts) => {
+            let mut table = Table::new(&[("figure", Align::Left), ("value", Align::Left)]);
+            for (name, value) in facts {
+                table.row([name.as_str().into(), value.clone()]);
+            }
+            writeln!(out)?;
+            self::table(&table, out)
+        }
+        Block::Table(shown) => {
+            writeln!(out)?;
+            table(shown, out)
+        }
+        Block::Intervals(shown) => {
+            writeln!(out)?;
+            intervals(shown, out)
+        }
+        Block::Chart(Chart::Confusion {
+            caption,
+            rows,
+            columns,
+            counts,
+        }) => {
+            writeln!(out, "\n{}:\n", text(caption))?;
+            let heads = std::iter::once("").chain(columns.iter().map(String::as_str));
+            let mut table = Table::of_numbers(heads);
+            for (name, counts) in rows.iter().zip(counts) {
+                let counts = counts.iter().map(u64::to_string);
+                table.row(std::iter::once(name.clone()).chain(counts));
+            }
+            self::table(&table, out)
+        }
+        Block::Chart(_) => Ok(()),
+        // Indented, so that nothing in it ends the block.
+        Block::Verbatim(text) => {
+            writeln!(out)?;
+            let mut lines = text.lines();
+            lines.try_for_each(|line| writeln!(out, "    {}", on_one_line(line)))
+        }
+        Block::Group(group) => {
+            writeln!(out, "\n{}", line(&group.title))?;
+            blocks(&group.blocks, level, out)
+        }
+        Block::Framed(_, framed) => blocks(framed, level, out),
+        Block::Columns(columns) => columns
+            .iter()
+            .try_for_each(|column| blocks(column, level, out)),
+    }
+}
+
+/// A line of text, harmless.
+pub fn line(line: &Line) -> String {
+    line.0.iter().map(span).collect()
+}
+
+fn span(span: &Span) -> String {
+    match span {
+        Span::Plain(words) => text(words),
+        Span::Strong(words) => format!("**{}**", text(words)),
+        Span::Toned(Tone::Plain | Tone::Faint, words) => text(words),
+        Span::Toned(_, words) => format!("**{}**", text(words)),
+        // A pipe would end a cell even here, and a backtick the words; such a command is shown as a text.
+        Span::Code(words) if words.contains(['`', '|', '\n', '\r']) => text(words),
+        Span::Code(words) => format!("`{}`", on_one_line(words)),
+        Span::Break => "<br>".to_owned(),
+    }
+}
+
+/// The head of a table, whose rows come.
+pub fn heads(heads: &[(String, Align)], out: &mut dyn Write) -> io::Result<()> {
+    let titles: Vec<String> = heads.iter().map(|(title, _)| text(title)).collect();
+    writeln!(out, "| {} |", titles.join(" | "))?;
+    let sides = heads.iter().map(|(_, side)| match side {
+        Align::Left => "---|",
+        Align::Right => "---:|",
+    });
+    writeln!(out, "|{}", sides.collect::<String>())
+}
+
+/// A row of a table.
+pub fn row(cells: &[Line], out: &mut dyn Write) -> io::Result<()> {
+    let cells: Vec<String> = cells.iter().map(line).collect();
+    writeln!(out, "| {} |", cells.join(" | "))
+}
+
+fn table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    heads(&table.heads, out)?;
+    table.rows.iter().try_for_each(|cells| row(cells, out))
+}
+
+/// Shares are bars, all others a table.
+fn intervals(shown: &Intervals, out: &mut dyn Write) -> io::Result<()> {
+    if shown.scale != IntervalScale::SHARES {
+        return table(&in_figures(shown), out);
+    }
+    shown.rows.iter().try_for_each(|row| bar_row(row, out))
+}
+
+/// Indented, so that nothing in it is more than letters; the bar stands first, so that no line begins with what somebody
+/// else wrote.
+fn bar_row(row: &IntervalRow, out: &mut dyn Write) -> io::Result<()> {
+    let share = row.range.or(row.value.map(|share| [share; 2]));
+    let [label, figures, note] = [&row.label, &row.figures, &row.note].map(|it| on_one_line(it));
+    let note = if note.is_empty() {
+        note
+    } else {
+        format!(" ({note})")
+    };
+    writeln!(out, "    {} {label}: {figures}{note}", bar(share))
+}
+
+/// Filled as far as the share goes, and half as far as it may go.
+fn bar(share: Option<[f64; 2]>) -> String {
+    let [low, high] = share.unwrap_or_default();
+    let cell = |place: u32| {
+        // The middle of a cell tells whether it is filled.
+        let middle = (f64::from(place) + 0.5) / f64::from(CELLS);
+        match () {
+            () if middle <= low => '█',
+            () if middle <= high => '▒',
+            () => '░',
+        }
+    };
+    (0..CELLS).map(cell).collect()
+}
+
+/// Text from outside, as Markdown that shows it and does nothing else.
+pub fn text(raw: &str) -> String {
+    let mut escaped = String::with_capacity(raw.len());
+    let mut before = ' ';
+    let mut chars = raw.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\n' | '\r' | '\t' => escaped.push(' '),
+            _ if is_unseen(c) => {
+                // The backslash of the escape is one of the text.
+                escaped.push('\\');
+                escaped.extend(c.escape_default());
+            }
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            // GitHub makes a mention of `@name` and a link of `#12`, escaped or not. A word joiner, which is
+            // not seen, makes them no name and no number.
+            '@' | '#' => {
+                escaped.push(c);
+                escaped.push_str("&#8288;");
+            }
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '$' | '!' => {
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            // `http://` and `www.` would become links, and a line that begins with `::` is a command of CI.
+            ':' if matches!(chars.peek(), Some('/' | ':')) => escaped.push_str("&#58;"),
+            // `GH-12` is a link as `#12` is.
+            '-' if is_issue(&escaped) => escaped.push_str("-&#8288;"),
+            '.' if before == 'w' || before == 'W' => escaped.push_str("&#46;"),
+            _ => escaped.push(c),
+        }
+        before = c;
+    }
+    escaped
+}
+
+/// Whether a text ends in the word `GH`.
+fn is_issue(text: &str) -> bool {
+    let word = text.rsplit(|c: char| !c.is_alphanumeric()).next();
+    word.is_some_and(|word| word.eq_ignore_ascii_case("gh"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_outside_does_nothing() {
+        fn check(raw: &str, expect: &str) {
+            assert_eq!(text(raw), expect);
+        }
+        check("plain words, 1-2 (ok)", "plain words, 1-2 (ok)");
+        check("a|b", "a\\|b");
+        check("<script>&", "&lt;script&gt;&amp;");
+        check("![x](http://y)", "\\!\\[x\\](http&#58;//y)");
+        check("www.evil.example", "www&#46;evil.example");
+        check("`rm`\n# h", "\\`rm\\` #&#8288; h");
+        check("@team", "@&#8288;team");
+        check("\u{1b}[31mred\u{202e}", "\\\\u{1b}\\[31mred\\\\u{202e}");
+        check("a\u{200b}\u{2028}b", "a\\\\u{200b}\\\\u{2028}b");
+        check("(GH-12 math-1", "(GH-&#8288;12 math-1");
+        check("::error::x", "&#58;:error&#58;:x");
+        check("##[error]", "#&#8288;#&#8288;\\[error\\]");
+    }
+
+    #[test]
+    fn a_bar_has_fifty_cells() {
+        fn check(share: Option<[f64; 2]>, filled: usize, open: usize) {
+            let bar = bar(share);
+            let of = |cell: char| bar.chars().filter(|found| *found == cell).count();
+            assert_eq!(
+                [of('█'), of('▒'), of('░')],
+                [filled, open, 50 - filled - open]
+            );
+        }
+        check(None, 0, 0);
+        check(Some([0.0, 0.0]), 0, 0);
+        check(Some([0.5, 0.5]), 25, 0);
+        check(Some([0.2, 1.0]), 10, 40);
+        check(Some([1.0, 1.0]), 50, 0);
+    }
+
+    #[test]
+    fn texts_of_others_stay_texts() {
+        let mut said = Document::new("a\n# b");
+        said.section("<b>");
+        said.note(Line::default().strong("x|y").plain(" @team"));
+        said.paragraph(Line::default().code("ls `rm`").code(" gate a"));
+        let mut table = Table::new(&[("a|b", Align::Left), ("n", Align::Right)]);
+        table.row(["c\nd", "1"]);
+        said.table(table);
+        said.table(Table::new(&[("nothing", Align::Left)]));
+        said.blocks.push(Block::Intervals(Intervals {
+            caption: String::new(),
+            heads: <[String; 3]>::default(),
+            scale: IntervalScale::SHARES,
+            rows: vec![IntervalRow {
+                label: "::error::\nx".to_owned(),
+                value: Some(1.0),
+                figures: "100.0 %".to_owned(),
+                ..IntervalRow::default()
+            }],
+        }));
+        said.blocks.push(Block::Numbered(vec!["one".into()]));
+        let mut out = Vec::new();
+        document(&said, 1, &mut out).unwrap();
+        let bar = "█".repeat(50);
+        let expect = format!(
+            "# a #&#8288; b\n\n## &lt;b&gt;\n\n> **x\\|y** @&#8288;team\n\nls \\`rm\\`` gate a`\n\n\
+             | a\\|b | n |\n|---|---:|\n| c d | 1 |\n\n    {bar} \\u{{3a}}:error::\\nx: 100.0 %\n\n1. one\n"
+        );
+        assert_eq!(String::from_utf8(out).unwrap(), expect);
+    }
+}

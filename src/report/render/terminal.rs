@@ -1,0 +1,189 @@
+//! Blocks on a terminal or in a CI log: a title, and what belongs to it indented below it.
+
+use std::io::{self, Write};
+
+use self::paint::Paint;
+use self::table::TableCell;
+use super::super::document::{Align, Block, Document, Intervals, Line, Span, Table, Tone};
+use crate::text::clean;
+
+pub mod paint;
+pub mod table;
+
+/// How far a block stands below the line that introduces it.
+const STEP: usize = 2;
+
+/// How many characters of the first cell of a row are shown.
+const NAME: usize = 40;
+
+/// Writes a document: its title, and its blocks indented below it.
+pub fn document(document: &Document, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    if !document.title.is_empty() {
+        writeln!(out, "{}", clean(&document.title))?;
+    }
+    blocks(&document.blocks, STEP, paint, out)
+}
+
+/// Writes blocks behind so many spaces.
+pub fn blocks(
+    blocks: &[Block],
+    indent: usize,
+    paint: Paint,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    blocks
+        .iter()
+        .try_for_each(|block| self::block(block, indent, paint, out))
+}
+
+fn block(block: &Block, indent: usize, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let mut line = |line: &Line| self::line("", line, indent, paint, out);
+    match block {
+        Block::Heading(_, title) => {
+            writeln!(out)?;
+            line_of(&clean(title), indent.saturating_sub(STEP), out)
+        }
+        Block::Paragraph(text) => line(text),
+        Block::Note(text) => self::line("note: ", text, indent, paint, out),
+        Block::List(items) => items.iter().try_for_each(line),
+        Block::Numbered(items) => (1..).zip(items).try_for_each(|(place, item)| {
+            self::line(&format!("{place}. "), item, indent, paint, out)
+        }),
+        Block::Facts(facts) => {
+            let mut table = Table::new(&[("", Align::Left), ("", Align::Left)]);
+            for (name, value) in facts {
+                table.row([name.as_str().into(), value.clone()]);
+            }
+            self::table(&table, indent, paint, out)
+        }
+        Block::Table(shown) => table(shown, indent, paint, out),
+        Block::Intervals(shown) => table(&in_figures(shown), indent, paint, out),
+        Block::Chart(_) => Ok(()),
+        Block::Verbatim(text) => text
+            .lines()
+            .try_for_each(|line| line_of(&clean(line), indent, out)),
+        Block::Group(group) => {
+            line(&group.title)?;
+            blocks(&group.blocks, indent + STEP, paint, out)
+        }
+        Block::Framed(_, framed) => blocks(framed, indent, paint, out),
+        Block::Columns(columns) => columns
+            .iter()
+            .try_for_each(|column| blocks(column, indent, paint, out)),
+    }
+}
+
+/// Values with intervals as a table, as formats have it that draw nothing.
+pub(super) fn in_figures(shown: &Intervals) -> Table {
+    let mut table = Table::of_numbers(shown.heads.clone());
+    table.caption.clone_from(&shown.caption);
+    for row in &shown.rows {
+        table.row([&row.label, &row.figures, &row.note].map(String::as_str));
+    }
+    table
+}
+
+fn line(
+    lead: &str,
+    line: &Line,
+    indent: usize,
+    paint: Paint,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let text = format!("{lead}{}", text(line, indent + STEP, paint));
+    line_of(&text, indent, out)
+}
+
+fn line_of(text: &str, indent: usize, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{:indent$}{}", "", text.trim_end())
+}
+
+/// A line as text, with what follows a line break behind so many spaces.
+pub fn text(line: &Line, indent: usize, paint: Paint) -> String {
+    let spans = line.0.iter().map(|span| match span {
+        Span::Plain(text) | Span::Strong(text) => clean(text),
+        Span::Code(text) => format!("`{}`", clean(text)),
+        Span::Toned(tone, text) => paint.tone(*tone, &clean(text)),
+        Span::Break => format!("\n{:indent$}", ""),
+    });
+    spans.collect()
+}
+
+fn table(shown: &Table, indent: usize, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let heads = shown.heads.iter();
+    let heads: Vec<_> = heads
+        .map(|(head, _)| TableCell::plain(clean(head)))
+        .collect();
+    let has_heads = heads.iter().any(|head| !head.text.is_empty());
+    let mut rows: Vec<_> = has_heads.then_some(heads).into_iter().collect();
+    rows.extend(shown.rows.iter().map(|row| {
+        let mut cells: Vec<_> = row.iter().map(cell).collect();
+        if let [first, _, ..] = &mut *cells {
+            first.text = table::cut(&first.text, NAME);
+        }
+        cells
+    }));
+    let side = |column: usize| {
+        shown
+            .heads
+            .get(column)
+            .map_or(Align::Right, |(_, side)| *side)
+    };
+    table::write_cells(&" ".repeat(indent), &rows, side, paint, out)
+}
+
+/// The text of a line, in the colour of its first coloured piece.
+fn cell(line: &Line) -> TableCell {
+    let tone = line.0.iter().find_map(|span| match span {
+        Span::Toned(tone, _) => Some(*tone),
+        _ => None,
+    });
+    let text = text(line, 0, Paint::Plain).replace('\n', "; ");
+    TableCell::new(tone.unwrap_or(Tone::Plain), text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_belongs_to_a_line_stands_below_it() {
+        let mut table = Table::of_numbers(["level", "correct"]);
+        table.row(["1", "2 of 3"]);
+        table.row(["a\u{1b}", "10 of 12"]);
+        let gate = Line::from("gate ").toned(Tone::Bad, "FAILED");
+        let report = Document {
+            title: "gaia".to_owned(),
+            blocks: vec![
+                Block::Paragraph(gate.plain(": ").lines("one `x`\ntwo")),
+                Block::Table(table),
+                Block::Note("mind".into()),
+                Block::group(
+                    "wrong (2):",
+                    super::super::super::document::list(["a", "b"]),
+                ),
+                Block::Verbatim("  as it\n  is".to_owned()),
+            ],
+        };
+        let check = |paint: Paint, expect: &str| {
+            let mut out = Vec::new();
+            document(&report, paint, &mut out).unwrap();
+            assert_eq!(String::from_utf8(out).unwrap(), expect);
+        };
+        let rest = ": one `x`
+    two
+  level    correct
+  1         2 of 3
+  a\\u{1b}  10 of 12
+  note: mind
+  wrong (2):
+    a
+    b
+    as it
+    is
+";
+        check(Paint::Plain, &format!("gaia\n  gate FAILED{rest}"));
+        let red = "gaia\n  gate \u{1b}[31mFAILED\u{1b}[0m";
+        check(Paint::Colour, &format!("{red}{rest}"));
+    }
+}
