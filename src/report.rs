@@ -7,12 +7,12 @@
 //! 2. Its `mod` below and its line in the list: the command, its help and the reference take it from there.
 //!
 //! It reads a run as a [`ReportedRun`](reported::ReportedRun), whose records come one by one and without the texts that are
-//! not to be shown, and writes as it reads: a report of any number of samples fits into little memory. What is said in words
-//! stands once, in [`words`], as the blocks of [`document`]; a format renders them. What to do is the table of [`recommend`].
-//! What comes from datasets and agents is hostile: each format escapes it in one place.
+//! not to be shown, and writes as it reads: a report of any number of samples fits into little memory. What is said stands
+//! once, in the sections of `section`, as the blocks of [`document`]; [`audience`] says who is shown which sections, and
+//! [`render`] writes blocks. What to do is the table of [`recommend`]. What comes from datasets and agents is hostile: each
+//! renderer escapes it in one place.
 
-mod accuracy;
-mod alerts;
+pub mod audience;
 pub mod ci;
 pub mod compare;
 pub mod document;
@@ -26,21 +26,17 @@ pub mod github;
 pub mod gitlab;
 pub mod glance;
 pub(crate) mod html;
-mod judge;
 pub mod junit;
 pub mod markdown;
 pub mod masked;
 pub mod matrix;
-mod md;
-mod metrics;
 mod place;
 pub mod recommend;
 pub mod render;
 pub mod reported;
-mod reviewed;
+mod section;
+pub mod summary_md;
 pub mod terminal;
 pub mod trend;
-pub mod words;
 
-pub use judge::corrected as corrected_lines;
-pub use judge::pairs::lines as pair_lines;
+pub use section::{corrected_lines, pair_lines};

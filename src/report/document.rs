@@ -117,6 +117,8 @@ pub struct Table {
     pub caption: String,
     /// What stands above each column, and to which side it is set. Where all are empty, there is no head.
     pub heads: Vec<(String, Align)>,
+    /// In which colour a terminal shows the head.
+    pub head_tone: Tone,
     /// Each with a cell for each column; the last ones may be left out.
     pub rows: Vec<Vec<Line>>,
 }

@@ -6,7 +6,7 @@ use super::github::comment::PrComment;
 use super::gitlab::GitlabReport;
 use super::html::HtmlReport;
 use super::junit::JunitReport;
-use super::md::MarkdownReport;
+use super::markdown::MarkdownReport;
 use crate::error::{Error, Result, nearest};
 use crate::text::clean;
 

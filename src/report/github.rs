@@ -7,21 +7,22 @@
 
 pub mod annotations;
 pub mod comment;
-mod page;
 mod rows;
 
 use std::io::Write;
 
+use super::ci;
 use super::ci::{UnstartedEval, cut_short};
+use super::document::Line;
 use super::format::{ReportAudience, ReportFormat, unwritten};
-use super::render::markdown::text;
+use super::render::markdown::{Page, row_text};
 use super::reported::ReportedRun;
-use super::{accuracy, ci};
+use super::section::accuracy;
+use super::section::overview::difference_cell;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::figure::{Interval, Points, Seconds, Share, Usd};
+use crate::figure::{Seconds, Usd};
 use crate::verdict::result::Verdict;
-use page::Page;
 use rows::SampleRows;
 
 /// Bytes of what a step may write into its summary: of a summary of more than 1 MiB nothing is shown.
@@ -65,10 +66,10 @@ pub fn summary(runs: &[ReportedRun], unstarted: &[UnstartedEval], room: usize) -
 
 /// Writes the sections onto a page.
 fn written(runs: &[ReportedRun], unstarted: &[UnstartedEval], mut page: Page) -> Result<String> {
-    page.line(&format!("# evaltest: {}", headline(runs, unstarted)));
+    page.title(&format!("evaltest: {}", headline(runs, unstarted)));
     let lacking = unstarted
         .iter()
-        .map(|eval| format!("| {} | {} |", text(&eval.eval), cell(&eval.error, 1000)));
+        .map(|eval| row_text(&[eval.eval.as_str().into(), cell(&eval.error, 1000)]));
     page.table("Left no run", &["eval", "why"], lacking.collect());
     page.table("Gates", &["", "eval", "gate", "what it says"], gates(runs));
     page.table(
@@ -112,7 +113,7 @@ fn headline(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
     };
     match (worst, of(Verdict::Failed), of(Verdict::Inconclusive)) {
         _ if !unstarted.is_empty() => match unstarted.len() {
-            1 => format!("❌ {} left no run", text(&unstarted[0].eval)),
+            1 => format!("❌ {} left no run", unstarted[0].eval),
             count => format!("❌ {count} evals left no run"),
         },
         (Exit::Failed, 0, _) if !alerts(runs).is_empty() => match alerts(runs).len() {
@@ -141,10 +142,11 @@ fn gates(runs: &[ReportedRun]) -> Vec<String> {
     for (verdict, shown) in order {
         for run in runs {
             let gates = run.summary.gates.iter();
-            rows.extend(gates.filter(|gate| gate.verdict == verdict).map(|gate| {
-                let (eval, name) = (text(&run.manifest.eval), text(&gate.gate.to_string()));
-                let said = cell(&gate.message, 2000);
-                format!("| {shown} | {eval} | {name} | {said} |")
+            let gates = gates.filter(|gate| gate.verdict == verdict);
+            rows.extend(gates.map(|gate| {
+                let eval = run.manifest.eval.as_str().into();
+                let name = gate.gate.to_string().into();
+                row_text(&[shown.into(), eval, name, cell(&gate.message, 2000)])
             }));
         }
     }
@@ -153,71 +155,73 @@ fn gates(runs: &[ReportedRun]) -> Vec<String> {
 
 /// The alerts that are raised.
 fn alerts(runs: &[ReportedRun]) -> Vec<String> {
-    let mut rows = Vec::new();
-    for run in runs {
-        let raised = run.summary.alerts.iter().filter(|alert| alert.is_raised());
-        rows.extend(raised.map(|alert| {
-            let (eval, name) = (text(&run.manifest.eval), text(&alert.alert));
-            format!(
-                "| ❌ raised | {eval} | {name} | {} |",
-                cell(&alert.message, 2000)
-            )
-        }));
-    }
-    rows
+    let rows = runs.iter().flat_map(|run| {
+        let alerts = run.summary.alerts.iter();
+        let raised = alerts.filter(|alert| alert.is_raised());
+        raised.map(|alert| {
+            let [eval, name] = [&run.manifest.eval, &alert.alert].map(|it| it.as_str().into());
+            row_text(&["❌ raised".into(), eval, name, cell(&alert.message, 2000)])
+        })
+    });
+    rows.collect()
 }
 
 /// The figures of a run as a row.
 fn figures(run: &ReportedRun) -> String {
     let summary = &run.summary;
-    let shown = accuracy::shown(summary.accuracy, summary.accuracy_bounds)
-        .unwrap_or_else(|| "nothing was scored".to_owned());
-    let shown = match (accuracy::missing(summary), summary.accuracy_ci95) {
-        (Some(missing), _) => format!("{shown} ({missing})"),
-        (None, Some(ci95)) => format!("{shown} ({})", Interval(ci95.map(Share))),
-        (None, None) => shown,
+    let shown = match accuracy::missing(summary) {
+        Some(missing) => {
+            let shown = accuracy::shown(summary.accuracy, summary.accuracy_bounds);
+            let shown = shown.unwrap_or_else(|| "nothing was scored".to_owned());
+            format!("{shown} ({missing})")
+        }
+        None => accuracy::cell(
+            summary.accuracy,
+            summary.accuracy_bounds,
+            summary.accuracy_ci95,
+        ),
     };
     let change = summary.change.as_ref().map(|change| {
-        format!(
-            "{} points ({}), {} worse, {} better of {}",
-            Points(change.difference),
-            Interval(change.difference_ci95.map(Points)),
-            change.worse,
-            change.better,
-            change.n
-        )
+        let (worse, better) = (change.worse, change.better);
+        let points = difference_cell(change);
+        format!("{points}, {worse} worse, {better} better of {}", change.n)
     });
-    let stopped =
-        ci::cut_short(run).map(|reason| format!(", stopped early: {}", cell(&reason, 200)));
+    let stopped = ci::cut_short(run).map(|reason| cell(&reason, 200));
+    let stopped = stopped.map(|reason| Line::from(", stopped early: ").line(reason));
     let tier = summary.tier.as_ref();
-    let tier = tier.map_or_else(String::new, |tier| format!(", tier {}", text(tier)));
+    let tier = tier.map_or_else(String::new, |tier| format!(", tier {tier}"));
     let partial = match &summary.part {
         Some(part) => format!(", {}", part.told()),
         None if summary.partial => ", partial run".to_owned(),
         None => String::new(),
     };
-    let cost = summary.usage.cost_usd;
-    let seconds = run.manifest.duration_s;
+    let samples = Line::from(format!("{}{tier}{partial}", summary.samples));
     let usual = || "·".to_owned();
-    format!(
-        "| {} | {}{tier}{partial}{} | {shown} | {} | {} | {} | {} |",
-        text(&run.manifest.eval),
-        summary.samples,
-        stopped.unwrap_or_default(),
-        change.unwrap_or_else(usual),
-        summary.errors,
-        cost.map_or_else(usual, |cost| Usd(cost).to_string()),
-        seconds.map_or_else(usual, |seconds| Seconds(seconds).to_string()),
-    )
+    row_text(&[
+        run.manifest.eval.as_str().into(),
+        samples.line(stopped.unwrap_or_default()),
+        shown.into(),
+        change.unwrap_or_else(usual).into(),
+        summary.errors.to_string().into(),
+        summary
+            .usage
+            .cost_usd
+            .map_or_else(usual, |cost| Usd(cost).to_string())
+            .into(),
+        run.manifest
+            .duration_s
+            .map_or_else(usual, |seconds| Seconds(seconds).to_string())
+            .into(),
+    ])
 }
 
 /// A text from outside in a cell of a table: so many bytes of it, line by line.
-fn cell(raw: &str, most: usize) -> String {
+fn cell(raw: &str, most: usize) -> Line {
     let start = ci::beginning(raw, most);
-    let lines = start.trim().lines().map(text);
-    let mut shown = lines.collect::<Vec<_>>().join("<br>");
+    let shown = Line::default().lines(start.trim());
     if start.len() < raw.len() {
-        shown.push('…');
+        shown.plain("…")
+    } else {
+        shown
     }
-    shown
 }

@@ -54,7 +54,7 @@ impl ReportFormat for GitlabReport {
 pub fn write(runs: &[ReportedRun], workspace: &Path, out: &mut dyn Write) -> Result<()> {
     let mut before = "[";
     let mut issue = |issue: &Value| {
-        let written = write!(out, "{before}\n  {issue}");
+        let written = out.write_all(format!("{before}\n  {issue}").as_bytes());
         before = ",";
         written.map_err(|error| unwritten(&error))
     };

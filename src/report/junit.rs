@@ -7,19 +7,17 @@
 //! What is written is what Jenkins' schema `junit-10.xsd` has: a type at each flaky epoch, no count of skipped cases at the
 //! top, no properties of a case.
 
-mod xml;
-
 use std::collections::HashSet;
 use std::io::Write;
 
 use super::ci::{self, CaseCounts, CaseEnd, CiSample, UnstartedEval};
 use super::format::{ReportAudience, ReportFormat};
+use super::render::xml::{self, Complaint, XmlWriter};
 use super::reported::ReportedRun;
 use crate::data::{Record, Status};
 use crate::error::Result;
 use crate::text::name::readable;
 use crate::verdict::result::{GateResult, Verdict};
-use xml::{Complaint, XmlWriter};
 
 /// Runs as `JUnit` XML.
 pub(crate) struct JunitReport;

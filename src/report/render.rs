@@ -6,3 +6,4 @@
 pub mod html;
 pub mod markdown;
 pub mod terminal;
+pub(super) mod xml;

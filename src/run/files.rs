@@ -2,7 +2,7 @@
 
 use crate::data::Record;
 use crate::error::{Error, Result};
-use crate::report::markdown;
+use crate::report::summary_md;
 use crate::store::RunDir;
 use crate::store::files::{RECORDS, SUMMARY, SUMMARY_PAGE};
 use crate::text::escape_line_ends;
@@ -20,7 +20,7 @@ impl Run {
         escape_line_ends(&mut json, 0);
         json.push(b'\n');
         let mut text = Vec::new();
-        markdown::run(self, &mut text).map_err(|error| broken(&error))?;
+        summary_md::write(self, &mut text).map_err(|error| broken(&error))?;
         let write = |name: &str, content: &[u8]| {
             let mut hash = Hasher::default();
             hash.bytes(content);

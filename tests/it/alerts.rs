@@ -61,7 +61,7 @@ fn an_alert_fails_the_run_that_raises_it() {
     let manifest = project.last_json("manifest.json");
     assert_eq!(told[0]["since"], manifest["run_id"]);
     let page = fs::read_to_string(project.last_run().join("summary.md")).unwrap();
-    assert!(page.contains("| drop(accuracy) | **raised** |"), "{page}");
+    assert!(page.contains("| `drop(accuracy)` | **raised** |"), "{page}");
     project
         .run("run eval.yaml --history")
         .exits(1)

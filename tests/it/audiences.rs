@@ -71,23 +71,23 @@ fn a_developer_reads_all_of_a_red_run() {
             "1. **90.0 % of the accuracy is lost from level 1 to 2 (95 % interval",
             "the first: `cargo evaltest show one q2-2`\n",
             &format!(
-                "\n    {} Level 1: 100.0 % (20 of 20), 95 % interval 83.9 % to 100.0 %\n",
+                "\n    {} Level 1: 100.0 % (83.9 % to 100.0 %), 20 of 20\n",
                 "█".repeat(50)
             ),
             &format!(
-                "\n    {}{} Level 2: 10.0 % (2 of 20)",
+                "\n    {}{} Level 2: 10.0 % (2.8 % to 30.1 %), 2 of 20\n",
                 "█".repeat(5),
                 "░".repeat(45)
             ),
             "| mismatch | 18 | q2-2, q2-3, q2-4, q2-5, q2-6 and 13 more |",
-            "\n## First samples\n\n| id | question | prediction | ground truth | correct | why |\n|---|---|---|---|---|---|\n\
-             | q1-0 | How is q1-0? | right | right | yes |  |\n",
-            "\n| q2-19 | How is q2-19? | right | wrong | no | mismatch |\n",
+            "\n## First samples\n\n| sample | question | answer | expected | verdict | why |\n|---|---|---|---|---|---|\n\
+             | `q1-0` | How is q1-0? | right | right | **correct** |  |\n",
+            "\n| `q2-19` | How is q2-19? | right | wrong | **wrong** | mismatch |\n",
         ],
     );
     // Ten first, and all that failed.
-    assert_eq!(out.matches("\n| q1-").count(), 10, "{out}");
-    assert_eq!(out.matches("\n| q2-").count(), 18, "{out}");
+    assert_eq!(out.matches("\n| `q1-").count(), 10, "{out}");
+    assert_eq!(out.matches("\n| `q2-").count(), 18, "{out}");
     // One answer to all is one cause, which is said once.
     assert_eq!(out.matches("one cause").count(), 1, "{out}");
 }
@@ -126,10 +126,13 @@ fn the_exact_and_the_partial_stand_side_by_side() {
     has(
         &out,
         &[
-            "0.0 % (0 of 2), 95 % interval 0.0 % to 65.8 %",
+            "0.0 % (0.0 % to 65.8 %), 0 of 2\n",
             "\n- Level 1 by quasi\\_exact: 100.00 % exact / 100.00 % partial (2/2)\n",
             "\n- Level 2 by quasi\\_exact: 0.00 % exact / 50.00 % partial (0/2)\n",
-            &format!("\n    {} Level 1: 100.0 % (2 of 2)", "█".repeat(50)),
+            &format!(
+                "\n    {} Level 1: 100.0 % (34.2 % to 100.0 %), 2 of 2",
+                "█".repeat(50)
+            ),
             &format!("\n    {} Level 2: ", "░".repeat(50)),
         ],
     );
@@ -241,7 +244,7 @@ fn what_lacks_a_verdict_leaves_figures_open() {
             "| exited | 3 | q001, q002, q003 | exited with code 7 |",
             "▒",
             "- from level 1 to 2: open, for samples without a verdict\n",
-            "| q001 | What is 1? | - | something else | no verdict | exited |",
+            "| `q001` | What is 1? | exited with code 7 | something else | **error** | exited |",
         ],
     );
     let out = report(&project, "one --audience user");
@@ -301,7 +304,7 @@ fn what_was_recorded_before_tells_no_outages_and_no_times() {
     );
     has_not(&out, &["Outages: no answer came in"]);
     let page = report(&project, "one --format html");
-    has_not(&page, &["The slowest"]);
+    has_not(&page, &["Slowest"]);
 }
 
 #[test]
@@ -316,9 +319,9 @@ fn repeats_and_several_runs_are_told() {
         &[
             "| samples | 12, each asked 3 times: 36 answers |",
             "### Flaky samples\n\n6 of 12 samples (50.0 %, 95 % interval 25.4 % to 74.6 %) are right in some epochs and wrong in others.",
-            "| q000 | 2 of 3 |",
+            "| `q000` | 2 of 3 |",
             "a gate on `pass^k`: `cargo evaltest show one q000`",
-            "| q000 (epoch 1) | What is 0? | no | 000 | no | mismatch |",
+            "| `q000` (epoch 1) | What is 0? | no | 000 | **wrong** | mismatch |",
         ],
     );
     let page = report(&project, "one --format html");
@@ -429,12 +432,12 @@ fn what_is_masked_is_in_no_report() {
         &out,
         &[
             "> Questions, answers and truths are not shown",
-            "| q1-3 | no | mismatch |",
+            "| `q1-3` | **wrong** | mismatch |",
         ],
     );
     let out = report(&project, "one --show-texts");
     has(
         &out,
-        &["| q1-3 | How is q1-3? | right | wrong | no | mismatch |"],
+        &["| `q1-3` | How is q1-3? | right | wrong | **wrong** | mismatch |"],
     );
 }

@@ -54,7 +54,7 @@ fn with_errors_the_headline_is_a_range() {
         "{text}"
     );
     assert!(
-        text.contains("| 1 | 15 | 10 of 10 | 66.7 % to 100.0 % | 5 |"),
+        text.contains(" Level 1: 66.7 % to 100.0 %, 10 of 10, 5 without a verdict\n"),
         "{text}"
     );
     let dir = dir.display();

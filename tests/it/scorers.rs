@@ -52,7 +52,7 @@ fn all_are_recorded_summarised_and_gated() {
     assert_eq!(record["scores"]["loose"]["correct"], true);
     let text = std::fs::read_to_string(project.last_run().join("summary.md")).unwrap();
     for line in [
-        "| gaia (decides) | 2 of 5 | 40.0 %",
+        " gaia (decides): 40.0 % (11.8 % to 76.9 %), 2 of 5\n",
         "## Scorers by level",
         "| level | gaia | loose | qa\\_f1 | quasi\\_exact |",
         "| 2 | 33.3 % | 33.3 % | 0.0 % | 0.0 % |",
@@ -113,7 +113,7 @@ fn labels_have_macro_f1_and_a_confusion_matrix() {
     for line in [
         "Macro-F1 **0.5833**",
         "| label | precision | recall | F1 | support | predicted |",
-        "| yes | 1 | 0.5 | 0.6667 | 2 | 1 |",
+        "| yes | 1.0000 | 0.5000 | 0.6667 | 2 | 1 |",
         "|  | no | yes | (other) |",
         "| yes | 1 | 1 | 0 |",
     ] {

@@ -144,7 +144,7 @@ fn shards_are_disjoint_and_together_the_eval_and_gates_are_left_to_the_merge() {
     }
     // Nothing has passed where no gate was judged.
     let report = project.run(&format!("report {named}"));
-    let report = report.exits(0).says("This is shard 2/3 of the eval");
+    let report = report.exits(0).says("This is **shard 2/3** of the eval");
     report.says_nothing_of("Passed");
     let first = dir_of(&project, "2/3");
     project

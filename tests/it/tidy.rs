@@ -157,10 +157,11 @@ fn exit_codes_are_an_exit() {
 fn no_file_is_too_long_to_read() {
     for folder in ["src", "cargo-evaltest/src", "tests"] {
         for (name, text) in sources(folder) {
-            let lines = text.lines().count();
+            let code = text.split("\n#[cfg(test)]\n").next().unwrap_or_default();
+            let lines = code.lines().count();
             assert!(
                 lines <= 500,
-                "{name} has {lines} lines: is it still one noun?"
+                "{name} has {lines} lines without its tests: is it still one noun?"
             );
         }
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use evaltest::engine::eval::spec;
 use evaltest::engine::report::gaia::{self, Checked, GaiaExport, Traces};
+use evaltest::engine::report::render::markdown;
 use evaltest::engine::report::reported::MaskedTexts;
 use evaltest::engine::store::{Manifest, RunDir, files, read_records, stamp};
 use evaltest::engine::system::file::NewFile;
@@ -268,7 +269,8 @@ fn to_file(
     let guide = file.with_extension("guide.md");
     let names = (shown(&file), shown(dir.path()));
     write(&guide, |out| {
-        let written = gaia::guide(&manifest, &exported, (&names.0, &names.1), out);
+        let text = gaia::guide(&manifest, &exported, (&names.0, &names.1));
+        let written = markdown::document(&text, 1, out);
         written.map_err(|error| Error::io("write", &guide, &error))
     })?;
     note(&exported);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::engine::report::{markdown, terminal};
+use evaltest::engine::report::{summary_md, terminal};
 use evaltest::engine::run::rescore;
 use evaltest::{Exit, Result};
 
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &SummarizeArgs) -> Result<Exit> {
     if args.json {
         console::print_json(&run.summary)?;
     } else if args.markdown {
-        console::print(|out| markdown::run(&run, out))?;
+        console::print(|out| summary_md::write(&run, out))?;
     } else {
         console::print(|out| terminal::painted(&run, colour::paint(), out))?;
     }

@@ -2,7 +2,7 @@
 
 use super::ComparedRun;
 use crate::figure::{Interval, Seconds, Share, Usd, ci95};
-use crate::report::accuracy;
+use crate::report::section::accuracy;
 use crate::text::clean;
 
 /// The rows: a title, and a cell for each run. Those that no run has are left out.

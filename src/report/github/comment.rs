@@ -2,11 +2,11 @@
 
 use std::io::Write;
 
-use super::page::Page;
 use super::written;
 use crate::error::Result;
 use crate::report::ci::UnstartedEval;
 use crate::report::format::{ReportAudience, ReportFormat, unwritten};
+use crate::report::render::markdown::Page;
 use crate::report::reported::ReportedRun;
 
 /// GitHub takes so many characters of a comment; there are no fewer bytes than characters.

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::cell;
-use super::page::CountedRows;
+
 use crate::error::Result;
 use crate::report::ci::{self, CaseEnd, CiSample};
-use crate::report::render::markdown::text;
+use crate::report::render::markdown::{CountedRows, row_text};
 use crate::report::reported::ReportedRun;
 
 /// Samples without a verdict, or wrong where there is no baseline, that a page has: they are in no change, and there may be
@@ -89,13 +89,12 @@ fn row(run: &ReportedRun, sample: &CiSample) -> String {
         (None, Some(score)) => score.reason.to_string(),
         _ => ci::why(record),
     };
-    let cells = [
-        text(&run.manifest.eval),
+    row_text(&[
+        run.manifest.eval.as_str().into(),
         cell(&record.sample_id, CELL),
         cell(&record.prompt, CELL),
         cell(ci::truth(record).unwrap_or_default(), CELL),
         cell(&said, CELL),
         cell(&why, CELL),
-    ];
-    format!("| {} |", cells.join(" | "))
+    ])
 }

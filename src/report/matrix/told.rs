@@ -2,8 +2,8 @@
 
 use super::{ALPHA, RankedRun, Ranking};
 use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95, or_dash};
-use crate::report::accuracy;
 use crate::report::document::{Align, Document, Table};
+use crate::report::section::accuracy;
 
 /// What a ranking says, as a report.
 pub fn told(ranking: &Ranking) -> Document {

@@ -3,15 +3,16 @@
 use crate::figure::{Interval, Scale, Share, part_of};
 use crate::report::figures::RunFigures;
 use crate::report::reported::ReportedRun;
-use crate::report::words::fall::falls;
-use crate::report::words::told::{difference, surely};
+use crate::report::section::accuracy::known;
+use crate::report::section::overview::difference;
+use crate::report::section::slices::level_drops;
 use crate::stats::{ratio, wilson95, wilson95_of_share};
 use crate::text::{excerpt, shell_word};
 use crate::verdict::groups::DisagreementGroup;
 use crate::verdict::judged::pairs::PairsSummary;
 
 /// Errors by which an agent is not even asked.
-pub(super) const NOT_REACHED: [&str; 5] = [
+const NOT_REACHED: [&str; 5] = [
     "misconfigured",
     "not_found",
     "not_started",
@@ -20,7 +21,7 @@ pub(super) const NOT_REACHED: [&str; 5] = [
 ];
 
 /// Accuracy that is lost from a level to the next: 0 is ideal, .3 that 30 % are lost.
-pub(super) const LOST: f64 = 0.3;
+const LOST: f64 = 0.3;
 
 /// The steps of an accuracy, from the top.
 const STEPS: [f64; 3] = [0.9, 0.7, 0.5];
@@ -120,7 +121,33 @@ impl AdvisedRun<'_> {
     }
 }
 
-pub(super) fn errors(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+/// The figures of this name in the table.
+pub(super) fn named(name: &str, case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+    let of = FIGURES.iter().find(|(known, _)| *known == name);
+    of.map_or_else(Vec::new, |(_, of)| of(case))
+}
+
+/// Finds figures of a run.
+type Find = fn(&AdvisedRun<'_>) -> Vec<AdvisedFigure>;
+
+/// All figures that the table can name.
+pub(super) const FIGURES: &[(&str, Find)] = &[
+    ("errors", errors),
+    ("change", change),
+    ("accuracy", accuracy),
+    ("precision", precision),
+    ("uncalibrated", uncalibrated),
+    ("drops", drops),
+    ("weaker_parts", weaker_parts),
+    ("one_cause", one_cause),
+    ("nothing_extracted", nothing_extracted),
+    ("parameters", parameters),
+    ("disagreements", disagreements),
+    ("flaky", flaky),
+    ("retries", retries),
+];
+
+fn errors(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let summary = &case.run.summary;
     let groups = &case.figures.failures.errors;
     let asked = summary.scored + summary.errors + summary.unscored;
@@ -151,7 +178,7 @@ pub(super) fn errors(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     figure.into_iter().collect()
 }
 
-pub(super) fn change(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+fn change(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let change = case.run.summary.change.iter();
     let figures = change.map(|change| {
         let told = format!(
@@ -176,12 +203,12 @@ pub(super) fn change(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
 }
 
 /// The accuracy, where its interval is narrow enough to be on one side of a step, and its judge is known to be one.
-pub(super) fn accuracy(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+fn accuracy(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let summary = &case.run.summary;
     let is_wide = |[low, high]: [f64; 2]| high >= 0.5 && high - low > WIDE;
     let scorer = summary.scorer.as_deref();
     let is_uncalibrated = scorer.is_some_and(|name| summary.is_uncalibrated(name));
-    let known = surely(summary).filter(|(_, ci95)| !is_wide(*ci95) && !is_uncalibrated);
+    let known = known(summary).filter(|(_, ci95)| !is_wide(*ci95) && !is_uncalibrated);
     let figure = known.map(|(share, ci95)| {
         let told = format!(
             "{} of the answers are right ({})",
@@ -199,10 +226,10 @@ pub(super) fn accuracy(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
 }
 
 /// The accuracy that is on both sides of a step, with how many samples would tell on which it is.
-pub(super) fn precision(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+fn precision(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     const MOST: u64 = 10_000;
     let summary = &case.run.summary;
-    let figure = surely(summary).and_then(|(share, [low, high])| {
+    let figure = known(summary).and_then(|(share, [low, high])| {
         let step = STEPS
             .into_iter()
             .find(|step| low < *step && *step <= high)?;
@@ -229,7 +256,7 @@ pub(super) fn precision(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     figure.into_iter().collect()
 }
 
-pub(super) fn uncalibrated(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+fn uncalibrated(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let summary = &case.run.summary;
     let scorer = summary.scorer.as_deref();
     let Some(name) = scorer.filter(|name| summary.is_uncalibrated(name)) else {
@@ -257,9 +284,9 @@ pub(super) fn uncalibrated(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     }]
 }
 
-pub(super) fn drops(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+fn drops(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let summary = &case.run.summary;
-    let falls = falls(summary).into_iter();
+    let falls = level_drops(summary).into_iter();
     let figures = falls.filter_map(|fall| {
         let (drop, ci95) = (fall.drop?, fall.interval?);
         let told = format!(
@@ -279,12 +306,12 @@ pub(super) fn drops(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
 }
 
 /// The parts that lose most, without the levels where it is told what is lost between them.
-pub(super) fn weaker_parts(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+fn weaker_parts(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let summary = &case.run.summary;
-    let Some((share, whole)) = surely(summary) else {
+    let Some((share, whole)) = known(summary) else {
         return Vec::new();
     };
-    let falls = falls(summary);
+    let falls = level_drops(summary);
     let mut falls = falls.iter().filter_map(|fall| fall.interval);
     let levels_are_told = falls.any(|[low, _]| low >= LOST);
     let mut figures = Vec::new();
@@ -320,7 +347,7 @@ pub(super) fn weaker_parts(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
 }
 
 /// Such as an agent that gives up, or asks back; else a reason of the scorer that says more than that they are wrong.
-pub(super) fn one_cause(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+fn one_cause(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let same = case.figures.same_answer.as_ref();
     let same = same.filter(|same| same.count > 2).map(|same| {
         let (part, interval, weight) = case.of_wrong(same.count);
@@ -353,7 +380,7 @@ fn beginning(answer: &str) -> String {
     }
 }
 
-pub(super) fn nothing_extracted(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+fn nothing_extracted(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let none = case.figures.without_prediction;
     let (part, interval, weight) = case.of_wrong(none);
     let eval = shell_word(&case.run.manifest.eval);
@@ -368,7 +395,7 @@ pub(super) fn nothing_extracted(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     }]
 }
 
-pub(super) fn parameters(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+fn parameters(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let figures = case.figures.wrong_parameters.iter().map(|it| {
         let (part, interval, weight) = case.of_wrong(it.samples);
         AdvisedFigure {
@@ -383,7 +410,7 @@ pub(super) fn parameters(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     figures.collect()
 }
 
-pub(super) fn disagreements(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+fn disagreements(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let groups = case.figures.failures.disagreements.iter();
     let groups = groups.filter(|group| !case.tells_nothing_apart(&group.other));
     let scored = case.run.summary.scored;
@@ -412,7 +439,7 @@ pub(super) fn disagreements(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     figures.collect()
 }
 
-pub(super) fn flaky(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+fn flaky(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let epochs = case.run.summary.epochs.iter();
     let figures = epochs.map(|epochs| {
         let (flaky, samples) = (epochs.flaky, epochs.samples);
@@ -429,7 +456,7 @@ pub(super) fn flaky(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     figures.collect()
 }
 
-pub(super) fn retries(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
+fn retries(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let summary = &case.run.summary;
     let asked = summary
         .samples

@@ -15,7 +15,14 @@ fn said(of: &str, sort: &str, interval: Option<[f64; 2]>) -> Option<&'static str
         next: None,
     };
     let row = topic.rows.iter().find(|row| row.is_about(&figure))?;
-    Some(row.todo)
+    Some(&row.todo)
+}
+
+#[test]
+fn every_topic_of_the_table_has_its_figure() {
+    let topics: Vec<&str> = TABLE.iter().map(|topic| &*topic.figure).collect();
+    let known: Vec<&str> = figures::FIGURES.iter().map(|(name, _)| *name).collect();
+    assert_eq!(topics, known);
 }
 
 #[test]

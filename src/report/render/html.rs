@@ -10,8 +10,10 @@ use self::page::HtmlPage;
 use super::super::document::{Align, Block, Document, Fold, Group, Line, Span, Table, Tone};
 
 pub(crate) mod chart;
+mod embedded;
 pub(crate) mod escape;
 pub(crate) mod page;
+pub(crate) mod runs;
 mod script;
 
 pub(crate) use script::{REPORT, VIEW};

@@ -5,6 +5,10 @@
 
 use std::io::{self, Write};
 
+mod page;
+
+pub(crate) use page::{CountedRows, Page};
+
 use super::super::document::{
     Align, Block, Chart, Document, IntervalRow, IntervalScale, Intervals, Line, Span, Table, Tone,
 };
@@ -18,6 +22,12 @@ const CELLS: u32 = 50;
 pub fn document(document: &Document, level: usize, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{} {}", "#".repeat(level), text(&document.title))?;
     blocks(&document.blocks, level, out)
+}
+
+/// The same below another one.
+pub fn next_document(document: &Document, level: usize, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out)?;
+    self::document(document, level, out)
 }
 
 /// Writes what is in a document whose title is a heading of this level.
@@ -105,15 +115,33 @@ fn span(span: &Span) -> String {
         Span::Strong(words) => format!("**{}**", text(words)),
         Span::Toned(Tone::Plain | Tone::Faint, words) => text(words),
         Span::Toned(_, words) => format!("**{}**", text(words)),
-        // A pipe would end a cell even here, and a backtick the words; such a command is shown as a text.
-        Span::Code(words) if words.contains(['`', '|', '\n', '\r']) => text(words),
+        // A pipe would end a cell even here, and a backtick the words; such a command is shown as a text. So is what looks like
+        // a tag or an address, for a reader that knows no code.
+        Span::Code(words) if is_harmful(words) => text(words),
         Span::Code(words) => format!("`{}`", on_one_line(words)),
         Span::Break => "<br>".to_owned(),
     }
 }
 
-/// The head of a table, whose rows come.
-pub fn heads(heads: &[(String, Align)], out: &mut dyn Write) -> io::Result<()> {
+fn is_harmful(code: &str) -> bool {
+    let is_tag = |(place, _): (usize, &str)| {
+        let next = code[place + 1..].chars().next();
+        next.is_some_and(|c| c.is_ascii_alphabetic() || c == '!' || c == '/')
+    };
+    code.contains(['`', '|', '\n', '\r', '@', '#'])
+        || code.contains("](")
+        || code.contains("://")
+        || code.contains("::")
+        || code.match_indices('<').any(is_tag)
+}
+
+/// Begins a table whose rows come one by one.
+pub fn begin_table(heads: &[(String, Align)], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out)?;
+    self::heads(heads, out)
+}
+
+fn heads(heads: &[(String, Align)], out: &mut dyn Write) -> io::Result<()> {
     let titles: Vec<String> = heads.iter().map(|(title, _)| text(title)).collect();
     writeln!(out, "| {} |", titles.join(" | "))?;
     let sides = heads.iter().map(|(_, side)| match side {
@@ -125,8 +153,13 @@ pub fn heads(heads: &[(String, Align)], out: &mut dyn Write) -> io::Result<()> {
 
 /// A row of a table.
 pub fn row(cells: &[Line], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", row_text(cells))
+}
+
+/// The same without its end of line.
+pub(crate) fn row_text(cells: &[Line]) -> String {
     let cells: Vec<String> = cells.iter().map(line).collect();
-    writeln!(out, "| {} |", cells.join(" | "))
+    format!("| {} |", cells.join(" | "))
 }
 
 fn table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
@@ -150,7 +183,7 @@ fn bar_row(row: &IntervalRow, out: &mut dyn Write) -> io::Result<()> {
     let note = if note.is_empty() {
         note
     } else {
-        format!(" ({note})")
+        format!(", {note}")
     };
     writeln!(out, "    {} {label}: {figures}{note}", bar(share))
 }

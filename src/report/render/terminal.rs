@@ -14,7 +14,7 @@ pub mod table;
 const STEP: usize = 2;
 
 /// How many characters of the first cell of a row are shown.
-const NAME: usize = 40;
+const NAME: usize = 56;
 
 /// Writes a document: its title, and its blocks indented below it.
 pub fn document(document: &Document, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
@@ -22,6 +22,35 @@ pub fn document(document: &Document, paint: Paint, out: &mut dyn Write) -> io::R
         writeln!(out, "{}", clean(&document.title))?;
     }
     blocks(&document.blocks, STEP, paint, out)
+}
+
+/// Writes lines.
+pub fn lines(lines: impl IntoIterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
+    let mut lines = lines.into_iter();
+    lines.try_for_each(|line| writeln!(out, "{}", clean(&line)))
+}
+
+/// Writes the first of these tables that is no wider than `width`, else the last one, with its cells cut.
+pub fn fitting_table(
+    tables: impl Iterator<Item = Table>,
+    width: usize,
+    paint: Paint,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (mut rows, mut sides) = (Vec::new(), Vec::new());
+    for table in tables {
+        rows = cells(&table);
+        sides = table.heads.into_iter().map(|(_, side)| side).collect();
+        if table::width_of(&rows) <= width {
+            break;
+        }
+    }
+    // A terminal of a few columns.
+    for cell in rows.iter_mut().flatten() {
+        cell.text = table::cut(&cell.text, width.max(1));
+    }
+    let side = |column: usize| sides.get(column).copied().unwrap_or(Align::Right);
+    table::write_cells("", &rows, side, paint, out)
 }
 
 /// Writes blocks behind so many spaces.
@@ -110,19 +139,12 @@ pub fn text(line: &Line, indent: usize, paint: Paint) -> String {
 }
 
 fn table(shown: &Table, indent: usize, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
-    let heads = shown.heads.iter();
-    let heads: Vec<_> = heads
-        .map(|(head, _)| TableCell::plain(clean(head)))
-        .collect();
-    let has_heads = heads.iter().any(|head| !head.text.is_empty());
-    let mut rows: Vec<_> = has_heads.then_some(heads).into_iter().collect();
-    rows.extend(shown.rows.iter().map(|row| {
-        let mut cells: Vec<_> = row.iter().map(cell).collect();
-        if let [first, _, ..] = &mut *cells {
+    let mut rows = cells(shown);
+    for row in &mut rows {
+        if let [first, _, ..] = &mut **row {
             first.text = table::cut(&first.text, NAME);
         }
-        cells
-    }));
+    }
     let side = |column: usize| {
         shown
             .heads
@@ -130,6 +152,16 @@ fn table(shown: &Table, indent: usize, paint: Paint, out: &mut dyn Write) -> io:
             .map_or(Align::Right, |(_, side)| *side)
     };
     table::write_cells(&" ".repeat(indent), &rows, side, paint, out)
+}
+
+/// The cells of a table, its head among them.
+fn cells(table: &Table) -> Vec<Vec<TableCell>> {
+    let heads = table.heads.iter();
+    let heads = heads.map(|(head, _)| TableCell::new(table.head_tone, clean(head)));
+    let heads: Vec<_> = heads.collect();
+    let has_heads = heads.iter().any(|head| !head.text.is_empty());
+    let rows = table.rows.iter().map(|row| row.iter().map(cell).collect());
+    has_heads.then_some(heads).into_iter().chain(rows).collect()
 }
 
 /// The text of a line, in the colour of its first coloured piece.
@@ -172,8 +204,8 @@ mod tests {
         };
         let rest = ": one `x`
     two
-  level    correct
-  1         2 of 3
+  level     correct
+  1          2 of 3
   a\\u{1b}  10 of 12
   note: mind
   wrong (2):

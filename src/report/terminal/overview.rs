@@ -8,13 +8,13 @@ use std::io::{self, Write};
 use super::{next, runs};
 use crate::exit::Exit;
 use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95};
-use crate::report::accuracy;
-use crate::report::document::Tone;
+use crate::report::document::{Block, Line, Table, Tone};
 use crate::report::glance::{GateCounts, counted};
+use crate::report::render::terminal as render;
 use crate::report::render::terminal::paint::Paint;
-use crate::report::render::terminal::table::{self, TableCell, cut_inside};
+use crate::report::render::terminal::table::cut_inside;
+use crate::report::section::accuracy;
 use crate::stats::as_f64;
-use crate::text::clean;
 use crate::verdict::result::Verdict;
 use crate::verdict::run::Run;
 use crate::verdict::summary::{BaselineChange, Summary};
@@ -48,7 +48,7 @@ impl OverviewRow {
         let summary = &run.summary;
         let asked = summary.samples - summary.skipped + summary.not_judged;
         Self {
-            eval: clean(&run.eval),
+            eval: run.eval.clone(),
             samples: Some((asked, summary.samples)),
             accuracy: shown_accuracy(summary),
             change: summary.change.clone(),
@@ -64,7 +64,7 @@ impl OverviewRow {
     /// That of an eval that did not run.
     pub fn not_run(eval: &str, exit: Exit) -> Self {
         Self {
-            eval: clean(eval),
+            eval: eval.to_owned(),
             samples: None,
             accuracy: None,
             change: None,
@@ -177,27 +177,18 @@ pub fn overview(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let width = width.unwrap_or(usize::MAX);
-    let mut table = Vec::new();
-    for layout in OverviewLayout::all() {
-        table = cells(rows, layout);
-        if table::width_of(&table) <= width {
-            break;
-        }
-    }
-    // A terminal of a few columns.
-    for cell in table.iter_mut().flatten() {
-        cell.text = table::cut(&cell.text, width.max(1));
-    }
-    writeln!(out)?;
-    table::write_cells("", &table, table::first_left, paint, out)?;
-    last_line(rows, exit, paint, out)
+    render::lines([String::new()], out)?;
+    let tables = OverviewLayout::all().map(|layout| table(rows, layout));
+    render::fitting_table(tables, width, paint, out)?;
+    render::blocks(&[Block::Paragraph(last_line(rows, exit))], 0, paint, out)
 }
 
-fn cells(rows: &[OverviewRow], layout: OverviewLayout) -> Vec<Vec<TableCell>> {
+fn table(rows: &[OverviewRow], layout: OverviewLayout) -> Table {
     let is_there = |has: fn(&OverviewRow) -> bool| rows.iter().any(has);
     let has_change = layout.has(OverviewColumn::Change) && is_there(|row| row.change.is_some());
     let has_interval = layout.has(OverviewColumn::Interval);
-    let shows = [
+    let has_cost = layout.has(OverviewColumn::Cost) && is_there(|row| row.cost_usd.is_some());
+    let columns = [
         ("eval", true),
         ("samples", layout.has(OverviewColumn::Samples)),
         ("", layout.bar > 0),
@@ -206,99 +197,84 @@ fn cells(rows: &[OverviewRow], layout: OverviewLayout) -> Vec<Vec<TableCell>> {
         ("change", has_change),
         (ci95!(), has_change && has_interval),
         ("errors", layout.has(OverviewColumn::Errors)),
-        (
-            "cost",
-            layout.has(OverviewColumn::Cost) && is_there(|row| row.cost_usd.is_some()),
-        ),
+        ("cost", has_cost),
         ("time", layout.has(OverviewColumn::Time)),
         ("gates", true),
     ];
-    let picked = |row: Vec<TableCell>| -> Vec<TableCell> {
-        let row = row.into_iter().zip(shows);
-        row.filter_map(|(cell, (_, shown))| shown.then_some(cell))
-            .collect()
-    };
-    let heads = shows
-        .map(|(head, _)| TableCell::new(Tone::Faint, head))
-        .to_vec();
-    let body = rows.iter().map(|row| one(row, layout));
-    let all = std::iter::once(heads).chain(body).chain([total(rows)]);
-    all.map(picked).collect()
+    let heads = columns.iter().filter(|(_, shown)| *shown);
+    let mut table = Table::of_numbers(heads.map(|(head, _)| *head));
+    table.head_tone = Tone::Faint;
+    let body = rows.iter().map(|row| one(row, layout)).chain([total(rows)]);
+    for row in body {
+        let cells = row.into_iter().zip(columns);
+        table.row(cells.filter_map(|(cell, (_, shown))| shown.then_some(cell)));
+    }
+    table
 }
 
-fn one(row: &OverviewRow, layout: OverviewLayout) -> Vec<TableCell> {
-    let samples = match row.samples {
-        None => "not run".to_owned(),
-        Some((asked, all)) if asked == all => all.to_string(),
-        Some((asked, all)) => format!("{asked} of {all}"),
-    };
-    let none = || TableCell::new(Tone::Faint, NONE);
+fn toned(tone: Tone, text: impl Into<String>) -> Line {
+    Line::default().toned(tone, text)
+}
+
+fn one(row: &OverviewRow, layout: OverviewLayout) -> Vec<Line> {
+    let none = || toned(Tone::Faint, NONE);
     let name_tone = match row.exit {
         Exit::Passed => Tone::Plain,
         exit => exit.into(),
     };
-    let bar = row
-        .accuracy
-        .as_ref()
-        .map(|(_, ends)| bar(*ends, layout.bar));
+    let bar = row.accuracy.as_ref();
+    let bar = bar.map(|(_, ends)| bar_of(*ends, layout.bar));
     let (accuracy, interval) = match &row.accuracy {
         // The ends of an open range are the accuracy.
-        Some((shown, _)) if shown.contains(" to ") => (TableCell::plain(shown), none()),
-        Some((shown, [low, high])) => (
-            TableCell::plain(shown),
-            TableCell::plain(Interval([Share(*low), Share(*high)]).to_string()),
+        Some((shown, _)) if shown.contains(" to ") => (shown.as_str().into(), none()),
+        Some((shown, ends)) => (
+            shown.as_str().into(),
+            Interval(ends.map(Share)).to_string().into(),
         ),
         None => (none(), none()),
     };
     let (change, change_interval) = match &row.change {
         Some(change) => {
-            let ends @ [low, high] = change.difference_ci95;
-            let tone = if high < 0.0 {
-                Tone::Bad
-            } else if low > 0.0 {
-                Tone::Good
-            } else {
-                Tone::Plain
+            let tone = match change.difference_ci95 {
+                [_, high] if high < 0.0 => Tone::Bad,
+                [low, _] if low > 0.0 => Tone::Good,
+                _ => Tone::Plain,
             };
             (
-                TableCell::new(tone, Points(change.difference).to_string()),
-                TableCell::plain(Interval(ends.map(Points)).to_string()),
+                toned(tone, Points(change.difference).to_string()),
+                Interval(change.difference_ci95.map(Points))
+                    .to_string()
+                    .into(),
             )
         }
         None => (none(), none()),
     };
-    let errors = match row.errors {
-        0 => TableCell::plain("0"),
-        errors => TableCell::new(Tone::Unsure, errors.to_string()),
-    };
-    let cost = row
-        .cost_usd
-        .map(|usd| TableCell::plain(Usd(usd).to_string()));
+    let has_run = |cell: Line| if row.has_run() { cell } else { none() };
     vec![
-        TableCell::new(name_tone, cut_inside(&row.eval, layout.name)),
-        if row.has_run() {
-            TableCell::plain(samples)
-        } else {
-            TableCell::new(Tone::Bad, samples)
+        toned(name_tone, cut_inside(&row.eval, layout.name)),
+        match row.samples {
+            None => toned(Tone::Bad, "not run"),
+            Some((asked, all)) if asked == all => all.to_string().into(),
+            Some((asked, all)) => format!("{asked} of {all}").into(),
         },
-        bar.map_or_else(TableCell::default, TableCell::plain),
+        bar.map_or_else(Line::default, Line::from),
         accuracy,
         interval,
         change,
         change_interval,
-        if row.has_run() { errors } else { none() },
-        cost.unwrap_or_else(none),
-        if row.has_run() {
-            TableCell::plain(Seconds(row.duration_s).to_string())
-        } else {
-            none()
-        },
+        has_run(match row.errors {
+            0 => "0".into(),
+            errors => toned(Tone::Unsure, errors.to_string()),
+        }),
+        row.cost_usd
+            .map_or_else(none, |usd| Usd(usd).to_string().into()),
+        has_run(Seconds(row.duration_s).to_string().into()),
         gates(row.gates),
     ]
 }
 
 /// All of them together, where a sum says something.
-fn total(rows: &[OverviewRow]) -> Vec<TableCell> {
+fn total(rows: &[OverviewRow]) -> Vec<Line> {
     let asked = rows.iter().filter_map(|row| row.samples);
     let asked: u64 = asked.map(|(asked, _)| asked).sum();
     let errors: u64 = rows.iter().map(|row| row.errors).sum();
@@ -312,15 +288,15 @@ fn total(rows: &[OverviewRow]) -> Vec<TableCell> {
         inconclusive: gates_of(|gates| gates.inconclusive),
         ignored: gates_of(|gates| gates.ignored),
     };
-    let faint = |text: String| TableCell::new(Tone::Faint, text);
+    let faint = |text: String| toned(Tone::Faint, text);
     vec![
         faint("all".to_owned()),
         faint(asked.to_string()),
-        TableCell::default(),
-        TableCell::default(),
-        TableCell::default(),
-        TableCell::default(),
-        TableCell::default(),
+        Line::default(),
+        Line::default(),
+        Line::default(),
+        Line::default(),
+        Line::default(),
         faint(errors.to_string()),
         faint(cost.map(|usd| Usd(usd).to_string()).unwrap_or_default()),
         faint(Seconds(seconds).to_string()),
@@ -328,7 +304,7 @@ fn total(rows: &[OverviewRow]) -> Vec<TableCell> {
     ]
 }
 
-fn gates(counts: GateCounts) -> TableCell {
+fn gates(counts: GateCounts) -> Line {
     let tone = match counts {
         GateCounts { failed: 1.., .. } => Verdict::Failed.into(),
         GateCounts {
@@ -337,11 +313,11 @@ fn gates(counts: GateCounts) -> TableCell {
         GateCounts { passed: 1.., .. } => Verdict::Passed.into(),
         _ => Tone::Faint,
     };
-    TableCell::new(tone, runs::gates(counts))
+    toned(tone, runs::gates(counts))
 }
 
 /// `████▒▒▒▒▒░`: full up to where an accuracy lies at least, grey up to where it lies at most.
-fn bar([low, high]: [f64; 2], cells: usize) -> String {
+fn bar_of([low, high]: [f64; 2], cells: usize) -> String {
     let place = |share: f64| {
         let mut cell = 0;
         let full = |cell: usize| as_f64(cell as u64) / as_f64(cells as u64);
@@ -361,12 +337,7 @@ fn bar([low, high]: [f64; 2], cells: usize) -> String {
 }
 
 /// How the command ends, for which eval, and what to type.
-fn last_line(
-    rows: &[OverviewRow],
-    exit: Exit,
-    paint: Paint,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn last_line(rows: &[OverviewRow], exit: Exit) -> Line {
     let mut line = format!("{} evals, exit code {}", rows.len(), exit.code());
     let mut parts = Vec::new();
     for ending in Exit::ALL.into_iter().filter(|exit| *exit != Exit::Passed) {
@@ -380,14 +351,14 @@ fn last_line(
         line += "; ";
         line += &parts.join("; ");
     }
-    let line = paint.tone(exit.into(), &line);
+    let line = toned(exit.into(), line);
     let worst = rows.iter().filter(|row| row.exit != Exit::Passed);
     // The first of those that are worst, and has something to look at.
-    let told = worst.filter_map(|row| Some((row.exit, row.next.as_ref()?)));
-    let next = told.reduce(|worst, row| if row.0 > worst.0 { row } else { worst });
+    let next = worst.filter_map(|row| Some((row.exit, row.next.as_ref()?)));
+    let next = next.reduce(|worst, row| if row.0 > worst.0 { row } else { worst });
     match next {
-        Some((_, next)) => writeln!(out, "{line}; next: {next}"),
-        None => writeln!(out, "{line}"),
+        Some((_, next)) => line.plain(format!("; next: {next}")),
+        None => line,
     }
 }
 
@@ -439,7 +410,7 @@ mod tests {
 
     #[test]
     fn a_bar_is_full_up_to_what_is_sure() {
-        let check = |ends: [f64; 2], expect: &str| assert_eq!(bar(ends, 10), expect, "{ends:?}");
+        let check = |ends: [f64; 2], expect: &str| assert_eq!(bar_of(ends, 10), expect, "{ends:?}");
         check([0.488, 0.808], "█████▒▒▒░░");
         check([0.0, 0.0], "░░░░░░░░░░");
         check([1.0, 1.0], "██████████");

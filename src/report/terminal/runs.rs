@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use crate::figure::{Seconds, Usd, or_dash};
-use crate::report::accuracy;
-use crate::report::document::Tone;
+use crate::report::document::{Align, Block, Line, Table, Tone};
 use crate::report::glance::{GateCounts, GlanceStatus, RunGlance};
+use crate::report::render::terminal as render;
 use crate::report::render::terminal::paint::Paint;
-use crate::report::render::terminal::table::{self, TableCell, cut};
-use crate::text::clean;
+use crate::report::render::terminal::table::cut;
+use crate::report::section::accuracy;
 use crate::verdict::result::Verdict;
 
 /// So many characters of a name are shown.
@@ -30,12 +30,14 @@ pub fn write(runs: &[RunGlance], paint: Paint, out: &mut dyn Write) -> io::Resul
         "time",
         "run",
     ];
-    let heads = heads.map(TableCell::plain).to_vec();
-    let rows: Vec<_> = std::iter::once(heads).chain(runs.iter().map(row)).collect();
-    table::write_cells("", &rows, table::first_left, paint, out)
+    let sides = std::iter::once(Align::Left).chain(std::iter::repeat(Align::Right));
+    let heads: Vec<_> = heads.into_iter().zip(sides).collect();
+    let mut table = Table::new(&heads);
+    table.rows = runs.iter().map(row).collect();
+    render::blocks(&[Block::Table(table)], 0, paint, out)
 }
 
-fn row(run: &RunGlance) -> Vec<TableCell> {
+fn row(run: &RunGlance) -> Vec<Line> {
     let none = || "-".to_owned();
     let count = |count: Option<u64>| count.map_or_else(none, |count| count.to_string());
     let samples = match run.status {
@@ -51,9 +53,7 @@ fn row(run: &RunGlance) -> Vec<TableCell> {
         None => String::new(),
     };
     let tier = run.tier.as_ref();
-    let tier = tier.map_or_else(String::new, |tier| {
-        format!(" ({})", cut(&clean(tier), MOST))
-    });
+    let tier = tier.map_or_else(String::new, |tier| format!(" ({})", cut(tier, MOST)));
     let agent = [run.agent.as_deref(), run.model.as_deref()];
     let agent: Vec<_> = agent.into_iter().flatten().collect();
     let agent = match &*agent {
@@ -63,18 +63,19 @@ fn row(run: &RunGlance) -> Vec<TableCell> {
     let tone = run.gates.map_or(Tone::Plain, tone);
     let cells = [
         minute(&run.started_at),
-        cut(&clean(&run.eval), MOST),
-        cut(&clean(&agent), MOST),
+        cut(&run.eval, MOST),
+        cut(&agent, MOST),
         samples + &tier + &partial,
         accuracy::shown(run.accuracy, run.accuracy_bounds).unwrap_or_else(none),
         count(run.errors),
         run.gates.map_or_else(none, gates),
         or_dash(run.cost_usd.map(Usd)),
         or_dash(run.duration_s.map(Seconds)),
-        clean(&run.run_id),
+        run.run_id.clone(),
     ];
-    let mut cells = cells.map(TableCell::plain);
-    cells[GATES].tone = tone;
+    let mut cells = cells.map(Line::from);
+    let gates = run.gates.map_or_else(none, gates);
+    cells[GATES] = Line::default().toned(tone, gates);
     cells.to_vec()
 }
 
@@ -110,7 +111,7 @@ pub(super) fn gates(counts: GateCounts) -> String {
 /// A time of RFC 3339 to the minute.
 fn minute(time: &str) -> String {
     let minute = time.get(..16).unwrap_or(time);
-    clean(&minute.replace('T', " "))
+    minute.replace('T', " ")
 }
 
 #[cfg(test)]

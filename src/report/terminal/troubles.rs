@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::time::Duration;
 
-use super::event;
+use super::event_lines;
 use crate::data::AgentError;
 use crate::figure::Seconds;
 use crate::report::event::Event;
-use crate::text::{clean, excerpt};
+use crate::report::render::terminal as render;
+use crate::text::excerpt;
 
 /// So often the same is shown.
 const SHOWN: u64 = 3;
@@ -36,48 +37,47 @@ struct Waits {
 }
 
 impl Troubles {
-    /// Writes what an event has to tell a person, but for results: those are for whoever asked for them.
+    /// Writes what an event has to say to a person, but for results: those are for whoever asked for them.
     pub fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
+        render::lines(self.lines(event), out)
+    }
+
+    fn lines(&mut self, event: &Event<'_>) -> Vec<String> {
         match event {
             Event::RunStarted { eval, .. } => {
                 *self = Self {
-                    eval: clean(eval),
+                    eval: (*eval).to_owned(),
                     ..Self::default()
                 };
-                self::event(event, out)
             }
             Event::AttemptFailed { error, .. } => match self.again(error) {
-                1..=SHOWN => self::event(event, out),
+                1..=SHOWN => {}
                 times if times == SHOWN + 1 => {
-                    writeln!(out, "{}: more of the same is counted", self.eval)
+                    return vec![format!("{}: more of the same is counted", self.eval)];
                 }
-                _ => Ok(()),
+                _ => return Vec::new(),
             },
             Event::Waiting { who, first, .. } => {
-                let waits = self.waits.entry(clean(who)).or_default();
+                let waits = self.waits.entry((*who).to_owned()).or_default();
                 waits.times += u64::from(*first);
-                match waits.times {
-                    ..=SHOWN => self::event(event, out),
-                    times if *first && times == SHOWN + 1 => writeln!(
-                        out,
-                        "{}: {} is waited for again; more of it is counted",
-                        self.eval,
-                        clean(who)
-                    ),
-                    _ => Ok(()),
+                if waits.times > SHOWN {
+                    let is_next = *first && waits.times == SHOWN + 1;
+                    let eval = &self.eval;
+                    let line = format!("{eval}: {who} is waited for again; more of it is counted");
+                    return is_next.then_some(line).into_iter().collect();
                 }
             }
             Event::WentOn { who, waited, .. } => {
-                let waits = self.waits.entry(clean(who)).or_default();
+                let waits = self.waits.entry((*who).to_owned()).or_default();
                 waits.waited += *waited;
                 if waits.times > SHOWN {
-                    return Ok(());
+                    return Vec::new();
                 }
-                self::event(event, out)
             }
-            Event::RunFinished { .. } => self.counted(out),
-            _ => self::event(event, out),
+            Event::RunFinished { .. } => return self.counts(),
+            _ => {}
         }
+        event_lines(event)
     }
 
     /// How often this was seen, with this time.
@@ -93,29 +93,21 @@ impl Troubles {
     }
 
     /// What was counted and not shown.
-    fn counted(&mut self, out: &mut dyn Write) -> io::Result<()> {
+    fn counts(&mut self) -> Vec<String> {
+        let eval = &self.eval;
         let seen = std::mem::take(&mut self.seen).into_values();
         let mut more: Vec<_> = seen.filter(|(times, _)| *times > SHOWN).collect();
         more.sort_by(|one, other| other.cmp(one));
-        for (times, first) in more {
-            writeln!(
-                out,
-                "{}: {times} attempts failed alike, {SHOWN} of them are shown: {first}",
-                self.eval
-            )?;
-        }
-        for (who, waits) in std::mem::take(&mut self.waits) {
-            let Waits { times, waited } = waits;
-            if times > SHOWN {
-                let waited = Seconds::from(waited);
-                writeln!(
-                    out,
-                    "{}: {who} was waited for {times} times, {waited} in all",
-                    self.eval
-                )?;
-            }
-        }
-        Ok(())
+        let failed = more.into_iter().map(|(times, first)| {
+            format!("{eval}: {times} attempts failed alike, {SHOWN} of them are shown: {first}")
+        });
+        let waits = std::mem::take(&mut self.waits).into_iter();
+        let waits = waits.filter(|(_, waits)| waits.times > SHOWN);
+        let waits = waits.map(|(who, Waits { times, waited })| {
+            let waited = Seconds::from(waited);
+            format!("{eval}: {who} was waited for {times} times, {waited} in all")
+        });
+        failed.chain(waits).collect()
     }
 }
 
@@ -168,7 +160,7 @@ mod tests {
             };
             troubles.event(&event, &mut out).unwrap();
         }
-        troubles.counted(&mut out).unwrap();
+        render::lines(troubles.counts(), &mut out).unwrap();
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "a: attempt 1 failed: no answer on port 4000\n\
@@ -220,7 +212,7 @@ mod tests {
             };
             troubles.event(&event, &mut out).unwrap();
         }
-        troubles.counted(&mut out).unwrap();
+        render::lines(troubles.counts(), &mut out).unwrap();
         let out = String::from_utf8(out).unwrap();
         let lines: Vec<_> = out.lines().collect();
         assert_eq!(lines[1], "e: the agent answers again after 6.0 s");

@@ -2,7 +2,7 @@
 
 use super::{minute, short_commit};
 use crate::figure::{Interval, P, Points, Share};
-use crate::report::accuracy;
+use crate::report::section::accuracy;
 use crate::verdict::alert::{AlertResult, AlertVerdict};
 use crate::verdict::trend::{TrendEntry, TrendMark};
 

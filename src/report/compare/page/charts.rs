@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use crate::figure::{Interval, P, Share, ci95, or_dash};
-use crate::report::accuracy;
 use crate::report::compare::said::{ALPHA, difference_cells, rows_apart, share};
 use crate::report::compare::{ComparedRun, RunPair};
 use crate::report::document::{Chart, IntervalRow, IntervalScale, ScatterPoint};
 use crate::report::html::{draw, intervals};
 use crate::report::render::html::escape::text;
+use crate::report::section::accuracy;
 use crate::verdict::check::PairedFigures;
 use crate::verdict::compare::RunsComparison;
 use crate::verdict::compare::means::PairedMean;

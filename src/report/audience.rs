@@ -1,0 +1,173 @@
+//! What each audience of a report is shown: which sections, in which order.
+
+mod product;
+mod user;
+
+use super::document::{
+    Align, Block, Chart, Document, IntervalScale, Intervals, Line, ScatterPoint, Table,
+};
+use super::figures::RunFigures;
+use super::format::ReportAudience;
+use super::matrix::{matrices, rank};
+use super::recommend::recommendations;
+use super::reported::ReportedRun;
+use super::section::{self, Source, accuracy, overview};
+use crate::figure::{Seconds, Usd, ci95};
+use crate::text::shell_word;
+use crate::verdict::summary::Summary;
+
+/// What a run says to these readers. For developers the rows of the samples come below it: they are as many as the run
+/// has.
+pub fn document(run: &ReportedRun, figures: &RunFigures, audience: ReportAudience) -> Document {
+    match audience {
+        ReportAudience::Developer => Document {
+            title: run.summary.eval.clone(),
+            blocks: developer(run, figures),
+        },
+        ReportAudience::Product => product::document(run, figures),
+        ReportAudience::User => user::document(run),
+    }
+}
+
+/// Everything, for who works on the agent.
+fn developer(run: &ReportedRun, figures: &RunFigures) -> Vec<Block> {
+    let source = Source::of_run(run, figures);
+    let mut blocks = vec![overview::overview(&source)];
+    blocks.extend(overview::notes(&source));
+    blocks.extend(section::gates(&source));
+    blocks.extend(section::alerts(&source));
+    blocks.extend(section::changes(&source));
+    blocks.extend(overview::next_commands(run, figures));
+    let advice = recommendations(run, figures);
+    if !advice.is_empty() {
+        blocks.push(Block::section("What to do"));
+        blocks.push(Block::Numbered(advice));
+    }
+    blocks.push(Block::section("Figures"));
+    blocks.push(overview::facts(&source));
+    blocks.extend(section::figures(&source));
+    blocks
+}
+
+/// Several runs side by side, before each of them.
+pub fn overview_of_all(runs: &[ReportedRun]) -> Document {
+    let mut document = Document::new(format!("{} runs", runs.len()));
+    let columns = [
+        ("eval", Align::Left),
+        ("run", Align::Left),
+        ("agent", Align::Left),
+        ("samples", Align::Right),
+        ("accuracy", Align::Left),
+        ("change to the baseline", Align::Left),
+        ("errors", Align::Right),
+        ("cost", Align::Right),
+        ("p95", Align::Right),
+        ("gates", Align::Left),
+    ];
+    let mut table = Table::new(&columns);
+    let dash = || "-".to_owned();
+    for run in runs {
+        let summary = &run.summary;
+        let latency = summary.latency_s.as_ref().filter(|_| !run.is_recorded());
+        let cost = summary.usage.cost_usd;
+        table.row([
+            summary.eval.clone(),
+            run.manifest.run_id.clone(),
+            overview::agent(run),
+            summary.samples.to_string(),
+            accuracy::spelled(
+                summary.accuracy,
+                summary.accuracy_bounds,
+                summary.accuracy_ci95,
+            ),
+            summary
+                .change
+                .as_ref()
+                .map_or_else(dash, overview::difference),
+            summary.errors.to_string(),
+            cost.map_or_else(dash, |usd| Usd(usd).to_string()),
+            latency.map_or_else(dash, |latency| Seconds(latency.p95).to_string()),
+            overview::gate_counts(summary).unwrap_or_else(dash),
+        ]);
+    }
+    document.table(table);
+    document.blocks.extend(charts_of_all(runs));
+    let mut evals: Vec<&str> = runs.iter().map(|run| &*run.manifest.eval).collect();
+    evals.sort_unstable();
+    if let Some(pair) = evals.windows(2).find(|pair| pair[0] == pair[1]) {
+        let of_one = runs.iter().filter(|run| run.manifest.eval == pair[0]);
+        let ids: Vec<_> = of_one.map(|run| shell_word(&run.manifest.run_id)).collect();
+        let command = format!("cargo evaltest compare {}", ids.join(" "));
+        document.paragraph(
+            Line::from("Which of them is better is told by the test over the same samples, not by the figures side by side: ")
+                .code(command),
+        );
+    }
+    document
+}
+
+/// The accuracies of all runs, and what they cost.
+fn charts_of_all(runs: &[ReportedRun]) -> Vec<Block> {
+    let lettered = || {
+        runs.iter()
+            .enumerate()
+            .map(|(place, run)| (letter(place), run))
+    };
+    let rows = lettered().map(|(letter, run)| {
+        let summary = &run.summary;
+        accuracy::row(
+            format!("{letter} {}", run.manifest.eval),
+            summary.accuracy,
+            summary.accuracy_bounds,
+            summary.accuracy_ci95,
+            format!("{} of {}", summary.correct, summary.scored),
+        )
+    });
+    let mut blocks = vec![Block::Intervals(Intervals {
+        caption: "Accuracy".to_owned(),
+        heads: ["run", ci95!("accuracy, "), "correct"].map(str::to_owned),
+        scale: IntervalScale::SHARES,
+        rows: rows.collect(),
+    })];
+    let points = lettered().filter_map(|(letter, run)| {
+        Some(ScatterPoint {
+            letter,
+            x: run.summary.usage.cost_usd?,
+            y: run.summary.accuracy?,
+            interval: run.summary.accuracy_ci95,
+        })
+    });
+    let points: Vec<_> = points.collect();
+    if points.len() > 1 && points.iter().any(|point| point.x > 0.0) {
+        blocks.push(Block::Chart(Chart::Scatter {
+            caption: "Accuracy against cost".to_owned(),
+            below: "cost in USD".to_owned(),
+            points,
+        }));
+    }
+    blocks
+}
+
+/// `A`, `B`, … `Z`, `A2`, …
+pub(super) fn letter(place: usize) -> String {
+    let letter = ('A'..='Z').nth(place % 26).unwrap_or('?');
+    match place / 26 {
+        0 => letter.to_string(),
+        more => format!("{letter}{}", more + 1),
+    }
+}
+
+/// The runs of each spec that names several agents or prompts, ranked.
+pub(super) fn rankings(runs: &[ReportedRun]) -> Vec<Document> {
+    let specs = matrices(runs).into_iter();
+    specs
+        .map(|runs| super::matrix::told::told(&rank(&runs)))
+        .collect()
+}
+
+/// Answers that were asked for and did not come, and how many were asked for.
+fn outages(summary: &Summary) -> (u64, u64) {
+    let lacking = summary.errors.saturating_sub(summary.unjudged()) + summary.failed_as_wrong;
+    let asked = summary.scored + summary.errors + summary.unscored;
+    (lacking, asked)
+}

@@ -1,0 +1,212 @@
+//! For who decides whether it is released: one page.
+
+use super::outages;
+use crate::figure::{Of100, Points, Seconds, Usd, ci95, part_of};
+use crate::report::document::{Align, Block, Document, Line, Table};
+use crate::report::figures::RunFigures;
+use crate::report::reported::ReportedRun;
+use crate::report::section::overview::{
+    self, ChangeVerdict, change_value, change_verdict, cost_per_thousand, difference, gate_counts,
+    titled,
+};
+use crate::report::section::slices::in_order;
+use crate::report::section::{Source, accuracy, listed, reviewed_lines};
+use crate::verdict::result::Verdict;
+use crate::verdict::summary::{Group, Summary};
+
+/// So many parts of the eval are named, and so many samples.
+const NAMED: usize = 5;
+
+pub(super) fn document(run: &ReportedRun, figures: &RunFigures) -> Document {
+    let summary = &run.summary;
+    let mut document = Document::new(summary.eval.clone());
+    document
+        .blocks
+        .extend(overview::verdict(run).map(Block::Paragraph));
+    document
+        .blocks
+        .extend(overview::notes(&Source::of_run(run, figures)));
+    document.table(table(run));
+    changes(summary, figures, &mut document);
+    document.section("Risk");
+    document.blocks.push(Block::List(risks(run)));
+    document
+}
+
+fn table(run: &ReportedRun) -> Table {
+    let summary = &run.summary;
+    let mut table = Table::new(&[("figure", Align::Left), ("value", Align::Left)]);
+    let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
+    row("right answers", accuracy::value(summary));
+    row(
+        "change since the accepted run",
+        summary.change.as_ref().map_or_else(
+            || "there is no accepted run to compare it with".to_owned(),
+            |it| change_value(it, summary),
+        ),
+    );
+    let judge = summary.judge.as_ref();
+    let judged = judge.and_then(|judge| judge.usage.cost_usd).map(Usd);
+    let judged = judged.map(|cost| format!(", and {cost} for the judges of this run"));
+    let cost = cost_per_thousand(summary, "");
+    let cost = cost.unwrap_or_else(|| "not known: the agent does not tell".to_owned());
+    row("cost of 1,000 answers", cost + &judged.unwrap_or_default());
+    let (lacking, asked) = outages(summary);
+    let outages = if run.is_recorded() {
+        "not known: the answers were given before".to_owned()
+    } else {
+        part_of(lacking, asked, "tries")
+    };
+    row("outages: no answer came", outages);
+    let wait = match &summary.latency_s {
+        _ if run.is_recorded() => "not known: the answers were recorded before".to_owned(),
+        None => "not known".to_owned(),
+        Some(latency) => format!(
+            "19 of 20 within {} (p95), half within {}",
+            Seconds(latency.p95),
+            Seconds(latency.p50)
+        ),
+    };
+    row("wait for an answer", wait);
+    if let Some(reviewed) = &summary.reviewed {
+        let lines = reviewed_lines(reviewed);
+        row("what people say", lines.join("; "));
+    }
+    row(
+        "gates",
+        gate_counts(summary).unwrap_or_else(|| "none is asked".to_owned()),
+    );
+    table
+}
+
+/// What got better and worse.
+fn changes(summary: &Summary, figures: &RunFigures, document: &mut Document) {
+    let Some(change) = &summary.change else {
+        return;
+    };
+    document.section("What got better and worse");
+    let mut parts: Vec<_> = figures.flips.iter().collect();
+    let moved = |[worse, better]: [u64; 2]| worse.max(better) - worse.min(better);
+    parts.sort_by_key(|(_, flips)| std::cmp::Reverse(moved(**flips)));
+    let mut lines: Vec<Line> = Vec::new();
+    for (ids, count, what) in [
+        (&change.became_wrong, change.worse, "Worse"),
+        (&change.became_correct, change.better, "Better"),
+    ] {
+        let first = &ids[..ids.len().min(NAMED)];
+        lines.push(if count == 0 {
+            format!("{what}: nothing.").into()
+        } else {
+            let named = listed(first, count);
+            format!("{what}: {count} of {} questions: {named}.", change.n).into()
+        });
+    }
+    for ((dimension, value), [worse, better]) in parts.into_iter().take(NAMED) {
+        let title = titled(dimension);
+        lines.push(format!("{title} {value}: {worse} worse, {better} better.").into());
+    }
+    document.blocks.push(Block::List(lines));
+}
+
+/// What may go wrong, in words.
+fn risks(run: &ReportedRun) -> Vec<Line> {
+    let summary = &run.summary;
+    let mut risks: Vec<Line> = vec![whole(summary)];
+    risks.extend(weakest(summary));
+    if let Some(change) = &summary.change {
+        let told = difference(change);
+        risks.push(Line::from(match change_verdict(change, summary) {
+            ChangeVerdict::Worse => format!("It is worse than what was accepted: {told}."),
+            ChangeVerdict::Better => format!("It is better than what was accepted: {told}."),
+            ChangeVerdict::Open => format!(
+                "Whether it is better than what was accepted is open: {told} where both have a verdict."
+            ),
+            ChangeVerdict::NotToldApart => format!(
+                "It is not told apart from what was accepted: {told}. A loss of up to {} points is not ruled out.",
+                Points((-change.difference_ci95[0]).max(0.0)).unsigned()
+            ),
+        }));
+    }
+    let (lacking, asked) = outages(summary);
+    if lacking > 0 && !run.is_recorded() {
+        risks.push(
+            format!(
+                "Outages: no answer came in {}.",
+                part_of(lacking, asked, "tries")
+            )
+            .into(),
+        );
+    }
+    if let Some(figures) = summary.epochs.as_ref().filter(|it| it.flaky > 0) {
+        let told = part_of(figures.flaky, figures.samples, "questions");
+        risks.push(format!("Asked again, it is now right, now wrong, on {told}.").into());
+    }
+    if let Some(name) = &summary.scorer
+        && summary.is_uncalibrated(name)
+    {
+        risks.push(
+            "The judge of the answers was not checked by people: its figures may be off.".into(),
+        );
+    }
+    for result in &summary.gates {
+        let what = match result.verdict {
+            Verdict::Failed => "A gate failed",
+            Verdict::Inconclusive => "A gate is open",
+            Verdict::Passed | Verdict::Ignored => continue,
+        };
+        // What comes behind is for who reads gates every day.
+        let first = result.message.split([';', '\n']).next().unwrap_or_default();
+        let line = Line::from(format!("{what}, "))
+            .code(result.gate.to_string())
+            .plain(": ");
+        risks.push(line.marked(first.trim_end()).plain("."));
+    }
+    risks
+}
+
+/// How bad it can be, by the end of the interval.
+fn whole(summary: &Summary) -> Line {
+    match (summary.accuracy_bounds, summary.accuracy_ci95) {
+        (Some([low, high]), _) if low < high && summary.scored > 0 => format!(
+            "How many answers are right is open: {}, for not every question has a verdict.",
+            accuracy::spelled(summary.accuracy, Some([low, high]), None)
+        )
+        .into(),
+        (_, Some([low, high])) if summary.scored > 0 => format!(
+            "In the long run {} to {} of 100 answers to questions like these would be wrong ({}).",
+            Of100(1.0 - high),
+            Of100(1.0 - low),
+            ci95!()
+        )
+        .into(),
+        _ => "Nothing was scored: this run says nothing of the answers.".into(),
+    }
+}
+
+/// The part that is surely weaker than the whole.
+fn weakest(summary: &Summary) -> Option<Line> {
+    let (title, group) = summary
+        .slices
+        .iter()
+        .flat_map(|(dimension, values)| {
+            let title = titled(dimension);
+            in_order(values)
+                .into_iter()
+                .map(move |(value, group)| (format!("{title} {value}"), group))
+        })
+        .filter(|(_, group)| is_weaker(group, summary))
+        .min_by(|(_, one), (_, other)| {
+            let share = |group: &Group| group.accuracy.unwrap_or(1.0);
+            share(one).total_cmp(&share(other))
+        })?;
+    let told = accuracy::spelled(group.accuracy, group.accuracy_bounds, group.accuracy_ci95);
+    Some(format!("Weakest part: {title}, {told}.").into())
+}
+
+/// Whether the interval of a part lies below that of the whole.
+fn is_weaker(group: &Group, summary: &Summary) -> bool {
+    let is_open = accuracy::is_open(group.accuracy_bounds);
+    let whole = accuracy::known(summary).map(|(_, ci95)| ci95);
+    let ends = group.accuracy_ci95.zip(whole);
+    !is_open && ends.is_some_and(|([_, high], [low, _])| high < low)
+}

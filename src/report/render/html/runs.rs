@@ -1,0 +1,64 @@
+//! A page of runs, whose script lists their samples and shows one.
+
+use std::io::{self, Write};
+
+use super::embedded::embedded;
+use super::escape::text;
+use super::{blocks, class};
+use crate::error::Result;
+use crate::report::document::{Block, Tone};
+use crate::report::format::unwritten;
+use crate::report::reported::ReportedRun;
+
+/// Writes links to the runs of a page, each with how it ended.
+pub(crate) fn links<'a>(
+    runs: impl Iterator<Item = (String, &'a ReportedRun, (Tone, &'static str))>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out, "<ul>")?;
+    for (place, (letter, run, (tone, word))) in runs.enumerate() {
+        let (id, class) = (text(&run.manifest.run_id), class(tone));
+        writeln!(
+            out,
+            "<li>{letter}: <a href=\"#run-{place}\">{id}</a> <span class=\"{class}\">{word}</span></li>"
+        )?;
+    }
+    writeln!(out, "</ul>")
+}
+
+/// Writes what is said of a run, what only those see who run no script, and its samples.
+///
+/// # Errors
+/// When its records cannot be read, or nothing can be written.
+pub(crate) fn run(
+    place: usize,
+    run: &ReportedRun,
+    shown: &[Block],
+    without_script: &[Block],
+    out: &mut dyn Write,
+) -> Result<()> {
+    section(place, run, shown, without_script, out).map_err(|error| unwritten(&error))?;
+    embedded(place, run, out)
+}
+
+fn section(
+    place: usize,
+    run: &ReportedRun,
+    shown: &[Block],
+    without_script: &[Block],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "<section id=\"run-{place}\" aria-labelledby=\"title-{place}\">\n<h2 id=\"title-{place}\" class=\"run\">{} <span class=\"soft\">{}</span></h2>",
+        text(&run.manifest.eval),
+        text(&run.manifest.run_id)
+    )?;
+    blocks(shown, 2, out)?;
+    if !without_script.is_empty() {
+        writeln!(out, "<div class=\"without\">")?;
+        blocks(without_script, 2, out)?;
+        writeln!(out, "</div>")?;
+    }
+    writeln!(out, "</section>")
+}

@@ -1,0 +1,110 @@
+//! `Page`: Markdown that ends where there is no more room, behind a row.
+
+use super::text;
+
+/// Markdown of a limited length.
+pub(crate) struct Page {
+    text: String,
+    /// Bytes that it may have.
+    room: usize,
+    /// Whether there was something that had no room.
+    is_full: bool,
+}
+
+/// Rows, and how many there are of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CountedRows {
+    pub(crate) rows: Vec<String>,
+    /// More than `rows` where not all were kept.
+    pub(crate) all: usize,
+}
+
+/// What is kept free for the line that says how much more there is.
+const END: usize = 200;
+
+impl Page {
+    pub(crate) fn new(room: usize) -> Self {
+        Self {
+            text: String::new(),
+            room,
+            is_full: false,
+        }
+    }
+
+    /// Bytes that are left.
+    pub(crate) fn room(&self) -> usize {
+        self.room.saturating_sub(self.text.len() + END)
+    }
+
+    /// Adds a line, if there is room; tells whether there was.
+    fn line(&mut self, line: &str) -> bool {
+        let fits = !self.is_full && line.len() < self.room();
+        if fits {
+            self.text.push_str(line);
+            self.text.push('\n');
+        }
+        self.is_full |= !fits;
+        fits
+    }
+
+    /// Adds the title.
+    pub(crate) fn title(&mut self, title: &str) {
+        self.line(&format!("# {}", text(title)));
+    }
+
+    /// Adds a table, if it has a row.
+    pub(crate) fn table(&mut self, title: &str, titles: &[&str], rows: Vec<String>) {
+        let all = rows.len();
+        self.counted_table(title, titles, CountedRows { rows, all });
+    }
+
+    /// Adds a table with the rows that have room, and how many others there are.
+    pub(crate) fn counted_table(&mut self, title: &str, titles: &[&str], rows: CountedRows) {
+        let CountedRows { rows, all } = rows;
+        if all == 0 || self.is_full {
+            return;
+        }
+        let head = titles.join(" | ");
+        let rule = "---|".repeat(titles.len());
+        let title = match all {
+            1 => format!("\n## {title}\n"),
+            all => format!("\n## {title} ({all})\n"),
+        };
+        if !self.line(&format!("{title}\n| {head} |\n|{rule}")) {
+            return;
+        }
+        let written = rows.iter().take_while(|row| self.line(row)).count();
+        if written < all {
+            // For this there is always room.
+            let more = format!("\n… and {} more\n", all - written);
+            self.text.push_str(&more);
+        }
+    }
+
+    pub(crate) fn end(self) -> String {
+        self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_ends_behind_a_row_and_says_what_is_left() {
+        let rows: Vec<_> = (0..1000).map(|row| format!("| row {row} |")).collect();
+        let mut page = Page::new(1000);
+        page.table("Many", &["a"], rows.clone());
+        page.table("Others", &["a"], rows);
+        let text = page.end();
+        assert!(text.len() <= 1000, "{}", text.len());
+        assert!(text.starts_with("\n## Many (1000)\n\n| a |\n|---|\n| row 0 |\n"));
+        let (table, end) = text.split_once("\n\n… and ").unwrap();
+        let written = table
+            .lines()
+            .filter(|line| line.starts_with("| row"))
+            .count();
+        assert_eq!(end, format!("{} more\n", 1000 - written));
+        assert!(!text.contains("Others"), "{text}");
+    }
+}

@@ -1,0 +1,76 @@
+//! Sections: what reports say of a run, each written once, as blocks.
+//!
+//! A report is a list of sections. `FIGURES` has those that every report of a run shows, in their order: a new section is a
+//! function in a file below that returns its blocks, none where there is nothing to say, and its line in the list.
+
+pub(super) mod accuracy;
+mod changes;
+mod costs;
+mod epochs;
+mod failures;
+mod gates;
+mod judges;
+mod labels;
+mod metrics;
+pub(super) mod overview;
+mod problems;
+mod reviewed;
+pub(super) mod samples;
+mod scorers;
+pub(super) mod slices;
+mod source;
+
+pub(super) use changes::{assertions, changes, flips};
+pub(super) use failures::{failures, reason};
+pub(super) use gates::{alerts, gate_lines, gates};
+pub use judges::{corrected_lines, pair_lines};
+pub(super) use problems::listed;
+pub(super) use reviewed::lines as reviewed_lines;
+
+pub(crate) use source::LISTED;
+pub(super) use source::{Detail, Source};
+pub use source::{errors_of, in_epoch};
+
+use super::document::Block;
+
+/// A section.
+type Section = fn(&Source<'_>) -> Vec<Block>;
+
+/// The figures of a run.
+const FIGURES: &[Section] = &[
+    epochs::epochs,
+    slices::slices,
+    problems::problems,
+    scorers::scorers,
+    labels::labels,
+    metrics::metrics,
+    costs::costs,
+    judges::judges,
+    reviewed::reviewed,
+];
+
+/// The figures of a run, section by section.
+pub(super) fn figures(source: &Source<'_>) -> Vec<Block> {
+    FIGURES.iter().flat_map(|section| section(source)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::document::Block;
+    use crate::report::render::terminal::paint::Paint;
+    use crate::report::render::{markdown, terminal};
+
+    /// Blocks as a terminal shows them.
+    pub(super) fn on_terminal(blocks: Vec<Block>) -> String {
+        let mut out = Vec::new();
+        terminal::blocks(&blocks, 2, Paint::Plain, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    /// Blocks as Markdown.
+    pub(super) fn in_markdown(blocks: Vec<Block>) -> String {
+        let mut out = Vec::new();
+        markdown::blocks(&blocks, 1, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+}

@@ -1,0 +1,148 @@
+//! Accuracies: a point with its interval, or the range that samples without a verdict leave.
+
+use crate::figure::{Interval, Share};
+use crate::report::document::{IntervalRow, Line};
+use crate::verdict::summary::Summary;
+
+/// Whether samples without a verdict leave a share open.
+pub(in crate::report) fn is_open(bounds: Option<[f64; 2]>) -> bool {
+    bounds.is_some_and(|[low, high]| low < high)
+}
+
+/// `66.7 %`, or with samples that lack a verdict what it could be with them: `66.7 % to 100.0 %`. `None` of nothing.
+pub(in crate::report) fn shown(share: Option<f64>, bounds: Option<[f64; 2]>) -> Option<String> {
+    match bounds.filter(|_| is_open(bounds)) {
+        Some(range) => Some(Interval(range.map(Share)).to_string()),
+        None => share.map(|share| Share(share).to_string()),
+    }
+}
+
+/// The same with the interval in brackets, unless it is a range; `-` of nothing.
+pub(in crate::report) fn cell(
+    share: Option<f64>,
+    bounds: Option<[f64; 2]>,
+    ci95: Option<[f64; 2]>,
+) -> String {
+    match (shown(share, bounds), ci95.filter(|_| !is_open(bounds))) {
+        (Some(share), Some(ci95)) => format!("{share} ({})", Interval(ci95.map(Share))),
+        (Some(share), None) => share,
+        (None, _) => "-".to_owned(),
+    }
+}
+
+/// The same with the interval named: `66.7 %, 95 % confidence interval 51.2 % to 79.1 %`.
+pub(in crate::report) fn spelled(
+    share: Option<f64>,
+    bounds: Option<[f64; 2]>,
+    ci95: Option<[f64; 2]>,
+) -> String {
+    match shown(share, bounds) {
+        Some(share) => share + &comma_ci95(ci95.filter(|_| !is_open(bounds))),
+        None => "nothing was scored".to_owned(),
+    }
+}
+
+/// `, 95 % confidence interval 51.2 % to 72.0 %`; nothing where there is none.
+pub(in crate::report) fn comma_ci95(ci95: Option<[f64; 2]>) -> String {
+    ci95.map_or_else(String::new, |ci95| {
+        format!(", {}", Interval(ci95.map(Share)).ci95())
+    })
+}
+
+/// `10 of 30 without an answer`, if any is.
+pub(in crate::report) fn missing(summary: &Summary) -> Option<String> {
+    let needed = match summary.early_stop {
+        None => summary.skipped,
+        Some(_) => 0,
+    };
+    let unknown = summary.errors + needed;
+    // Those were answered.
+    let is_answered = summary.unjudged() + summary.not_judged > 0;
+    let what = if is_answered {
+        "a verdict"
+    } else {
+        "an answer"
+    };
+    let all = summary.scored + unknown;
+    (unknown > 0).then(|| format!("{unknown} of {all} without {what}"))
+}
+
+/// The accuracy of a run with its interval, unless samples without a verdict leave it open.
+pub(in crate::report) fn known(summary: &Summary) -> Option<(f64, [f64; 2])> {
+    let known = summary.accuracy.zip(summary.accuracy_ci95);
+    known.filter(|_| !is_open(summary.accuracy_bounds))
+}
+
+/// The accuracy of a run, of how many answers.
+pub(in crate::report) fn value(summary: &Summary) -> String {
+    let share = spelled(
+        summary.accuracy,
+        summary.accuracy_bounds,
+        summary.accuracy_ci95,
+    );
+    let (correct, scored) = (summary.correct, summary.scored);
+    match (summary.accuracy_bounds, missing(summary)) {
+        (None, None) => share,
+        (_, Some(missing)) if scored == 0 => format!("not known, {missing}"),
+        (_, Some(missing)) => format!("{share} ({correct} of the {scored} scored, {missing})"),
+        (_, None) => format!("{share} ({correct} of {scored})"),
+    }
+}
+
+/// The same as a sentence.
+pub(in crate::report) fn sentence(summary: &Summary) -> Line {
+    let share = shown(summary.accuracy, summary.accuracy_bounds);
+    let (correct, scored) = (summary.correct, summary.scored);
+    let line = Line::default();
+    match (share, missing(summary)) {
+        (Some(range), Some(missing)) => line
+            .strong(format!("{range} ({missing})"))
+            .plain(format!(" correct: {correct} of the {scored} scored.")),
+        (Some(share), None) => {
+            let ci95 = comma_ci95(summary.accuracy_ci95);
+            line.strong(share)
+                .plain(format!(" correct: {correct} of {scored}{ci95}."))
+        }
+        (None, _) => line.plain("Nothing was scored."),
+    }
+}
+
+/// A row that shows an accuracy.
+pub(in crate::report) fn row(
+    label: impl Into<String>,
+    share: Option<f64>,
+    bounds: Option<[f64; 2]>,
+    ci95: Option<[f64; 2]>,
+    note: String,
+) -> IntervalRow {
+    IntervalRow {
+        label: label.into(),
+        value: share,
+        interval: ci95.filter(|_| !is_open(bounds)),
+        range: bounds.filter(|_| is_open(bounds)),
+        figures: cell(share, bounds, ci95),
+        note,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_errors_it_is_a_range() {
+        fn check(share: Option<f64>, bounds: Option<[f64; 2]>, expect: Option<&str>) {
+            assert_eq!(shown(share, bounds).as_deref(), expect);
+        }
+        check(
+            Some(1.0),
+            Some([20.0 / 30.0, 1.0]),
+            Some("66.7 % to 100.0 %"),
+        );
+        check(None, Some([0.0, 1.0]), Some("0.0 % to 100.0 %"));
+        check(Some(0.5), Some([0.5, 0.5]), Some("50.0 %"));
+        // As runs of older versions have it.
+        check(Some(0.5), None, Some("50.0 %"));
+        check(None, None, None);
+    }
+}

@@ -1,0 +1,129 @@
+//! What changed: since the baseline, and against the snapshots.
+
+use super::overview;
+use super::samples::SampleTable;
+use super::source::Source;
+use crate::figure::ci95;
+use crate::report::document::{
+    Block, Fold, IntervalRow, IntervalScale, Intervals, Line, Tone, list,
+};
+use crate::snapshot::assertion::ACCEPT;
+use crate::verdict::run::Run;
+use crate::verdict::summary::BaselineChange;
+
+/// So many ids are listed on a terminal.
+const BRIEF: usize = super::source::LISTED;
+
+/// So many are elsewhere; `manifest.json` has them all.
+const FULL: usize = 50;
+
+/// The samples that changed sides since the baseline, as a page or a file shows them.
+pub(in crate::report) fn changes(source: &Source<'_>) -> Vec<Block> {
+    let is_told =
+        |change: &BaselineChange| source.run.is_some() || change.worse + change.better > 0;
+    let Some(change) = source.summary.change.as_ref().filter(|it| is_told(it)) else {
+        return Vec::new();
+    };
+    let row = IntervalRow {
+        label: "accuracy".to_owned(),
+        value: Some(change.difference),
+        interval: Some(change.difference_ci95),
+        figures: overview::difference_cell(change),
+        note: format!("{} compared", change.n),
+        ..IntervalRow::default()
+    };
+    let mut blocks = vec![
+        Block::section("Since the baseline"),
+        Block::Intervals(Intervals {
+            caption: "Change of accuracy".to_owned(),
+            heads: ["", ci95!("change, "), "samples"].map(str::to_owned),
+            scale: IntervalScale::differences([change.difference_ci95]),
+            rows: vec![row],
+        }),
+    ];
+    let sides = [
+        ("Became wrong", &change.became_wrong, Fold::Open),
+        ("Became right", &change.became_correct, Fold::Closed),
+    ];
+    for (title, ids, fold) in sides {
+        if ids.is_empty() {
+            continue;
+        }
+        let shown = &ids[..ids.len().min(FULL)];
+        let samples = match source.run {
+            Some((run, figures)) => SampleTable::of(run)
+                .block(title, shown.iter().filter_map(|id| figures.flipped.get(id))),
+            None => list(shown.iter().map(|id| Line::default().code(id))),
+        };
+        let more =
+            (ids.len() > FULL).then(|| Block::paragraph(format!("And {} more.", ids.len() - FULL)));
+        let title = Line::default().strong(format!("{title}: {}", ids.len()));
+        blocks.push(Block::folded(fold, title, samples.into_iter().chain(more)));
+    }
+    blocks
+}
+
+/// The same for a terminal: the ids.
+pub(in crate::report) fn flips(run: &Run) -> Vec<Block> {
+    let sides = [
+        (true, Tone::Bad, "correct in the baseline, wrong now"),
+        (false, Tone::Good, "wrong in the baseline, correct now"),
+    ];
+    let sides = sides.into_iter().filter_map(|(worse, tone, title)| {
+        let flips = run.flips.iter().filter(|flip| flip.worse == worse);
+        let ids: Vec<&str> = flips.map(|flip| &*flip.id).collect();
+        let title = Line::default().toned(tone, title);
+        ids_below(title, &ids)
+    });
+    sides.collect()
+}
+
+fn ids_below(title: Line, ids: &[&str]) -> Option<Block> {
+    let shown = ids.iter().take(BRIEF).map(|id| Line::from(*id));
+    let more = ids.len().saturating_sub(BRIEF);
+    let more = (more > 0).then(|| format!("… and {more} more").into());
+    let title = title.plain(format!(" ({}):", ids.len()));
+    let items = list(shown.chain(more))?;
+    Some(Block::group(title, [items]))
+}
+
+/// The samples that differ from their snapshots, with how they differ where that is known.
+pub(in crate::report) fn assertions(run: &Run, is_brief: bool) -> Vec<Block> {
+    let failed = &run.failed_assertions;
+    if failed.is_empty() {
+        return Vec::new();
+    }
+    if is_brief && run.differences.is_empty() {
+        let ids: Vec<&str> = failed.iter().map(String::as_str).collect();
+        return ids_below("failed assertion".into(), &ids)
+            .into_iter()
+            .collect();
+    }
+    let listed = if is_brief { BRIEF } else { FULL };
+    let mut below = Vec::new();
+    for id in failed.iter().take(listed) {
+        let difference = run.differences.get(id).map_or("", String::as_str);
+        let (first, rest) = difference.split_once('\n').unwrap_or((difference, ""));
+        let between = if first.is_empty() { "" } else { ": " };
+        let rest = (!rest.is_empty()).then(|| Block::Verbatim(rest.to_owned()));
+        below.push(Block::group(format!("{id}{between}{first}"), rest));
+    }
+    let more = failed.len().saturating_sub(listed);
+    if more > 0 {
+        below.push(Block::paragraph(format!("… and {more} more")));
+    }
+    if is_brief {
+        below.push(Block::paragraph(format!("accept them: {ACCEPT}")));
+        return vec![Block::group(
+            format!("failed assertion ({}):", failed.len()),
+            below,
+        )];
+    }
+    let epochs = run.summary.epochs.as_ref();
+    let samples = epochs.map_or(run.summary.samples, |figures| figures.samples);
+    let title = format!("{} of {samples} samples.", failed.len());
+    vec![
+        Block::section("Failed assertions"),
+        Block::group(title, below),
+    ]
+}

@@ -1,0 +1,130 @@
+//! What the answers took: time, tokens, money, attempts.
+
+use super::source::Source;
+use crate::figure::{Count, Seconds, Usd};
+use crate::report::document::{Block, Chart, HistogramMark, Line, list};
+use crate::verdict::summary::{Latency, Summary};
+
+/// Time, tokens, cost and retries, where there are any.
+pub(super) fn costs(source: &Source<'_>) -> Vec<Block> {
+    let summary = source.summary;
+    if source.is_brief() {
+        let parts = brief(summary);
+        return list((!parts.is_empty()).then(|| parts.join(", ")))
+            .into_iter()
+            .collect();
+    }
+    let mut facts: Vec<(String, Line)> = Vec::new();
+    let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value.into()));
+    if let Some(latency) = &summary.latency_s {
+        let latencies = [
+            ("mean", latency.mean),
+            ("median", latency.p50),
+            ("p90", latency.p90),
+            ("p95", latency.p95),
+            ("p99", latency.p99),
+            ("slowest", latency.max),
+        ];
+        for (name, seconds) in latencies {
+            fact(&format!("latency, {name}"), Seconds(seconds).to_string());
+        }
+    }
+    if summary.cached > 0 {
+        fact("answers from the cache", summary.cached.to_string());
+    }
+    if let Some(steps) = &summary.steps {
+        let mean = |mean: Option<f64>, of: u64| match mean {
+            Some(mean) => format!("{mean:.2} (of {of})"),
+            None => "-".to_owned(),
+        };
+        fact(
+            "steps of correct answers, mean",
+            mean(steps.mean, steps.samples),
+        );
+        if steps.annotated > 0 {
+            fact(
+                "the same by annotated steps",
+                mean(steps.ratio, steps.annotated),
+            );
+        }
+    }
+    let usage = &summary.usage;
+    for (name, tokens) in [
+        ("input tokens", usage.input_tokens),
+        ("output tokens", usage.output_tokens),
+    ] {
+        if let Some(tokens) = tokens {
+            fact(name, Count(tokens).to_string());
+        }
+    }
+    if let Some(cost) = usage.cost_usd {
+        fact("cost", Usd(cost).to_string());
+    }
+    fact("attempts", summary.attempts.to_string());
+    let recovered = &summary.recovered_by_retry;
+    fact(
+        "recovered by retry",
+        format!("{} of {}", recovered.recovered, recovered.retried),
+    );
+    let mut blocks = vec![Block::section("Time and cost"), Block::Facts(facts)];
+    if let (Some(latency), Some((_, figures))) = (&summary.latency_s, source.run) {
+        blocks.extend(histogram(latency, &figures.latencies));
+    }
+    blocks
+}
+
+fn brief(summary: &Summary) -> Vec<String> {
+    let mut parts = Vec::new();
+    if summary.cached > 0 {
+        let asked = summary.samples - summary.skipped;
+        parts.push(format!(
+            "{} of {asked} answers from the cache",
+            summary.cached
+        ));
+    }
+    parts.extend(summary.latency_s.as_ref().and_then(latencies));
+    parts.extend(
+        summary
+            .usage
+            .tokens()
+            .map(|tokens| format!("{tokens} tokens")),
+    );
+    parts.extend(summary.usage.cost_usd.map(|cost| Usd(cost).to_string()));
+    let recovered = &summary.recovered_by_retry;
+    if recovered.retried > 0 {
+        let (recovered, retried) = (recovered.recovered, recovered.retried);
+        parts.push(format!(
+            "{recovered} of {retried} retried samples recovered"
+        ));
+    }
+    parts
+}
+
+/// `latency median 1.2 s, p95 3.4 s`, where somebody would notice it.
+pub(super) fn latencies(latency: &Latency) -> Option<String> {
+    let (p50, p95) = (Seconds(latency.p50), Seconds(latency.p95));
+    (latency.max >= 0.05).then(|| format!("latency median {p50}, p95 {p95}"))
+}
+
+/// How often answers took how long.
+fn histogram(latency: &Latency, values: &[f64]) -> Option<Block> {
+    // What takes no time that anybody sees has no picture.
+    if latency.max < 0.001 {
+        return None;
+    }
+    let mark = |label: &str, value: f64| HistogramMark {
+        label: label.to_owned(),
+        value,
+    };
+    let mut marks = vec![mark("p50", latency.p50)];
+    // Two names at one place could not be read.
+    if latency.p95 > latency.p50 + latency.max * 0.12 {
+        marks.push(mark("p95", latency.p95));
+    }
+    Some(Block::Chart(Chart::Histogram {
+        caption: "Seconds an answer took".to_owned(),
+        unit: " s".to_owned(),
+        values: values.to_vec(),
+        marks,
+    }))
+}

@@ -1,0 +1,171 @@
+//! What several answers to each sample say together.
+
+use std::collections::BTreeMap;
+
+use super::accuracy;
+use super::source::{Source, number};
+use crate::figure::{Share, part_of};
+use crate::report::document::{Align, Block, Line, Table, list};
+use crate::verdict::summary::{EpochFigures, Estimate, Summary};
+
+/// How many flaky samples are named on a terminal.
+const BRIEF: usize = 10;
+
+/// How many elsewhere; `summary.json` has more.
+const FULL: usize = 50;
+
+/// pass@k, pass^k, the majority and the flaky samples, when there are several epochs.
+pub(super) fn epochs(source: &Source<'_>) -> Vec<Block> {
+    let summary = source.summary;
+    match &summary.epochs {
+        None => Vec::new(),
+        Some(figures) if source.is_brief() => list(brief(summary, figures)).into_iter().collect(),
+        Some(figures) => full(summary, figures),
+    }
+}
+
+fn brief(summary: &Summary, figures: &EpochFigures) -> Vec<String> {
+    let mut parts = Vec::new();
+    for (name, estimates) in [("pass@", &figures.pass_at), ("pass^", &figures.pass_hat)] {
+        parts.extend(passes(name, figures.epochs, estimates));
+    }
+    parts.extend(majority(figures).map(|shown| format!("majority {shown}")));
+    let mut lines: Vec<String> = Vec::new();
+    if !parts.is_empty() {
+        lines.push(parts.join(", "));
+    }
+    if figures.incomplete > 0 {
+        let (some, all) = (figures.incomplete, figures.samples);
+        lines.push(format!(
+            "{some} of {all} samples lack a verdict in some epoch"
+        ));
+    }
+    if figures.flaky > 0 {
+        let again = figures.disagreement.map(Share);
+        let again = again.map_or_else(String::new, |share| {
+            format!("; asked again, {share} of the verdicts change")
+        });
+        let named = summary.flaky.iter().take(BRIEF);
+        let named = named.map(|sample| {
+            format!(
+                "{} {} of {}",
+                sample.sample_id, sample.correct, sample.scored
+            )
+        });
+        let named = named.collect::<Vec<_>>().join(", ");
+        let more = match figures.flaky.saturating_sub(BRIEF as u64) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let (flaky, scored) = (figures.flaky, figures.scored);
+        lines.push(format!(
+            "flaky: {flaky} of {scored} samples{again}; correct: {named}{more}"
+        ));
+    }
+    lines
+}
+
+/// The figure for all epochs, and for two where there are more.
+fn passes<'a>(
+    name: &'a str,
+    epochs: u32,
+    estimates: &'a BTreeMap<u32, Estimate>,
+) -> impl Iterator<Item = String> + 'a {
+    let shown = [2, epochs].into_iter().take(if epochs > 2 { 2 } else { 1 });
+    shown.filter_map(move |k| {
+        let estimate = estimates.get(&k)?;
+        let shown = accuracy::shown(estimate.value, bounds(estimate.low, estimate.high))?;
+        Some(format!("{name}{k} {shown}"))
+    })
+}
+
+fn bounds(low: Option<f64>, high: Option<f64>) -> Option<[f64; 2]> {
+    low.zip(high).map(<[f64; 2]>::from)
+}
+
+fn majority(figures: &EpochFigures) -> Option<String> {
+    let majority = &figures.majority;
+    accuracy::shown(majority.accuracy, bounds(majority.low, majority.high))
+}
+
+fn full(summary: &Summary, figures: &EpochFigures) -> Vec<Block> {
+    let mut table = Table::new(&[
+        ("figure", Align::Left),
+        ("value", Align::Left),
+        ("standard error", Align::Right),
+        ("samples", Align::Right),
+    ]);
+    let error = |error: Option<f64>| error.map_or("-".to_owned(), number);
+    let dash = || "-".to_owned();
+    table.row([
+        "accuracy".to_owned(),
+        accuracy::shown(summary.accuracy, summary.accuracy_bounds).unwrap_or_else(dash),
+        error(figures.standard_error),
+        figures.scored.to_string(),
+    ]);
+    for (name, estimates) in [("pass@", &figures.pass_at), ("pass^", &figures.pass_hat)] {
+        // Of one answer both are the mean of the samples' accuracies.
+        for (k, estimate) in estimates.iter().filter(|(k, _)| **k > 1) {
+            let shown = accuracy::shown(estimate.value, bounds(estimate.low, estimate.high));
+            table.row([
+                format!("{name}{k}"),
+                shown.unwrap_or_else(dash),
+                error(estimate.standard_error),
+                estimate.samples.to_string(),
+            ]);
+        }
+    }
+    let majority = &figures.majority;
+    table.row([
+        "majority".to_owned(),
+        accuracy::cell(
+            majority.accuracy,
+            bounds(majority.low, majority.high),
+            majority.accuracy_ci95,
+        ),
+        dash(),
+        figures.scored.to_string(),
+    ]);
+    let mut blocks = vec![
+        Block::section("Epochs"),
+        Block::paragraph(format!(
+            "{} samples, each asked {} times; {} lack a verdict in some epoch. The counts above are of answers; \
+             intervals of accuracy are clustered by sample.",
+            figures.samples, figures.epochs, figures.incomplete
+        )),
+        Block::Table(table),
+    ];
+    flaky(summary, figures, &mut blocks);
+    blocks
+}
+
+fn flaky(summary: &Summary, figures: &EpochFigures, blocks: &mut Vec<Block>) {
+    if figures.flaky == 0 {
+        blocks.push(Block::paragraph(
+            "No sample is right in one epoch and wrong in another.",
+        ));
+        return;
+    }
+    let again = figures.disagreement.map(Share);
+    let again = again.map_or_else(String::new, |share| {
+        format!(" Asked again, {share} of all verdicts change.")
+    });
+    let share = part_of(figures.flaky, figures.samples, "samples");
+    let mut table = Table::of_numbers(["sample", "correct", "different answers"]);
+    for sample in summary.flaky.iter().take(FULL) {
+        table.row([
+            Line::default().code(&sample.sample_id),
+            format!("{} of {}", sample.correct, sample.scored).into(),
+            sample.answers.to_string().into(),
+        ]);
+    }
+    let more = figures.flaky.saturating_sub(table.rows.len() as u64);
+    blocks.push(Block::Heading(3, "Flaky samples".to_owned()));
+    blocks.push(Block::paragraph(format!(
+        "{share} are right in some epochs and wrong in others.{again}"
+    )));
+    blocks.extend(table.block());
+    if more > 0 {
+        blocks.push(Block::paragraph(format!("and {more} more.")));
+    }
+}

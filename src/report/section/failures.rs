@@ -1,0 +1,115 @@
+//! Answers without a verdict, by reason: of agents that failed, of the scorer that decides, of judges beside it.
+
+use std::collections::BTreeSet;
+
+use super::source::{LISTED, in_epoch};
+use crate::data::{AgentError, FailureManner, Record};
+use crate::report::document::{Block, Line, list};
+use crate::store::files::{ERRORS, RECORDS};
+use crate::text::excerpt;
+use crate::verdict::run::Run;
+
+/// The samples of each kind, with why.
+pub(in crate::report) fn failures(run: &Run) -> Vec<Block> {
+    let summary = &run.summary;
+    let of_outcome = |is_one: fn(&Record) -> bool| {
+        move |record: &'_ Record| is_one(record).then(|| record.result.error.clone())
+    };
+    let errors = Failures {
+        title: "ended without a verdict".to_owned(),
+        file: ERRORS,
+        count: summary.errors,
+    };
+    let mut blocks = Vec::new();
+    blocks.extend(errors.block(run, of_outcome(|it| it.result.status.is_error())));
+    let wrong = Failures {
+        title: "failed, which counts as wrong".to_owned(),
+        file: RECORDS,
+        count: summary.failed_as_wrong,
+    };
+    blocks.extend(wrong.block(run, of_outcome(|it| it.result.is_failure_as_wrong())));
+    let beside = run.records.iter();
+    let beside = beside.flat_map(|it| it.result.unjudged_beside());
+    let names: BTreeSet<&str> = beside.map(|(name, _)| name).collect();
+    for name in names {
+        let unjudged = summary.scorers.get(name).map(|scorer| scorer.unjudged);
+        let failures = Failures {
+            title: format!("without a verdict of `{name}`"),
+            file: RECORDS,
+            count: unjudged.unwrap_or_default(),
+        };
+        blocks.extend(failures.block(run, |record: &Record| {
+            let mut beside = record.result.unjudged_beside();
+            let (_, reason) = beside.find(|(other, _)| *other == name)?;
+            Some(Some(AgentError::new(reason)))
+        }));
+    }
+    blocks
+}
+
+/// Answers that somebody failed on.
+struct Failures {
+    title: String,
+    /// Which file has them all.
+    file: &'static str,
+    count: u64,
+}
+
+impl Failures {
+    /// The answers by reason; `failed` tells of a record that is one of them why, if that is known.
+    fn block(
+        &self,
+        run: &Run,
+        failed: impl Fn(&Record) -> Option<Option<AgentError>>,
+    ) -> Option<Block> {
+        // The same reason a hundred times is one line.
+        let mut reasons: Vec<(Option<FailureManner>, String, String, usize)> = Vec::new();
+        let mut total = 0;
+        for record in &run.records {
+            let Some(error) = failed(record) else {
+                continue;
+            };
+            total += 1;
+            let manner = error.as_ref().map(FailureManner::of);
+            let known = reasons.iter_mut().find(|(known, ..)| *known == manner);
+            if let Some((.., count)) = known {
+                *count += 1;
+                continue;
+            }
+            let id = format!("{}{}", record.sample_id, in_epoch(record.epoch));
+            let reason = error.as_ref().map(reason).unwrap_or_default();
+            reasons.push((manner, id, reason, 1));
+        }
+        // Of very many only some are in memory.
+        let all = self.count.max(total);
+        let mut lines: Vec<Line> = Vec::new();
+        for (_, id, reason, count) in reasons.iter().take(LISTED) {
+            let others = match count {
+                1 => String::new(),
+                count => format!(" and {} more", count - 1),
+            };
+            lines.push(format!("{id}{others}: {reason}").into());
+        }
+        let file = self.file;
+        if reasons.len() > LISTED {
+            let more = reasons.len() - LISTED;
+            lines.push(format!("… and {more} other reasons, see {file}").into());
+        }
+        if all > total {
+            lines.push(format!("… and {} more, see {file}", all - total).into());
+        }
+        let title = format!("{} ({all}):", self.title);
+        (total > 0).then(|| Block::group(title, list(lines)))
+    }
+}
+
+/// A failure in a line, with the last thing a process said.
+pub(in crate::report) fn reason(error: &AgentError) -> String {
+    let reason = excerpt(&error.message);
+    let stderr = error.stderr_tail.as_deref();
+    let last = stderr.and_then(|tail| tail.lines().rfind(|line| !line.trim().is_empty()));
+    match last {
+        Some(line) => format!("{reason}; stderr: {}", excerpt(line)),
+        None => reason,
+    }
+}

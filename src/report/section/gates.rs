@@ -1,0 +1,123 @@
+//! The verdicts of gates and of alerts.
+
+use super::source::Source;
+use crate::report::document::{Align, Block, Line, Table, Tone, list};
+use crate::verdict::alert::{AlertResult, AlertVerdict};
+use crate::verdict::result::{GateResult, Verdict};
+use crate::verdict::summary::Summary;
+
+fn heads(what: &str) -> Table {
+    Table::new(&[
+        (what, Align::Left),
+        ("verdict", Align::Left),
+        ("message", Align::Left),
+    ])
+}
+
+/// The gates with their messages.
+pub(in crate::report) fn gates(source: &Source<'_>) -> Vec<Block> {
+    let gates = &source.summary.gates;
+    if gates.is_empty() {
+        return Vec::new();
+    }
+    // What does not hold comes first.
+    let mut gates: Vec<&GateResult> = gates.iter().collect();
+    gates.sort_by_key(|gate| match gate.verdict {
+        Verdict::Failed => 0,
+        Verdict::Inconclusive => 1,
+        Verdict::Passed | Verdict::Ignored => 2,
+    });
+    let mut table = heads("gate");
+    for gate in gates {
+        table.row([
+            Line::default().code(gate.gate.to_string()),
+            Line::default().toned(gate.verdict.into(), gate.verdict.as_str()),
+            message(Line::default(), &gate.message),
+        ]);
+    }
+    let code = source.summary.exit_code.code();
+    vec![
+        Block::section("Gates"),
+        Block::Table(table),
+        Block::paragraph(format!("Exit code {code}.")),
+    ]
+}
+
+/// A line for each gate whose verdict `is_told` picks, with its message as `edited` has it.
+pub(in crate::report) fn gate_lines(
+    gates: &[GateResult],
+    is_told: impl Fn(Verdict) -> bool,
+    edited: impl Fn(&str) -> String,
+) -> Option<Block> {
+    let told = gates.iter().filter(|gate| is_told(gate.verdict));
+    list(told.map(|gate| {
+        let word = match gate.verdict {
+            Verdict::Failed | Verdict::Inconclusive => gate.verdict.as_str().to_uppercase(),
+            Verdict::Passed | Verdict::Ignored => gate.verdict.as_str().to_owned(),
+        };
+        Line::from(format!("gate {}: ", gate.gate))
+            .toned(gate.verdict.into(), word)
+            .plain(": ")
+            .lines(&edited(&gate.message))
+    }))
+}
+
+/// The alerts, those that are raised first.
+pub(in crate::report) fn alerts(source: &Source<'_>) -> Vec<Block> {
+    let alerts = in_order(source.summary);
+    if source.is_brief() {
+        let lines = alerts.map(|alert| {
+            let word = match alert.verdict {
+                AlertVerdict::Raised => "RAISED",
+                AlertVerdict::Quiet => "quiet",
+                AlertVerdict::Silent => "silent",
+            };
+            Line::from(format!(
+                "alert {}: {word}: {}",
+                alert.alert,
+                with_since(alert)
+            ))
+        });
+        return list(lines).into_iter().collect();
+    }
+    let mut table = heads("alert");
+    for alert in alerts {
+        let tone = match alert.verdict {
+            AlertVerdict::Raised => Tone::Bad,
+            AlertVerdict::Quiet => Tone::Good,
+            AlertVerdict::Silent => Tone::Unsure,
+        };
+        table.row([
+            Line::default().code(&alert.alert),
+            Line::default().toned(tone, alert.verdict.as_str()),
+            message(Line::default(), &with_since(alert)),
+        ]);
+    }
+    let table = table.block().into_iter();
+    table
+        .flat_map(|table| [Block::section("Alerts"), table])
+        .collect()
+}
+
+fn with_since(alert: &AlertResult) -> String {
+    let since = alert.since.as_deref();
+    let since = since.map_or_else(String::new, |since| format!(" (since {since})"));
+    format!("{}{since}", alert.message)
+}
+
+fn in_order(summary: &Summary) -> impl Iterator<Item = &AlertResult> {
+    let of = |raised: bool| {
+        let alerts = summary.alerts.iter();
+        alerts.filter(move |alert| alert.is_raised() == raised)
+    };
+    of(true).chain(of(false))
+}
+
+/// A message of several lines, with the commands in it.
+fn message(line: Line, message: &str) -> Line {
+    let lines = message.lines().map(str::trim).enumerate();
+    lines.fold(line, |line, (place, text)| {
+        let line = if place > 0 { line.newline() } else { line };
+        line.marked(text)
+    })
+}

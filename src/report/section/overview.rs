@@ -1,0 +1,471 @@
+//! What comes first: how a run ended, what to know before its figures are believed, and the figures in a few facts.
+
+use super::accuracy;
+use super::source::Source;
+use crate::exit::Exit;
+use crate::figure::{Interval, Points, Seconds, Share, Usd, or_dash};
+use crate::report::document::{Block, Line, Tone, list};
+use crate::report::figures::RunFigures;
+use crate::report::reported::ReportedRun;
+use crate::stats::as_f64;
+use crate::text::shell_word;
+use crate::verdict::alert::AlertResult;
+use crate::verdict::result::{GateResult, Verdict};
+use crate::verdict::summary::{BaselineChange, Summary};
+
+/// How a run ended, in a word, and its colour.
+pub(in crate::report) fn ending(run: &ReportedRun) -> (Tone, &'static str) {
+    let has_failed = || {
+        let mut gates = run.summary.gates.iter();
+        gates.any(|gate| gate.verdict == Verdict::Failed)
+    };
+    match run.summary.exit_code {
+        _ if run.going_on => (Tone::Unsure, "Running"),
+        Exit::Passed if !run.is_finished() => (Tone::Unsure, "Ended early"),
+        Exit::Passed => (Tone::Good, "Passed"),
+        Exit::Failed => (Tone::Bad, "Failed"),
+        Exit::Infrastructure if has_failed() => (Tone::Bad, "Failed, and not all is decided"),
+        Exit::Infrastructure => (
+            Tone::Unsure,
+            "Not decided: too little is known of the agent",
+        ),
+        Exit::Usage => (Tone::Unsure, "Not decided: a mistake in the eval"),
+        Exit::Interrupted => (Tone::Unsure, "Interrupted"),
+    }
+}
+
+/// How it ended, where something was asked of it; that it ended early is a note.
+pub(in crate::report) fn verdict(run: &ReportedRun) -> Option<Line> {
+    let summary = &run.summary;
+    let is_judged = |gate: &GateResult| gate.verdict != Verdict::Ignored;
+    let line = Line::default();
+    Some(match summary.exit_code {
+        Exit::Passed if !summary.gates.iter().any(is_judged) || !run.is_finished() => return None,
+        Exit::Passed => line.strong("Passed").plain(": no gate failed."),
+        Exit::Interrupted => line.strong("Interrupted").plain(": somebody stopped it."),
+        Exit::Failed | Exit::Infrastructure | Exit::Usage => not_passed(summary).plain("."),
+    })
+}
+
+/// What somebody whose CI is red sees first: the verdict, the accuracy, and its change.
+pub(in crate::report) fn overview(source: &Source<'_>) -> Block {
+    let summary = source.summary;
+    let run = source.run.map(|(run, _)| run);
+    let (tone, verdict) = match run {
+        Some(run) if run.going_on => {
+            let (tone, word) = ending(run);
+            let failed = summary.gates.iter();
+            let failed = failed.filter(|gate| gate.verdict == Verdict::Failed);
+            let line = Line::default().strong(word);
+            let line = failed.enumerate().fold(line, |line, (place, gate)| {
+                let between = if place == 0 { "; failed: " } else { ", " };
+                line.plain(between).code(gate.gate.to_string())
+            });
+            (tone, Some(line))
+        }
+        Some(run) => (ending(run).0, self::verdict(run)),
+        None => (Tone::Plain, None),
+    };
+    let change = summary.change.as_ref().map(|change| {
+        let points = format!("{} points", Points(change.difference));
+        let ci95 = Interval(change.difference_ci95.map(Points)).ci95();
+        Line::default().strong(points).plain(format!(
+            " since the baseline ({ci95}): {} became wrong, {} became right, of {} compared.",
+            change.worse, change.better, change.n
+        ))
+    });
+    let lines = verdict.into_iter().chain([accuracy::sentence(summary)]);
+    let lines = lines.chain(change).map(Block::Paragraph);
+    Block::Framed(tone, lines.collect())
+}
+
+/// What helps next, by how the run ended.
+pub(in crate::report) fn next_commands(run: &ReportedRun, figures: &RunFigures) -> Vec<Block> {
+    let id = shell_word(&run.manifest.run_id);
+    let mut commands = Vec::new();
+    let mut command = |command: String, why: &str| {
+        let line = Line::default().code(format!("cargo evaltest {command}"));
+        commands.push(line.plain(" ").toned(Tone::Faint, why));
+    };
+    let change = run.summary.change.as_ref();
+    let flip = change.and_then(|change| change.became_wrong.first());
+    let failing = figures.failing.first().map(|sample| &sample.id);
+    if let Some(sample) = flip.or(failing) {
+        command(
+            format!("show {id} {}", shell_word(sample)),
+            "all of one sample",
+        );
+    }
+    if run.summary.errors > 0 {
+        command(format!("run --failed {id}"), "ask those with errors again");
+    }
+    if run.manifest.parent.is_none() && !run.is_finished() && !run.going_on {
+        command(format!("run --resume {id}"), "go on with it");
+    }
+    if change.is_some() && run.summary.exit_code == Exit::Failed {
+        command(
+            format!("accept {id}"),
+            "if this is what is wanted from now on",
+        );
+    }
+    let commands = list(commands).into_iter();
+    commands
+        .flat_map(|commands| [Block::section("What to type"), commands])
+        .collect()
+}
+
+/// `Failed: GATE, GATE; not decided: GATE`: each gate by its own verdict, whatever that of the run is.
+pub(in crate::report) fn not_passed(summary: &Summary) -> Line {
+    let (failed, open) = match summary.exit_code {
+        Exit::Failed if summary.alerts.iter().any(AlertResult::is_raised) => {
+            (Some("an alert was raised"), None)
+        }
+        Exit::Failed => (Some("samples differ from what was accepted"), None),
+        Exit::Infrastructure => (None, Some("too little is known of the agent")),
+        Exit::Usage => (None, Some("there is a mistake in the eval")),
+        Exit::Passed | Exit::Interrupted => (None, None),
+    };
+    let mut line = Line::default();
+    for (word, verdict, why) in [
+        ("failed", Verdict::Failed, failed),
+        ("not decided", Verdict::Inconclusive, open),
+    ] {
+        let gates = summary.gates.iter().filter(|it| it.verdict == verdict);
+        let gates: Vec<String> = gates.map(|it| it.gate.to_string()).collect();
+        if gates.is_empty() && why.is_none() {
+            continue;
+        }
+        line = if line.0.is_empty() {
+            line.strong(titled(word))
+        } else {
+            line.plain("; ").strong(word)
+        };
+        let mut between = ": ";
+        for gate in &gates {
+            line = line.plain(between).code(gate);
+            between = ", ";
+        }
+        // Of a run without such a gate it is said all the same.
+        if let Some(why) = why.filter(|_| gates.is_empty()) {
+            line = line.plain(format!(": {why}"));
+        }
+    }
+    line
+}
+
+/// What everybody should know of a run before they believe a figure.
+pub(in crate::report) fn notes(source: &Source<'_>) -> Vec<Block> {
+    let summary = source.summary;
+    let run = source.run.map(|(run, _)| run);
+    let line = Line::default;
+    let mut notes: Vec<Line> = Vec::new();
+    if let Some(look) = summary.early_stop {
+        let (number, of, left) = (look.number, look.of, summary.skipped);
+        notes.push(line().strong("Stopped early").plain(format!(
+            ": every gate was sure at look {number} of {of}; {left} were not asked."
+        )));
+    } else if let Some(run) = run.filter(|run| run.going_on) {
+        let all = run.summary.samples;
+        let answered = all.saturating_sub(run.summary.skipped);
+        notes.push(
+            format!("It is going on: figures and verdicts are those of the {answered} of {all} that are answered.")
+                .into(),
+        );
+    } else if let Some(run) = run.filter(|run| !run.is_finished()) {
+        // What stands behind the colon may be what the agent said.
+        let reason = run.manifest.stop_reason.as_deref();
+        let reason = reason.and_then(|reason| reason.split([':', ';']).next());
+        let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        let skipped = summary.skipped;
+        notes.push(format!("The run ended early{reason}; {skipped} were not asked.").into());
+    }
+    if let Some(tier) = &summary.tier {
+        let note = line().plain("A run of tier ").code(tier);
+        notes.push(note.plain(": figures and gates are those of its samples."));
+    }
+    if let Some(progressive) = summary.progressive.as_ref().filter(|it| it.is_ended()) {
+        let told = progressive.told();
+        notes.push(line().strong("Ended early").plain(format!(": {told}.")));
+    }
+    if let Some(part) = &summary.part {
+        notes.push(
+            line()
+                .plain("This is ")
+                .strong(part.told())
+                .plain(" of the eval: its gates are judged when all shards are merged."),
+        );
+    } else if summary.partial {
+        notes.push(
+            line()
+                .strong("A partial run")
+                .plain(": less was asked than the eval has, and its gates are ignored."),
+        );
+    }
+    if let Some(name) = summary
+        .scorer
+        .as_ref()
+        .filter(|name| summary.is_uncalibrated(name))
+    {
+        let note = line().plain("The judge that decides, ").code(name);
+        notes.push(
+            note.plain(", is uncalibrated: nobody knows yet how often people would agree with it."),
+        );
+    }
+    if summary.failed_as_wrong > 0 {
+        let failed = summary.failed_as_wrong;
+        notes.push(format!("{failed} gave no answer, which counts as wrong here.").into());
+    }
+    if run.is_some_and(|run| run.hides_texts) {
+        notes.push(line().marked(
+            "Questions, answers and truths are not shown, for the snapshots of this eval are masked. \
+             `cargo evaltest report --show-texts` shows them.",
+        ));
+    }
+    notes.into_iter().map(Block::Note).collect()
+}
+
+/// The figures of a run in a few facts.
+pub(in crate::report) fn facts(source: &Source<'_>) -> Block {
+    let summary = source.summary;
+    let run = source.run.map(|(run, _)| run);
+    let mut facts: Vec<(String, Line)> = Vec::new();
+    let mut fact = |name: &str, value: String| facts.push((name.to_owned(), value.into()));
+    if let Some(run) = run {
+        let manifest = &run.manifest;
+        let benchmark = match &manifest.benchmark {
+            benchmark if *benchmark == manifest.eval => String::new(),
+            benchmark => format!(" ({benchmark})"),
+        };
+        fact("eval", format!("{}{benchmark}", manifest.eval));
+        fact("agent", agent(run));
+        fact("run", manifest.run_id.clone());
+        fact("when", when(run));
+    }
+    fact("samples", samples(summary));
+    fact("accuracy", accuracy::value(summary));
+    let bounds = summary.failure_rate_bounds;
+    if let Some(shown) = accuracy::shown(summary.failure_rate, bounds).filter(|_| run.is_none()) {
+        let ci95 = summary
+            .failure_rate_ci95
+            .filter(|_| !accuracy::is_open(bounds));
+        fact("failure rate", shown + &accuracy::comma_ci95(ci95));
+    }
+    if run.is_some() {
+        let change = summary.change.as_ref();
+        let change = change.map(|change| change_value(change, summary));
+        let none = || "no baseline that can be compared".to_owned();
+        fact("change to the baseline", change.unwrap_or_else(none));
+    }
+    fact("errors", errors(summary));
+    if let Some(run) = run {
+        if let Some(steps) = steps(summary) {
+            fact("steps of a right answer", steps);
+        }
+        fact("cost", cost(summary));
+        fact("time", time(run));
+        fact(
+            "gates",
+            gate_counts(summary).unwrap_or_else(|| "none".to_owned()),
+        );
+    }
+    Block::Facts(facts)
+}
+
+/// The agent, its model, and what answered.
+pub(in crate::report) fn agent(run: &ReportedRun) -> String {
+    let mut shown = run.agent().unwrap_or("-").to_owned();
+    if let Some(model) = run.model() {
+        shown = format!("{shown}, model {model}");
+    }
+    let served: Vec<&str> = run.manifest.models.keys().map(String::as_str).collect();
+    if !served.is_empty() && Some(&*served.join(", ")) != run.model() {
+        shown = format!("{shown}, answered by {}", served.join(", "));
+    }
+    shown
+}
+
+fn when(run: &ReportedRun) -> String {
+    let started = run.manifest.started_at.get(..16).unwrap_or_default();
+    let started = format!("{} UTC", started.replace('T', " "));
+    let commit = run.manifest.git_sha.as_deref();
+    let dirty = match run.manifest.git_dirty {
+        Some(true) => " with changes",
+        _ => "",
+    };
+    match commit.and_then(|sha| sha.get(..12)) {
+        Some(sha) => format!("{started}, commit {sha}{dirty}"),
+        None => started,
+    }
+}
+
+fn samples(summary: &Summary) -> String {
+    let all = match &summary.epochs {
+        Some(figures) => format!(
+            "{}, each asked {} times: {} answers",
+            figures.samples, figures.epochs, summary.samples
+        ),
+        None => summary.samples.to_string(),
+    };
+    let parts = [
+        (summary.unscored, "without a truth"),
+        (summary.skipped, "not asked"),
+        (summary.cached, "from the cache"),
+        (
+            summary.failed_as_wrong,
+            "without an answer, counted as wrong",
+        ),
+    ];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    parts.fold(all, |all, (count, what)| format!("{all}, {count} {what}"))
+}
+
+fn errors(summary: &Summary) -> String {
+    let rate = summary.error_rate.filter(|_| summary.errors > 0);
+    let rate = rate.map_or_else(String::new, |rate| format!(" ({})", Share(rate)));
+    let kinds = summary.failures.iter();
+    let kinds: Vec<_> = kinds
+        .map(|(kind, count)| format!("{count} {kind}"))
+        .collect();
+    let kinds = match &*kinds {
+        [] => String::new(),
+        kinds => format!(": {}", kinds.join(", ")),
+    };
+    format!("{}{rate}{kinds}", summary.errors)
+}
+
+/// How many steps right answers took, on average.
+fn steps(summary: &Summary) -> Option<String> {
+    let steps = summary.steps.as_ref()?;
+    let mean = format!(
+        "{:.1} on average, of the {} that tell",
+        steps.mean?, steps.samples
+    );
+    Some(match steps.ratio {
+        Some(ratio) => format!("{mean}; {ratio:.2} times those of people"),
+        None => mean,
+    })
+}
+
+fn cost(summary: &Summary) -> String {
+    let usage = &summary.usage;
+    let thousand = cost_per_thousand(summary, " per 1,000 answers");
+    let mut cost = match (usage.cost_usd, thousand) {
+        (Some(cost), Some(thousand)) => format!("{} ({thousand})", Usd(cost)),
+        (Some(cost), None) => Usd(cost).to_string(),
+        (None, _) => "the agent does not tell".to_owned(),
+    };
+    if let Some(tokens) = usage.tokens() {
+        cost = format!("{cost}, {tokens} tokens");
+    }
+    let judge = summary.judge.as_ref();
+    match judge.and_then(|judge| judge.usage.cost_usd) {
+        Some(judges) => format!("{cost}; judges {} more", Usd(judges)),
+        None => cost,
+    }
+}
+
+/// What a thousand answers cost, by those that tell: `1.1800 USD per 1,000 answers, by the 68 of 90 that tell`.
+pub(in crate::report) fn cost_per_thousand(summary: &Summary, of: &str) -> Option<String> {
+    let usage = &summary.usage;
+    let cost = usage.cost_usd.filter(|_| usage.samples > 0)?;
+    let cost = Usd(cost / as_f64(usage.samples) * 1000.0);
+    let asked = summary.scored + summary.errors + summary.unscored;
+    let asked = asked.saturating_sub(summary.cached);
+    Some(if usage.samples < asked {
+        format!("{cost}{of}, by the {} of {asked} that tell", usage.samples)
+    } else {
+        format!("{cost}{of}")
+    })
+}
+
+fn time(run: &ReportedRun) -> String {
+    let whole = or_dash(run.manifest.duration_s.map(Seconds));
+    match &run.summary.latency_s {
+        _ if run.is_recorded() => format!("{whole}; the answers were recorded before"),
+        Some(latency) => format!(
+            "{whole}; an answer took {} (median), {} (p95), {} (slowest)",
+            Seconds(latency.p50),
+            Seconds(latency.p95),
+            Seconds(latency.max)
+        ),
+        None => whole,
+    }
+}
+
+/// How many gates came out how, the worst first.
+pub(in crate::report) fn gate_counts(summary: &Summary) -> Option<String> {
+    let verdicts = [
+        Verdict::Failed,
+        Verdict::Inconclusive,
+        Verdict::Ignored,
+        Verdict::Passed,
+    ];
+    let counts = verdicts.map(|verdict| {
+        let of = summary.gates.iter().filter(|it| it.verdict == verdict);
+        (of.count(), verdict.as_str())
+    });
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<_> = counts
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    (!counts.is_empty()).then(|| counts.join(", "))
+}
+
+/// What a change says of the agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::report) enum ChangeVerdict {
+    Worse,
+    Better,
+    NotToldApart,
+    /// Better, were it not for samples without a verdict.
+    Open,
+}
+
+/// What a change says: its interval decides, never the difference alone.
+pub(in crate::report) fn change_verdict(
+    change: &BaselineChange,
+    summary: &Summary,
+) -> ChangeVerdict {
+    match change.difference_ci95 {
+        [_, high] if high < 0.0 => ChangeVerdict::Worse,
+        [low, _] if low > 0.0 && accuracy::known(summary).is_none() => ChangeVerdict::Open,
+        [low, _] if low > 0.0 => ChangeVerdict::Better,
+        _ => ChangeVerdict::NotToldApart,
+    }
+}
+
+/// `+3.1 points (95 % confidence interval -1.2 to +7.4)`.
+pub(in crate::report) fn difference(change: &BaselineChange) -> String {
+    Points(change.difference).with_ci95(change.difference_ci95)
+}
+
+/// The change with what follows of it.
+pub(in crate::report) fn change_value(change: &BaselineChange, summary: &Summary) -> String {
+    let verdict = match change_verdict(change, summary) {
+        ChangeVerdict::Worse => "worse",
+        ChangeVerdict::Better => "better",
+        ChangeVerdict::NotToldApart => "not told apart",
+        ChangeVerdict::Open => "open for those without a verdict",
+    };
+    format!(
+        "{}, {verdict}: {} became wrong, {} became right, of {} that both have",
+        difference(change),
+        change.worse,
+        change.better,
+        change.n
+    )
+}
+
+/// `-8.3 points (-20.1 to +3.0)`, for a cell.
+pub(in crate::report) fn difference_cell(change: &BaselineChange) -> String {
+    let ends = Interval(change.difference_ci95.map(Points));
+    format!("{} points ({ends})", Points(change.difference))
+}
+
+/// `level` as `Level`.
+pub(in crate::report) fn titled(name: &str) -> String {
+    let name = name.replace('_', " ");
+    let mut chars = name.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string());
+    first.unwrap_or_default() + chars.as_str()
+}

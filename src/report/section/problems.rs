@@ -1,0 +1,161 @@
+//! What went wrong, by what it has in common, and the answers that took the most.
+
+use super::source::Source;
+use crate::figure::{Seconds, Usd};
+use crate::report::document::{Align, Block, Fold, Line, Table};
+use crate::report::figures::RunFigures;
+use crate::text::excerpt;
+use crate::verdict::groups::SampleFigure;
+
+/// So many rows a table has of what may be long.
+const LISTED: usize = 20;
+
+/// Errors by kind, wrong answers by reason and by parameter, the slowest and the dearest answers.
+pub(super) fn problems(source: &Source<'_>) -> Vec<Block> {
+    let Some((run, figures)) = source.run else {
+        return Vec::new();
+    };
+    let mut blocks = Vec::new();
+    errors(figures, &mut blocks);
+    wrong(figures, &mut blocks);
+    parameters(figures, &mut blocks);
+    let has_epochs = source.summary.epochs.is_some();
+    let failures = &figures.failures;
+    // Of answers that are there at once, the slowest says nothing; how long recorded ones took is not known.
+    let is_slow = failures.slowest.iter().any(|it| it.value >= 0.05);
+    if is_slow && !run.is_recorded() {
+        let seconds = |value| Seconds(value).to_string();
+        blocks.extend(largest(
+            "Slowest",
+            "took",
+            &failures.slowest,
+            has_epochs,
+            seconds,
+        ));
+    }
+    let dollars = |value| Usd(value).to_string();
+    blocks.extend(largest(
+        "Dearest",
+        "cost",
+        &failures.dearest,
+        has_epochs,
+        dollars,
+    ));
+    blocks
+}
+
+fn section(title: &str, table: Table, left: usize, blocks: &mut Vec<Block>) {
+    let Some(table) = table.block() else {
+        return;
+    };
+    blocks.push(Block::section(title));
+    blocks.push(table);
+    if left > 0 {
+        blocks.push(Block::paragraph(format!("and {left} more.")));
+    }
+}
+
+fn errors(figures: &RunFigures, blocks: &mut Vec<Block>) {
+    let groups = &figures.failures.errors;
+    let mut table = Table::new(&[
+        ("kind", Align::Left),
+        ("answers", Align::Right),
+        ("samples", Align::Left),
+        ("the first said", Align::Left),
+    ]);
+    for group in groups.iter().take(LISTED) {
+        let first = group.example.lines().next().unwrap_or_default();
+        table.row([
+            group.kind.replace('_', " "),
+            group.count.to_string(),
+            named(&group.ids, group.count),
+            excerpt(first),
+        ]);
+    }
+    section(
+        "Errors by kind",
+        table,
+        groups.len().saturating_sub(LISTED),
+        blocks,
+    );
+}
+
+fn wrong(figures: &RunFigures, blocks: &mut Vec<Block>) {
+    let groups = &figures.failures.wrong;
+    let mut table = Table::new(&[
+        ("reason", Align::Left),
+        ("answers", Align::Right),
+        ("samples", Align::Left),
+    ]);
+    for group in groups.iter().take(LISTED) {
+        let reason = match group.reason.as_deref() {
+            // Not every scorer gives one.
+            Some("") => "(without a reason)",
+            Some(reason) => reason,
+            None => "(other reasons)",
+        };
+        table.row([
+            excerpt(reason),
+            group.count.to_string(),
+            named(&group.ids, group.count),
+        ]);
+    }
+    let left = groups.len().saturating_sub(LISTED);
+    section("Wrong answers by reason", table, left, blocks);
+}
+
+fn parameters(figures: &RunFigures, blocks: &mut Vec<Block>) {
+    let wrong = &figures.wrong_parameters;
+    let mut table = Table::new(&[
+        ("function: parameter", Align::Left),
+        ("problem", Align::Left),
+        ("wrong answers", Align::Right),
+    ]);
+    for parameter in wrong.iter().take(LISTED) {
+        table.row([
+            parameter.place.clone(),
+            parameter.problem.clone(),
+            parameter.samples.to_string(),
+        ]);
+    }
+    let left = wrong.len().saturating_sub(LISTED);
+    section("Wrong parameters", table, left, blocks);
+}
+
+/// Ids, as many as stand in a cell: `a, b, c and 4 more`.
+pub(super) fn named(ids: &[String], of: u64) -> String {
+    let shown: Vec<String> = ids.iter().take(5).map(|id| excerpt(id)).collect();
+    listed(&shown, of)
+}
+
+/// `a, b, c and 4 more`.
+pub(in crate::report) fn listed(ids: &[String], of: u64) -> String {
+    let named = ids.join(", ");
+    match of.saturating_sub(ids.len() as u64) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
+
+fn largest(
+    title: &str,
+    what: &str,
+    found: &[SampleFigure],
+    has_epochs: bool,
+    shown: impl Fn(f64) -> String,
+) -> Option<Block> {
+    let mut table = Table::of_numbers(["sample", what]);
+    for sample in found.iter().filter(|it| it.value >= 1e-6) {
+        let mut id = Line::default().code(excerpt(&sample.id));
+        if has_epochs {
+            id = id.plain(format!(" (epoch {})", sample.epoch));
+        }
+        table.row([id, shown(sample.value).into()]);
+    }
+    let table = table.block()?;
+    Some(Block::folded(
+        Fold::Closed,
+        Line::default().strong(title),
+        [table],
+    ))
+}

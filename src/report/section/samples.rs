@@ -1,0 +1,80 @@
+//! Rows of samples: what was asked, what was answered, and what became of it.
+
+use std::collections::HashMap;
+
+use crate::report::document::{Align, Block, Line, Table, Tone};
+use crate::report::figures::{ReportedSample, SampleOutcome};
+use crate::report::reported::ReportedRun;
+
+/// Makes the rows of the samples of a run.
+pub(in crate::report) struct SampleTable {
+    /// Whether its texts may be shown.
+    texts: bool,
+    epochs: bool,
+    /// Samples that changed sides, and whether they became wrong.
+    flips: HashMap<String, bool>,
+}
+
+impl SampleTable {
+    /// For the samples of this run.
+    pub(in crate::report) fn of(run: &ReportedRun) -> Self {
+        let flips = run.flips().into_iter();
+        Self {
+            texts: !run.hides_texts,
+            epochs: run.summary.epochs.is_some(),
+            flips: flips.map(|(id, worse)| (id.to_owned(), worse)).collect(),
+        }
+    }
+
+    /// A table of these samples; nothing where there is none.
+    pub(in crate::report) fn block<'a>(
+        &self,
+        caption: &str,
+        samples: impl Iterator<Item = &'a ReportedSample>,
+    ) -> Option<Block> {
+        let mut table = self.empty();
+        caption.clone_into(&mut table.caption);
+        table.rows = samples.map(|sample| self.row(sample)).collect();
+        table.block()
+    }
+
+    /// The table without its rows.
+    pub(in crate::report) fn empty(&self) -> Table {
+        let mut heads = vec![("sample", Align::Left)];
+        if self.texts {
+            heads.extend(["question", "answer", "expected"].map(|it| (it, Align::Left)));
+        }
+        heads.extend(["verdict", "why"].map(|it| (it, Align::Left)));
+        Table::new(&heads)
+    }
+
+    /// The row of a sample.
+    pub(in crate::report) fn row(&self, sample: &ReportedSample) -> Vec<Line> {
+        let mut id = Line::default().code(&sample.id);
+        if self.epochs {
+            id = id.plain(format!(" (epoch {})", sample.epoch));
+        }
+        let mut cells = vec![id];
+        if self.texts {
+            let or_dash = |text: &Option<String>| text.as_deref().unwrap_or("-").into();
+            cells.push(sample.question.as_str().into());
+            cells.push(or_dash(&sample.answer));
+            cells.push(or_dash(&sample.ground_truth));
+        }
+        let (tone, word) = match sample.outcome {
+            SampleOutcome::Correct => (Tone::Good, "correct"),
+            SampleOutcome::Wrong => (Tone::Bad, "wrong"),
+            SampleOutcome::Error => (Tone::Unsure, "error"),
+            SampleOutcome::Unscored => (Tone::Faint, "unscored"),
+            SampleOutcome::Skipped => (Tone::Faint, "skipped"),
+        };
+        let changed = match self.flips.get(&sample.id) {
+            Some(true) => ", was right in the baseline",
+            Some(false) => ", was wrong in the baseline",
+            None => "",
+        };
+        cells.push(Line::default().toned(tone, word).plain(changed));
+        cells.push(sample.why.as_str().into());
+        cells
+    }
+}

@@ -1,0 +1,173 @@
+//! The figures of each scorer.
+
+use super::accuracy;
+use super::slices::in_order;
+use super::source::{Source, number};
+use crate::figure::{Interval, Scale, Share, ci95, or_dash, part_of};
+use crate::report::document::{Align, Block, IntervalScale, Intervals, Table};
+use crate::verdict::summary::{ScorerSummary, Summary};
+
+/// So many disagreements are listed.
+const LISTED: usize = 20;
+
+/// The accuracy of each scorer, the deciding one first; in full with their means, by slice, and where they disagree.
+pub(super) fn scorers(source: &Source<'_>) -> Vec<Block> {
+    let summary = source.summary;
+    if source.is_brief() {
+        return brief(source).into_iter().collect();
+    }
+    let mut blocks = Vec::new();
+    if summary.scorers.len() > 1 {
+        let rows = in_rank(source).into_iter().map(|(name, of)| {
+            let note = format!("{} of {}", of.correct, of.scored);
+            accuracy::row(
+                title(name, source),
+                of.accuracy,
+                of.accuracy_bounds,
+                of.accuracy_ci95,
+                note,
+            )
+        });
+        blocks.push(Block::section("Scorers"));
+        blocks.push(Block::Intervals(Intervals {
+            caption: "By scorer".to_owned(),
+            heads: ["", ci95!("accuracy, "), "correct"].map(str::to_owned),
+            scale: IntervalScale::SHARES,
+            rows: rows.collect(),
+        }));
+        by_slice(summary, &mut blocks);
+        disagreements(source, &mut blocks);
+    }
+    means(source, &mut blocks);
+    blocks
+}
+
+fn in_rank<'a>(source: &Source<'a>) -> Vec<(&'a String, &'a ScorerSummary)> {
+    let mut scorers: Vec<_> = source.summary.scorers.iter().collect();
+    scorers.sort_by_key(|(name, _)| !source.decides(name));
+    scorers
+}
+
+fn title(name: &str, source: &Source<'_>) -> String {
+    let decides = if source.decides(name) {
+        " (decides)"
+    } else {
+        ""
+    };
+    let uncalibrated = match source.summary.is_uncalibrated(name) {
+        true => ", uncalibrated",
+        false => "",
+    };
+    format!("{name}{decides}{uncalibrated}")
+}
+
+fn brief(source: &Source<'_>) -> Option<Block> {
+    let mut table = Table::of_numbers(["scorer", "correct", "accuracy", ci95!(), "mean", ""]);
+    for (name, scorer) in in_rank(source) {
+        let interval = scorer.accuracy_ci95.filter(|_| scorer.errors == 0);
+        let mean = scorer.means.get("value");
+        let shown = accuracy::shown(scorer.accuracy, scorer.accuracy_bounds);
+        table.row([
+            title(name, source),
+            format!("{} of {}", scorer.correct, scorer.scored),
+            shown.unwrap_or("-".to_owned()),
+            or_dash(interval.map(|ci95| Interval(ci95.map(Share)))),
+            or_dash(mean.map(|mean| Scale(*mean, 3))),
+            match scorer.errors {
+                0 => String::new(),
+                errors => format!("{errors} not judged"),
+            },
+        ]);
+    }
+    table.block().filter(|_| source.summary.scorers.len() > 1)
+}
+
+/// The accuracy of each scorer in each slice.
+fn by_slice(summary: &Summary, blocks: &mut Vec<Block>) {
+    for (dimension, values) in &summary.slices {
+        let heads = std::iter::once(dimension).chain(summary.scorers.keys());
+        let mut table = Table::of_numbers(heads.map(String::as_str));
+        for (value, group) in in_order(values) {
+            let share = |name: &String| {
+                let scorer = group.scorers.get(name);
+                let shown = scorer.and_then(|it| accuracy::shown(it.accuracy, it.accuracy_bounds));
+                shown.unwrap_or("-".to_owned())
+            };
+            let cells = summary.scorers.keys().map(share);
+            table.row(std::iter::once(value.clone()).chain(cells));
+        }
+        blocks.push(Block::Heading(3, format!("Scorers by {dimension}")));
+        blocks.push(Block::Table(table));
+    }
+}
+
+/// Where another scorer contradicts the one that decides.
+fn disagreements(source: &Source<'_>, blocks: &mut Vec<Block>) {
+    let Some((_, figures)) = source.run else {
+        return;
+    };
+    let mut table = Table::new(&[
+        ("the one that decides", Align::Left),
+        ("the other", Align::Left),
+        ("answers", Align::Left),
+        ("samples", Align::Left),
+    ]);
+    let found = |accepts: bool| if accepts { "accepts" } else { "rejects" };
+    for group in figures.failures.disagreements.iter().take(LISTED) {
+        let decides = group.scorer.as_deref().unwrap_or("-");
+        table.row([
+            format!("{decides} {}", found(group.accepted)),
+            format!("{} {}", group.other, found(!group.accepted)),
+            part_of(group.count, source.summary.scored, "answers"),
+            super::problems::named(&group.ids, group.count),
+        ]);
+    }
+    if let Some(table) = table.block() {
+        blocks.push(Block::Heading(3, "Where they disagree".to_owned()));
+        blocks.push(table);
+    }
+}
+
+/// The means of what scorers tell besides.
+fn means(source: &Source<'_>, blocks: &mut Vec<Block>) {
+    let mut table = Table::of_numbers(["mean of", "mean"]);
+    for (name, mean) in &source.summary.means {
+        table.row([name.clone(), number(*mean)]);
+    }
+    for (name, scorer) in in_rank(source) {
+        let value = scorer.means.get("value").filter(|_| !source.decides(name));
+        if let Some(mean) = value {
+            table.row([format!("{name} value"), number(*mean)]);
+        }
+    }
+    if let Some(table) = table.block() {
+        blocks.push(Block::section("Means"));
+        blocks.push(table);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::section::Detail;
+    use crate::report::section::tests::on_terminal;
+    use crate::verdict::summary::tests::judged;
+
+    #[test]
+    fn several_scorers_are_a_table() {
+        let records = [
+            judged("a", &[("gaia", Some(true)), ("exact", Some(false))]),
+            judged("b", &[("gaia", Some(true)), ("exact", None)]),
+        ];
+        let mut summary = Summary::of("e", &records);
+        summary.scorer = Some("gaia".to_owned());
+        let out = on_terminal(scorers(&Source::of(&summary, Detail::Brief)));
+        let expect = [
+            "  scorer          correct         accuracy      95 % interval   mean",
+            "  gaia (decides)   2 of 2          100.0 %  34.2 % to 100.0 %  1.000",
+            "  exact            0 of 1  0.0 % to 50.0 %                  -  0.000  1 not judged",
+            "",
+        ];
+        assert_eq!(out, expect.join("\n"));
+    }
+}
