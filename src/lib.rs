@@ -117,6 +117,7 @@
 //! | `tokio` | async closures as agents |
 //! | `http` | the agents `openai` and `http`, the scorer `semantic`, datasets of the Hub |
 //! | `parquet` | datasets in `.parquet` files, the format of GAIA |
+//! | `command` | what the command `cargo evaltest` builds on, without a promise of stability |
 //! | `bfcl` | the Berkeley Function Calling Leaderboard and the scorers `ast_match` and `trajectory` |
 //! | `inspect` | logs of Inspect, for the command |
 //! | `math` | formulas of TeX as MathML where people review, for the command |
@@ -126,6 +127,16 @@
 #![warn(missing_docs)]
 // docs.rs says at each item which feature it needs; it sets `docsrs` and builds with a nightly compiler.
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// Whole modules that only the command uses are left out without it. What it uses of the others stays in them.
+#![cfg_attr(
+    not(feature = "command"),
+    expect(
+        dead_code,
+        unreachable_pub,
+        unused_imports,
+        reason = "the command uses more of these modules than a test does"
+    )
+)]
 
 mod error;
 mod exit;
@@ -139,6 +150,7 @@ mod figure;
 
 mod system;
 
+#[cfg(feature = "command")]
 mod serve;
 
 mod data;
@@ -173,14 +185,18 @@ mod eval;
 
 mod run;
 
+#[cfg(feature = "command")]
 mod generate;
 
+#[cfg(feature = "command")]
 mod review;
 
+#[cfg(feature = "command")]
 mod flow;
 
 mod harness;
 
+#[cfg(feature = "command")]
 pub mod engine;
 
 pub mod summary {

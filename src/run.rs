@@ -33,6 +33,7 @@ mod balance;
 mod begun;
 mod bench;
 mod cached;
+#[cfg(feature = "command")]
 pub(crate) mod calibrate;
 mod calibrations;
 mod cut;

@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::text::hash::Hasher;
 use crate::text::name::file_name;
 
+#[cfg(feature = "command")]
 mod accept;
 pub(crate) mod assertion;
 mod attributes;
@@ -27,6 +28,7 @@ mod pool;
 mod read;
 pub(crate) mod update;
 
+#[cfg(feature = "command")]
 pub use accept::{Acceptance, Accepted, accept};
 pub use attributes::{ATTRIBUTES, ATTRIBUTES_FILE};
 pub(crate) use baseline::{

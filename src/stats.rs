@@ -7,6 +7,7 @@
 mod accuracy;
 mod alpha;
 mod binomial;
+#[cfg(feature = "command")]
 mod bootstrap;
 mod bounded;
 mod clusters;
@@ -23,9 +24,11 @@ mod kappa;
 mod law;
 mod mann_kendall;
 mod mean;
+#[cfg(feature = "command")]
 mod multinomial;
 mod normal;
 mod pass;
+#[cfg(feature = "command")]
 mod pettitt;
 mod plan;
 mod powered;
@@ -45,6 +48,7 @@ mod whole_runs;
 pub use accuracy::accuracy_interval;
 pub(crate) use accuracy::chance_of_less;
 pub(crate) use alpha::{Alphas, Unit, scaled};
+#[cfg(feature = "command")]
 pub(crate) use bootstrap::{DRAWS, bootstrap95};
 pub(crate) use bounded::BoundedMean;
 pub(crate) use clusters::Clusters;
@@ -64,8 +68,10 @@ pub(crate) use holm::holm;
 pub(crate) use kappa::Kappas;
 pub(crate) use mann_kendall::falls;
 pub(crate) use mean::{MeanEstimate, RunningMean, grouped_mean95};
+#[cfg(feature = "command")]
 pub use multinomial::{SharesTest, SharesTestKind, shares_test};
 pub(crate) use pass::{pass_at, pass_hat};
+#[cfg(feature = "command")]
 pub(crate) use pettitt::change_points;
 pub use plan::WantedDrop;
 pub(crate) use powered::{

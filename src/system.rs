@@ -31,6 +31,7 @@ pub(crate) mod sandbox;
 
 pub(crate) mod orphans;
 
+#[cfg(feature = "command")]
 pub(crate) mod loopback;
 pub(crate) mod random;
 

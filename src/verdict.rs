@@ -27,8 +27,10 @@ pub(crate) mod facts;
 pub(crate) mod gather;
 
 pub(crate) mod check;
+#[cfg(feature = "command")]
 pub(crate) mod compare;
 pub(crate) mod conclude;
 pub(crate) mod run;
 
+#[cfg(feature = "command")]
 pub(crate) mod trend;

@@ -1,10 +1,15 @@
 //! What a run looks like on a terminal or in a CI log.
 
+#[cfg(feature = "command")]
 pub mod compare;
+#[cfg(feature = "command")]
 pub mod matrix;
 mod next;
+#[cfg(feature = "command")]
 pub mod overview;
+#[cfg(feature = "command")]
 pub mod runs;
+#[cfg(feature = "command")]
 pub mod trend;
 pub mod troubles;
 

@@ -20,6 +20,7 @@ mod entry;
 pub(crate) mod key;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "command")]
 mod upkeep;
 
 use std::path::{Path, PathBuf};
@@ -27,7 +28,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+#[cfg(feature = "command")]
 pub use upkeep::{Cleared, Contents};
+#[cfg(feature = "command")]
 pub use upkeep::{clear, contents};
 
 /// The folder of answers below that of runs.

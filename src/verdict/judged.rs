@@ -5,13 +5,17 @@
 //! that are nothing over nothing are `None`. The same of the judge of a run, whose answers people labelled: what it says of
 //! each ([`items`]), what people say of it ([`people`]), and the means that this corrects ([`calibrated`]).
 
+#[cfg(feature = "command")]
 pub(crate) mod agreement;
 pub(crate) mod calibrated;
 pub(crate) mod calibration;
+#[cfg(feature = "command")]
 pub(crate) mod correct;
 pub(crate) mod items;
 pub(crate) mod pairs;
+#[cfg(feature = "command")]
 pub(crate) mod people;
+#[cfg(feature = "command")]
 pub(crate) mod points;
 #[cfg(test)]
 mod tests;

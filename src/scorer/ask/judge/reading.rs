@@ -9,6 +9,7 @@
 //! `patterns`, `rating` and `hello` read as published programs do.
 
 mod choices;
+#[cfg(feature = "command")]
 mod hello;
 mod lines;
 mod name;
@@ -23,6 +24,7 @@ use serde_json::{Map, Value};
 
 pub use crate::data::Unread;
 pub use choices::choices;
+#[cfg(feature = "command")]
 pub use hello::{helloagents_judge, helloagents_winner};
 pub use patterns::{pattern, patterns};
 pub use rating::rating;
