@@ -8,14 +8,8 @@
 
 pub(crate) mod crash;
 pub(crate) mod fault;
-pub(crate) mod half;
-pub(crate) mod integer;
-pub(crate) mod printable;
-pub(crate) mod repr;
-pub(crate) mod value;
 
 pub(crate) mod json;
-mod keyword;
 pub(crate) mod python_regex;
 
 pub(crate) mod syntax_tree;
@@ -30,8 +24,6 @@ pub(crate) mod javascript;
 pub(crate) mod javascript_values;
 pub(crate) mod json_calls;
 pub(crate) mod xml;
-mod xml_names;
-mod xml_namespaces;
 
 #[cfg(test)]
 mod tests;
@@ -40,9 +32,8 @@ pub(crate) mod decode;
 pub(crate) mod read;
 
 pub use decode::CallFormat;
-pub use integer::Int;
-pub use json::JsonFault;
+pub use evaltest_python_constants::{Dict, Int, TooManyDigits, Value};
+pub(crate) use evaltest_python_constants::{half, repr_list, repr_str};
+pub(crate) use fault::DecodeResult;
+pub use json::{JsonFault, JsonValue};
 pub(crate) use read::are_calls;
-pub use repr::TooManyDigits;
-pub(crate) use repr::repr_str;
-pub use value::{Dict, Value};

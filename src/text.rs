@@ -12,13 +12,12 @@ mod js;
 mod json;
 pub(crate) mod json_cursor;
 mod json_line;
-mod lower;
 pub(crate) mod name;
 pub(crate) mod near_copy;
-mod number;
 pub(crate) mod number_words;
 mod pattern;
 mod punctuation;
+mod python;
 pub(crate) mod redact;
 pub(crate) mod setting;
 mod shown;
@@ -35,11 +34,9 @@ pub use json::is_json_plain;
 pub(crate) use json::json_special;
 pub(crate) use json_line::{EscapedLineEnds, json_line};
 pub use json_line::{escape_line_ends, shown_json};
-pub(crate) use lower::push_py_lower;
-pub(crate) use lower::py_lower;
-pub(crate) use number::{py_digit, py_float, py_repr_float};
 pub(crate) use pattern::{MatchScope, compile};
 pub(crate) use punctuation::without_punctuation;
+pub(crate) use python::{is_py_space, push_py_lower, py_digit, py_float, py_lower, py_repr_float};
 pub(crate) use shown::quoted;
 pub use shown::{clean, clean_lines, excerpt, shell_word};
 pub(crate) use snippet::snippet;
@@ -48,14 +45,6 @@ pub(crate) use word::is_py_word;
 #[cfg(feature = "bfcl")]
 pub(crate) use word::py_word_class;
 
-/// Whether Python's `str.isspace` holds, which is also `\s` of its regular expressions and what
-/// `str.strip()` and `str.split()` cut at.
-///
-/// Unlike [`char::is_whitespace`] it includes the four ASCII separators U+001C to U+001F.
-pub(crate) fn is_py_space(c: char) -> bool {
-    matches!(c, '\x1c'..='\x1f') || c.is_whitespace()
-}
-
 /// Whether the character is in Python's `string.punctuation`: the 32 of ASCII, none of Unicode's.
 pub(crate) fn is_py_punct(c: char) -> bool {
     c.is_ascii_punctuation()
@@ -63,6 +52,8 @@ pub(crate) fn is_py_punct(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{HashMap, HashSet};
+
     use super::*;
     use crate::tests::{needs, parity};
 
@@ -85,6 +76,49 @@ mod tests {
             let space = spaces.iter().any(|run| (run.0..=run.1).contains(&code));
             assert_eq!(is_py_space(c), space, "{c:?}");
             assert_eq!(is_py_punct(c), punctuation.contains(c), "{c:?}");
+        }
+    }
+
+    #[needs(data = "unicode/python_tables.json")]
+    #[test]
+    fn every_code_point_counts_as_in_python() {
+        let tables = parity::json("unicode/python_tables.json");
+        let decimals: Vec<(u32, u8)> = parity::get(&tables, "py_decimal");
+        let decimals: HashMap<u32, u8> = decimals.into_iter().collect();
+        let stripped: HashSet<u32> = parity::get(&tables, "py_float_strip");
+        let mut text = String::new();
+        for c in '\0'..=char::MAX {
+            let code = u32::from(c);
+            let ascii = c.to_digit(10).and_then(|value| u8::try_from(value).ok());
+            let digit = decimals.get(&code).copied().or(ascii);
+            assert_eq!(py_digit(c), digit, "{c:?}");
+            text.clear();
+            text.push(c);
+            assert_eq!(py_float(&text), digit.map(f64::from), "{c:?}");
+            text.push('1');
+            text.push(c);
+            let around = stripped.contains(&code).then_some(1.0);
+            let around = around.or(digit.map(|value| f64::from(value) * 101.0 + 10.0));
+            assert_eq!(py_float(&text), around, "{c:?}");
+        }
+    }
+
+    #[needs(data = "unicode/python_tables.json")]
+    #[test]
+    fn every_code_point_is_lowered_as_python_does() {
+        let tables = parity::json("unicode/python_tables.json");
+        let table: HashMap<u32, Vec<u32>> = parity::get(&tables, "py_lower");
+        for c in '\0'..=char::MAX {
+            let (code, got) = (u32::from(c), py_lower(c.encode_utf8(&mut [0; 4])));
+            let alone = [code];
+            let expect = table.get(&code).map_or(&alone[..], Vec::as_slice);
+            assert!(
+                got.chars().map(u32::from).eq(expect.iter().copied()),
+                "{c:?}"
+            );
+            let mut pushed = String::new();
+            push_py_lower(&mut pushed, c);
+            assert_eq!(pushed, got);
         }
     }
 }

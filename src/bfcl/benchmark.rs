@@ -26,6 +26,7 @@ use super::form::{FORM, FORMAT_SENSITIVITY, ORIGINAL, PromptForm};
 use crate::benchmark::{Benchmark, CategoryCount, CountsRecords, RunningMetrics, collected};
 use crate::bfcl::checker;
 use crate::bfcl::data::{BfclQuestion, Category, Data};
+use crate::calls::JsonValue as _;
 use crate::data::dataset::{Filter, TakePlaced};
 use crate::data::{Record, Sample, Target, hub};
 use crate::error::{Error, Result, Under, nearest};

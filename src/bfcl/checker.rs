@@ -3,7 +3,7 @@
 //!
 //! ```
 //! use evaltest::engine::leaderboard::bfcl::checker::{AnswerKey, CheckRequest, ModelAnswer, check};
-//! use evaltest::engine::leaderboard::calls::Value;
+//! use evaltest::engine::leaderboard::calls::{JsonValue as _, Value};
 //!
 //! let functions = r#"[{"name": "math.add", "parameters": {
 //!     "type": "dict",

@@ -46,7 +46,7 @@ use serde_json::Value as Json;
 use crate::bfcl::benchmark::aggregates::CategoryCounts;
 use crate::bfcl::data::{Category, CategoryGroup};
 use crate::bfcl::form::FORMAT_SENSITIVITY;
-use crate::calls::Value;
+use crate::calls::{JsonValue as _, Value};
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
 use crate::store::Manifest;

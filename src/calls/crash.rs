@@ -1,6 +1,6 @@
 //! Where the official program dies of an exception instead of giving a verdict.
 
-use crate::calls::repr::TooManyDigits;
+use crate::calls::TooManyDigits;
 
 /// The exception, as Python names it. The answer is wrong with `checker_crash_in_official`.
 #[derive(Clone, Debug, PartialEq, Eq)]

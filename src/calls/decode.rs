@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::fault::{DecodeResult, encoded};
 use super::half;
 use super::json::JsonFault;
-use super::value::{Dict, Value};
+use super::{Dict, JsonValue as _, Value};
 use super::{java, javascript, json_calls, python, xml};
 use crate::text::is_py_space;
 

@@ -1,7 +1,6 @@
 //! Shortcuts: what the parsers of whole languages would say of a text, in a fraction of the time.
 //!
 //! * [`plain_python`], [`plain_call`]: the calls that nearly all answers are, read without a syntax tree;
-//! * [`sequence`]: what is no Python by two signs side by side;
 //! * [`hopeless`]: what is no Java or JavaScript by a look at its signs;
 //! * [`outlook`], [`beginnings`]: a text after whose beginning a parser mends nothing any more.
 //!
@@ -17,19 +16,17 @@ mod hopeless;
 mod outlook;
 mod plain_call;
 mod plain_python;
-mod sequence;
 #[cfg(test)]
 pub(crate) mod switch;
 #[cfg(test)]
 mod tests;
 
+use super::Value;
 use super::fault::{DecodeResult, no_call};
-use super::value::Value;
 use plain_python::Plain;
 
 pub(super) use beginnings::{Beginnings, Reach};
 pub(super) use outlook::Outlook;
-pub(super) use sequence::{Last, Next};
 
 /// Whether the folder is used; only tests switch it off.
 #[cfg(not(test))]
@@ -59,11 +56,6 @@ pub(super) fn java_call(text: &str) -> Option<Value> {
 /// A whole JavaScript text that is one call, or an object in its place.
 pub(super) fn javascript_call(text: &str) -> Option<Value> {
     is_on().then(|| plain_call::javascript(text))?
-}
-
-/// Whether what comes next in a text cannot stand behind what was last, in Python.
-pub(super) fn cannot_follow(last: Last, next: Next) -> bool {
-    is_on() && next.cannot_follow(last)
 }
 
 /// Whether a text has no Java tree for certain.

@@ -6,7 +6,7 @@ use super::fast;
 use super::fault::{DecodeFault, DecodeResult};
 use super::javascript::insert_once;
 use super::syntax_tree::{self, children};
-use super::value::{Dict, Value};
+use super::{Dict, Value};
 
 /// Calls that Python may nest, less those of the official program. A level of the search takes one, a
 /// level of a value two.

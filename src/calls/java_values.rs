@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::Int;
 use super::half;
-use super::integer::Int;
 use super::python_regex::{decimal, integer, pattern};
-use super::value::{Dict, Value};
+use super::{Dict, Value};
 use crate::calls::crash::Crash;
 use crate::text::{is_py_space, py_float};
 

@@ -5,7 +5,7 @@ use tree_sitter::{Node, Tree};
 use super::fast;
 use super::fault::{DecodeFault, DecodeResult};
 use super::syntax_tree::{self, children};
-use super::value::{Dict, Value};
+use super::{Dict, Value};
 
 /// The first statement that is a call: `[{name: {argument: text}}]`, or `None` without one.
 pub(super) fn calls(text: &str) -> DecodeResult<Value> {

@@ -4,9 +4,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::integer::Int;
+use super::Int;
 use super::python_regex::{fraction, integer, pattern};
-use super::value::{Dict, Value};
+use super::{Dict, Value};
 use crate::calls::crash::Crash;
 use crate::text::{is_py_space, py_float};
 

@@ -10,8 +10,8 @@ use std::borrow::Cow;
 use serde_json::Number;
 
 use super::half;
-use super::integer::{Int, MAX_DIGITS};
-use super::value::{Dict, Value};
+use super::python::MAX_DIGITS;
+use super::{Dict, Int, Value};
 use crate::text::json_cursor::{Cursor, JsonWord, Unexpected};
 use crate::text::py_repr_float;
 pub(crate) use text::write_text;
@@ -30,15 +30,40 @@ pub enum JsonFault {
 /// Python's recursion limit of 1000, less what the official program has on its stack.
 const MAX_DEPTH: usize = 985;
 
-impl Value {
+/// Python's `json` module, for values.
+pub trait JsonValue: Sized {
     /// Python's `json.loads`.
-    pub fn from_json(text: &str) -> Result<Self, JsonFault> {
+    fn from_json(text: &str) -> Result<Self, JsonFault>;
+
+    /// The same of a text of a value.
+    fn from_kept_json(text: &str) -> Result<Self, JsonFault>;
+
+    /// The text of a JSON string, from what stands between its quotes.
+    fn from_json_string(escaped: &str) -> Result<Self, JsonFault>;
+
+    /// The JSON that a text starts with, and where it, or what can be read of it, ends.
+    fn from_json_start(text: &str) -> (Result<Self, JsonFault>, usize);
+
+    /// As JSON for reports. What JSON cannot hold becomes text: integers beyond 64 bits, infinities, bytes.
+    fn to_json(&self) -> serde_json::Value;
+
+    /// Python's `json.dumps(value, ensure_ascii=False, default=str)`.
+    fn to_json_text(&self) -> String;
+
+    /// As [`Value::to_json_text`], but JSON of the standard: what is no finite number becomes a text.
+    fn write_standard_json(&self, out: &mut String);
+
+    /// A value that serde has read; used for data files.
+    fn from_serde(json: &serde_json::Value) -> Self;
+}
+
+impl JsonValue for Value {
+    fn from_json(text: &str) -> Result<Self, JsonFault> {
         Self::from_kept_json(&half::keep(text))
     }
 
-    /// The same of a text of a value.
-    pub(crate) fn from_kept_json(text: &str) -> Result<Self, JsonFault> {
-        let (value, end) = Self::from_kept_json_start(text);
+    fn from_kept_json(text: &str) -> Result<Self, JsonFault> {
+        let (value, end) = kept_json_start(text);
         let value = value?;
         if text[end..]
             .trim_start_matches([' ', '\t', '\n', '\r'])
@@ -49,8 +74,7 @@ impl Value {
         Err(JsonFault::Syntax)
     }
 
-    /// The text of a JSON string, from what stands between its quotes.
-    pub fn from_json_string(escaped: &str) -> Result<Self, JsonFault> {
+    fn from_json_string(escaped: &str) -> Result<Self, JsonFault> {
         let mut text = String::with_capacity(escaped.len());
         let escaped = half::keep(escaped);
         let mut cursor = Cursor::new(&escaped, Vec::new());
@@ -60,22 +84,13 @@ impl Value {
         Ok(Self::Str(text))
     }
 
-    /// The JSON that a text starts with, and where it, or what can be read of it, ends.
-    pub(crate) fn from_json_start(text: &str) -> (Result<Self, JsonFault>, usize) {
+    fn from_json_start(text: &str) -> (Result<Self, JsonFault>, usize) {
         let kept = half::keep(text);
-        let (value, end) = Self::from_kept_json_start(&kept);
+        let (value, end) = kept_json_start(&kept);
         (value, half::readable(&kept[..end]).len().min(text.len()))
     }
 
-    fn from_kept_json_start(text: &str) -> (Result<Self, JsonFault>, usize) {
-        let mut reader = JsonReader(Cursor::new(text, Vec::new()));
-        reader.0.skip_space();
-        let value = reader.value(0);
-        (value, reader.0.place())
-    }
-
-    /// As JSON for reports. What JSON cannot hold becomes text: integers beyond 64 bits, infinities, bytes.
-    pub fn to_json(&self) -> serde_json::Value {
+    fn to_json(&self) -> serde_json::Value {
         use serde_json::Value as Json;
         match self {
             Self::None => Json::Null,
@@ -103,50 +118,76 @@ impl Value {
         }
     }
 
-    /// Python's `json.dumps(value, ensure_ascii=False, default=str)`.
-    pub fn to_json_text(&self) -> String {
+    fn to_json_text(&self) -> String {
         let mut out = String::new();
-        self.write_json(write_not_finite, &mut out);
+        write_json(self, write_not_finite, &mut out);
         out
     }
 
-    /// As [`Value::to_json_text`], but JSON of the standard: what is no finite number becomes a text.
-    pub(crate) fn write_standard_json(&self, out: &mut String) {
-        self.write_json(|value, out| write_text(&py_repr_float(value), out), out);
+    fn write_standard_json(&self, out: &mut String) {
+        write_json(
+            self,
+            |value, out| write_text(&py_repr_float(value), out),
+            out,
+        );
     }
 
-    fn write_json(&self, not_finite: NotFinite, out: &mut String) {
-        match self {
-            Self::None => out.push_str("null"),
-            Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-            Self::Int(value) => match value.to_i64() {
-                Some(small) => out.push_str(itoa::Buffer::new().format(small)),
-                None => out.push_str(value.to_text().as_deref().unwrap_or("null")),
-            },
-            Self::Float(value) if !value.is_finite() => not_finite(*value, out),
-            Self::Float(value) => out.push_str(&py_repr_float(*value)),
-            Self::Str(text) => write_text(text, out),
-            Self::List(items) | Self::Tuple(items) => {
-                out.push('[');
-                for (place, item) in items.iter().enumerate() {
-                    out.push_str(if place > 0 { ", " } else { "" });
-                    item.write_json(not_finite, out);
-                }
-                out.push(']');
+    fn from_serde(json: &serde_json::Value) -> Self {
+        use serde_json::Value as Json;
+        match json {
+            Json::Null => Self::None,
+            Json::Bool(value) => Self::Bool(*value),
+            Json::Number(number) => number_from(number),
+            Json::String(text) => Self::text(text),
+            Json::Array(items) => Self::List(items.iter().map(Self::from_serde).collect()),
+            Json::Object(entries) => Self::Dict(
+                entries
+                    .iter()
+                    .map(|(key, value)| (Self::text(key), Self::from_serde(value)))
+                    .collect(),
+            ),
+        }
+    }
+}
+
+fn kept_json_start(text: &str) -> (Result<Value, JsonFault>, usize) {
+    let mut reader = JsonReader(Cursor::new(text, Vec::new()));
+    reader.0.skip_space();
+    let value = reader.value(0);
+    (value, reader.0.place())
+}
+
+fn write_json(value: &Value, not_finite: NotFinite, out: &mut String) {
+    match value {
+        Value::None => out.push_str("null"),
+        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Value::Int(value) => match value.to_i64() {
+            Some(small) => out.push_str(itoa::Buffer::new().format(small)),
+            None => out.push_str(value.to_text().as_deref().unwrap_or("null")),
+        },
+        Value::Float(value) if !value.is_finite() => not_finite(*value, out),
+        Value::Float(value) => out.push_str(&py_repr_float(*value)),
+        Value::Str(text) => write_text(text, out),
+        Value::List(items) | Value::Tuple(items) => {
+            out.push('[');
+            for (place, item) in items.iter().enumerate() {
+                out.push_str(if place > 0 { ", " } else { "" });
+                write_json(item, not_finite, out);
             }
-            Self::Dict(dict) => {
-                out.push('{');
-                for (place, (key, value)) in dict.iter().enumerate() {
-                    out.push_str(if place > 0 { ", " } else { "" });
-                    write_text(&key_text(key), out);
-                    out.push_str(": ");
-                    value.write_json(not_finite, out);
-                }
-                out.push('}');
+            out.push(']');
+        }
+        Value::Dict(dict) => {
+            out.push('{');
+            for (place, (key, value)) in dict.iter().enumerate() {
+                out.push_str(if place > 0 { ", " } else { "" });
+                write_text(&key_text(key), out);
+                out.push_str(": ");
+                write_json(value, not_finite, out);
             }
-            Self::Complex(..) | Self::Bytes(_) | Self::Set(_) | Self::Ellipsis => {
-                write_text(&self.repr().unwrap_or_default(), out);
-            }
+            out.push('}');
+        }
+        Value::Complex(..) | Value::Bytes(_) | Value::Set(_) | Value::Ellipsis => {
+            write_text(&value.repr().unwrap_or_default(), out);
         }
     }
 }
@@ -173,32 +214,14 @@ fn key_text(key: &Value) -> Cow<'_, str> {
     })
 }
 
-/// From values that serde has read; used for data files.
-impl From<&serde_json::Value> for Value {
-    fn from(json: &serde_json::Value) -> Self {
-        use serde_json::Value as Json;
-        match json {
-            Json::Null => Self::None,
-            Json::Bool(value) => Self::Bool(*value),
-            Json::Number(number) => number_from(number),
-            Json::String(text) => Self::text(text),
-            Json::Array(items) => Self::List(items.iter().map(Self::from).collect()),
-            Json::Object(entries) => Self::Dict(
-                entries
-                    .iter()
-                    .map(|(key, value)| (Self::text(key), Self::from(value)))
-                    .collect(),
-            ),
-        }
-    }
-}
-
 fn number_from(number: &Number) -> Value {
     if let Some(small) = number.as_i64() {
         return Value::from(small);
     }
-    if let Some(word) = number.as_u64() {
-        return Value::Int(Int::from(num_bigint::BigInt::from(word)));
+    if number.is_u64()
+        && let Some(large) = Int::from_digits(&number.to_string(), 10)
+    {
+        return Value::Int(large);
     }
     Value::Float(number.as_f64().unwrap_or(f64::NAN))
 }

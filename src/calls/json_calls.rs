@@ -2,7 +2,7 @@
 
 use super::fault::{DecodeFault, DecodeResult};
 use super::json::JsonFault;
-use super::value::{Dict, Value};
+use super::{Dict, JsonValue as _, Value};
 use crate::text::is_py_space;
 
 /// The calls in a text. A text that is no JSON holds none, which is no fault.

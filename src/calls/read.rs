@@ -11,8 +11,8 @@ mod outside;
 mod pattern;
 mod text;
 
-use crate::calls::Value;
 use crate::calls::python::PlainCall;
+use crate::calls::{JsonValue as _, Value};
 
 pub(crate) use json::calls_or_reason;
 pub(crate) use native::{native, trajectory};
@@ -46,7 +46,7 @@ pub(crate) fn are_calls(truth: &serde_json::Value) -> bool {
         }
         truth => truth.is_object(),
     };
-    is_made_of_objects && calls_or_reason(&Value::from(truth)).is_ok()
+    is_made_of_objects && calls_or_reason(&Value::from_serde(truth)).is_ok()
 }
 
 /// Calls that were found in a text, and in what form.

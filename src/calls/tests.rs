@@ -1,8 +1,8 @@
 //! What the tests of several languages share.
 
+use super::Value;
 use super::crash::Crash;
 use super::fault::DecodeResult;
-use super::value::Value;
 
 /// Asserts what is read of a text, as Python shows it; `None` for what cannot be read.
 #[track_caller]

@@ -2,14 +2,11 @@
 
 use std::borrow::Cow;
 
+use evaltest_xml_names as xml_names;
 use roxmltree::{Document, Node};
 
 use super::fault::{DecodeFault, DecodeResult};
-use super::integer::Int;
-use super::python;
-use super::value::{Dict, Value};
-use super::xml_names;
-use super::xml_namespaces;
+use super::{Dict, Int, Value, python};
 use crate::text::{is_py_space, py_float, py_lower};
 
 /// `<function name="f"><params><param name="a" value="1" type="integer"/></params></function>`; the
@@ -51,12 +48,12 @@ fn calls(
 ) -> DecodeResult<Value> {
     let malformed = || DecodeFault::new("not well-formed (invalid token)");
     let text = with_plain_line_ends(text);
-    let text = xml_namespaces::without_colons(&text).ok_or_else(malformed)?;
+    let text = xml_names::without_colons(&text).ok_or_else(malformed)?;
     let document = Document::parse(&text).map_err(|fault| DecodeFault::new(fault.to_string()))?;
     if !xml_names::are_old(&document) || xml_names::has_odd_references(&text) {
         return Err(malformed());
     }
-    if !xml_namespaces::are_bound(&document) {
+    if !xml_names::are_bound(&document) {
         return Err(DecodeFault::new("unbound prefix, or a wrong namespace"));
     }
     let mut calls = Vec::new();
@@ -81,7 +78,7 @@ fn with_plain_line_ends(text: &str) -> Cow<'_, str> {
 /// Child elements of a name, in no namespace.
 fn children<'a, 'i>(node: Node<'a, 'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
     node.children()
-        .filter(move |child| child.tag_name().name() == name && xml_namespaces::is_in_none(*child))
+        .filter(move |child| child.tag_name().name() == name && xml_names::is_in_none(*child))
 }
 
 fn attribute(node: Node<'_, '_>, name: &str) -> DecodeResult<Value> {

@@ -7,7 +7,7 @@ pub use import::{Import, Imported, Mode};
 
 /// Calls of tools, read from text.
 pub mod calls {
-    pub use crate::calls::{CallFormat, Dict, Int, JsonFault, TooManyDigits, Value};
+    pub use crate::calls::{CallFormat, Dict, Int, JsonFault, JsonValue, TooManyDigits, Value};
 
     /// Whether there are calls in a model's answer that is written so.
     pub fn can_be_read(text: &str, format: CallFormat) -> bool {

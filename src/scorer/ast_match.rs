@@ -20,8 +20,8 @@ use serde_json::{Map, Value as Json};
 
 use super::options::fingerprint;
 use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
-use crate::calls::Value;
 use crate::calls::read::{self, Call, FoundCalls, Pattern, TooComplex};
+use crate::calls::{JsonValue as _, Value};
 use crate::data::{Sample, Score, Target};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
@@ -234,7 +234,7 @@ impl AstMatch {
 
 /// The expected calls.
 fn expected(target: &Target) -> Result<Vec<Call>> {
-    read::calls_or_reason(&Value::from(&target.0)).map_err(|reason| {
+    read::calls_or_reason(&Value::from_serde(&target.0)).map_err(|reason| {
         Error::usage(format!("`ground_truth` {reason}, as scorer `{NAME}` needs it")).hint(
             "write a list of calls: `[{\"name\": \"f\", \"arguments\": {\"a\": 1}}]`, `[{\"f\": {\"a\": 1}}]` or \"f(a=1)\"",
         )

@@ -13,8 +13,8 @@ use serde_json::{Map, Value as Json, json};
 use super::ast_match::{Interner, Made, Rule, Types, documents};
 use super::options::fingerprint;
 use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
-use crate::calls::Value;
 use crate::calls::read::{self, Call, Pattern, TooComplex};
+use crate::calls::{JsonValue as _, Value};
 use crate::data::{Sample, Score, Target};
 use crate::error::{Error, Result, Under};
 use crate::scorer::extract::Extract;
@@ -245,5 +245,5 @@ fn inside(value: &Json) -> Cow<'_, Json> {
 
 /// Calls of a list, or why there are none.
 fn expected_calls(value: &Json) -> Result<Vec<Call>, String> {
-    read::calls_or_reason(&Value::from(value))
+    read::calls_or_reason(&Value::from_serde(value))
 }

@@ -82,6 +82,8 @@ fn the_repository_stands_in_one_place() {
         "Cargo.toml",
         "cargo-evaltest/Cargo.toml",
         "cargo-evaltest/javascript-grammar/Cargo.toml",
+        "cargo-evaltest/python-constants/Cargo.toml",
+        "cargo-evaltest/xml-names/Cargo.toml",
     ] {
         let manifest = read(manifest);
         assert!(manifest.contains("\nrepository.workspace = true\n"));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use evaltest::engine::leaderboard::bfcl::form::PromptForm;
-use evaltest::engine::leaderboard::calls::{CallFormat, JsonFault, Value};
+use evaltest::engine::leaderboard::calls::{CallFormat, JsonFault, JsonValue as _, Value};
 use evaltest::engine::text::Raw;
 use evaltest::{Error, Result};
 

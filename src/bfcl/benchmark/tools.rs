@@ -3,6 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::calls::{JsonValue as _, Value as Python};
+
 /// Tool definitions: `{"type": "function", "function": {name, description, parameters}}`. Names have `_` for dots, which
 /// those interfaces do not take.
 pub(super) fn of(functions: &Value, category: &str) -> Vec<Value> {
@@ -126,7 +128,7 @@ fn as_text(property: &mut Map<String, Value>, language: &str) {
         && kind == "dict"
         && let Some(properties) = property.shift_remove("properties")
     {
-        let schema = crate::calls::Value::from(&properties).to_json_text();
+        let schema = Python::from_serde(&properties).to_json_text();
         append(
             property,
             &format!(

@@ -8,7 +8,7 @@ use super::entry::{AnswerKey, Argument, Expected, FunctionDoc, PossibleValues, P
 use super::kind::{Check, Language};
 use super::verdict::{TriedCall, VerdictMessage};
 use crate::calls::crash::Crash;
-use crate::calls::repr::repr_str;
+use crate::calls::repr_str;
 use crate::calls::{Dict, Value, java_values, javascript_values};
 
 /// Why calls were refused.

@@ -1,7 +1,7 @@
 //! The rules of the check, one by one, on made-up functions.
 
 use super::*;
-use crate::calls::{Dict, Value};
+use crate::calls::{Dict, JsonValue as _, Value};
 
 /// A function `f` with a parameter `x` of a type, and the options of its ground truth.
 fn entry(kind: &str, options: &str) -> AnswerKey {

@@ -4,8 +4,8 @@ use super::entry::{PossibleValues, standard_value};
 use super::kind::PythonType;
 use super::standard::standardize;
 use crate::calls::crash::Crash;
-use crate::calls::repr::{repr_list, repr_str};
 use crate::calls::{Dict, Value, half};
+use crate::calls::{repr_list, repr_str};
 
 /// Why a value was refused: the official error type and messages.
 #[derive(Clone, Debug, PartialEq, Eq)]

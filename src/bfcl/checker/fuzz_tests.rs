@@ -1,6 +1,6 @@
 //! Answers of any size and shape get a verdict: no panic, linear time, bounded stack.
 
-use crate::calls::{CallFormat, Dict, Value};
+use crate::calls::{CallFormat, Dict, JsonValue as _, Value};
 use std::io::Write as _;
 use std::time::Duration;
 

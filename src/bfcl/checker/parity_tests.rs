@@ -6,7 +6,7 @@ use std::io::Write as _;
 use super::*;
 use crate::calls::fast::switch::both_ways;
 use crate::calls::fault::DecodeFault;
-use crate::calls::{CallFormat, Value, decode};
+use crate::calls::{CallFormat, JsonValue as _, Value, decode};
 use crate::tests::{needs, parity};
 
 /// The lines of a file of the parity data, read as Python reads them.

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::{BfclVerdict, CheckRequest, Explanation, Matched, Share, WrongParameter, explain};
-use crate::calls::Value;
 use crate::calls::json::write_text;
+use crate::calls::{JsonValue as _, Value};
 use crate::data::Score;
 
 /// A verdict with all that is told of it.

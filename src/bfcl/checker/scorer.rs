@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::{AnswerKey, CheckRequest, ModelAnswer, Report, check, official};
 use crate::bfcl::data::{Category, simple};
 use crate::bfcl::form::{FORM, ORIGINAL, PromptForm};
-use crate::calls::{CallFormat, Dict, Value};
+use crate::calls::{CallFormat, Dict, JsonValue as _, Value};
 use crate::data::{Output, Sample, Score};
 use crate::error::{Error, Result};
 use crate::scorer::options::fingerprint;
@@ -114,13 +114,13 @@ impl Scorer for BfclScorer {
         }
         let ground_truth = match &answer.target.0 {
             Json::Null => None,
-            calls => Some(simple::ground_truth(Value::from(calls))?),
+            calls => Some(simple::ground_truth(Value::from_serde(calls))?),
         };
         let functions = match answer.metadata.get("function") {
             None | Some(Json::Null) => {
                 simple::functions(ground_truth.as_ref()).unwrap_or_else(|| Value::List(Vec::new()))
             }
-            Some(functions) => Value::from(functions),
+            Some(functions) => Value::from_serde(functions),
         };
         let category = match answer.metadata.get("category").and_then(Json::as_str) {
             Some(name) => Category::named(name),

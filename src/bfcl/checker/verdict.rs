@@ -2,7 +2,7 @@
 
 use super::entry::AnswerKey;
 use crate::calls::json::write_text;
-use crate::calls::{Dict, Value};
+use crate::calls::{Dict, JsonValue as _, Value};
 
 /// The verdict on an answer.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::{AnswerKey, Category, CategoryGroup, Value, simple};
-use crate::calls::{Dict, JsonFault};
+use crate::calls::{Dict, JsonFault, JsonValue as _};
 use crate::data::dataset::{jsonl, read_text};
 use crate::error::{Error, Result};
 

@@ -2,6 +2,7 @@
 
 use super::{Category, Value};
 use crate::calls::Dict;
+use crate::calls::JsonValue as _;
 use crate::error::{Error, Result};
 
 /// Expected calls in the official form, `[{name: {argument: [values]}}]`.

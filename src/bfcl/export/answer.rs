@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::layout;
 use crate::bfcl::checker::native_calls;
-use crate::calls::Value;
+use crate::calls::{JsonValue as _, Value};
 use crate::data::{Output, Record};
 
 /// The `result` of a line.
@@ -49,7 +49,9 @@ fn turns(output: &Output) -> Value {
     for message in &output.messages {
         match message.get("role").and_then(Json::as_str) {
             // An imported result that is no conversation, such as the message of a failure.
-            Some(RESULT) => return Value::from(message.get("content").unwrap_or(&Json::Null)),
+            Some(RESULT) => {
+                return Value::from_serde(message.get("content").unwrap_or(&Json::Null));
+            }
             Some("user") => turns.push(Vec::new()),
             Some("assistant") => {
                 if turns.is_empty() {
@@ -81,7 +83,7 @@ fn step(message: &Json) -> Value {
             tool_calls: calls.clone(),
             ..Output::default()
         }),
-        _ => Value::from(message.get("content").unwrap_or(&Json::Null)),
+        _ => Value::from_serde(message.get("content").unwrap_or(&Json::Null)),
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::layout::{ExportKind, category_of};
 use crate::bfcl::checker::OfficialVerdict;
 use crate::bfcl::data::{Category, broken};
-use crate::calls::{Dict, Value};
+use crate::calls::{Dict, JsonValue as _, Value};
 use crate::data::dataset::read_text;
 use crate::error::{Error, Result, nearest};
 

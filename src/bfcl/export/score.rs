@@ -7,7 +7,7 @@ use super::layout;
 use crate::bfcl::benchmark::tools::with_hints;
 use crate::bfcl::checker::{self, AnswerKey, BfclVerdict, CRASH, CheckRequest, check};
 use crate::bfcl::form::{FORM, FORMAT_SENSITIVITY, ORIGINAL, PromptForm};
-use crate::calls::Value;
+use crate::calls::{JsonValue as _, Value};
 use crate::data::{Record, Status};
 use crate::error::Result;
 use crate::text::escape_line_ends;
@@ -36,7 +36,7 @@ pub(super) fn judge(
         category,
         model,
         result: &answer.result,
-        ground_truth: ground_truth.map(Value::from),
+        ground_truth: ground_truth.map(Value::from_serde),
     };
     let told_form = record.metadata.get(FORM).and_then(Json::as_str);
     let form = told_form.and_then(PromptForm::named);
@@ -51,7 +51,7 @@ pub(super) fn judge(
     if ground_truth.is_none() && !is_relevance {
         return Ok(None);
     }
-    let entry = AnswerKey::new(&Value::from(functions), wrong.ground_truth.as_ref());
+    let entry = AnswerKey::new(&Value::from_serde(functions), wrong.ground_truth.as_ref());
     let entry = entry.map_err(|fault| crate::Error::usage(fault).at(&record.sample_id))?;
     // Of an entry in a form the original says what is checked.
     let original = record.metadata.get(ORIGINAL).and_then(Json::as_str);
@@ -96,11 +96,11 @@ fn told(record: &Record, wrong: &Wrong<'_>) -> Option<AnswerVerdict> {
         is_crash: false,
         line: (!score.correct).then(|| {
             let error = match score.details.get("error") {
-                Some(error @ Json::Object(_)) => Value::from(error),
+                Some(error @ Json::Object(_)) => Value::from_serde(error),
                 other => dict([
                     (
                         "error_message",
-                        Value::from(other.unwrap_or(&Json::Array(Vec::new()))),
+                        Value::from_serde(other.unwrap_or(&Json::Array(Vec::new()))),
                     ),
                     ("error_type", score.reason.as_ref().into()),
                 ]),
@@ -181,14 +181,14 @@ impl Wrong<'_> {
         let mut members = vec![("id", self.record.sample_id.as_str().into())];
         let metadata = &self.record.metadata;
         if let Some(messages) = metadata.get("messages") {
-            members.push(("question", Value::List(vec![messages.into()])));
+            members.push(("question", Value::List(vec![Value::from_serde(messages)])));
         }
         if let Some(functions) = metadata.get("function") {
             // There the entry is one that was made ready for a model.
             let functions = if metadata.contains_key(FORM) {
-                Value::from(&with_hints(functions, self.category))
+                Value::from_serde(&with_hints(functions, self.category))
             } else {
-                functions.into()
+                Value::from_serde(functions)
             };
             members.push(("function", functions));
         }

@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::super::value::{Dict, Value};
+use super::super::{Dict, Value};
 use super::cursor::CodeCursor;
 
 /// Deeper lists and objects are the parser's.

@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 
-use super::super::keyword::is_keyword;
-use super::super::value::{Dict, Value};
+use super::super::python::is_keyword;
+use super::super::{Dict, Value};
 use super::cursor::CodeCursor;
 
 /// What a text turned out to be.

@@ -2,7 +2,7 @@
 
 use super::{Call, arguments, is_name};
 use crate::calls::python::plain_calls;
-use crate::calls::{Dict, Value, half};
+use crate::calls::{Dict, JsonValue as _, Value, half};
 
 /// Keys under which the name of a tool stands.
 const NAMES: [&str; 5] = ["name", "function", "tool", "tool_name", "function_name"];

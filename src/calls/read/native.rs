@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value as Json;
 
 use super::{Call, Pattern, TooComplex, json};
-use crate::calls::Value;
+use crate::calls::{JsonValue as _, Value};
 use crate::data::Output;
 
 /// Calls that were made at once.
@@ -17,7 +17,7 @@ pub(crate) fn native(output: &Output) -> Vec<Call> {
 }
 
 fn call(value: &Json) -> Call {
-    let value = Value::from(value);
+    let value = Value::from_serde(value);
     let Some(dict) = value.as_dict() else {
         return Call::default();
     };

@@ -1,8 +1,8 @@
 //! Calls in free text.
 
 use super::{Call, Effort, FoundCalls, TooComplex, json};
-use crate::calls::Value;
 use crate::calls::python::{PlainCall, literal_eval, plain_calls};
+use crate::calls::{JsonValue as _, Value};
 use crate::text::is_py_space;
 
 /// Tags that models put around calls.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::calls::Value as Python;
+use crate::calls::{JsonValue as _, Value as Python};
 use crate::scorer::tests::check::scorer;
 use crate::tests::fuzz::{Dice, fuzz};
 
@@ -239,8 +239,8 @@ fn in_turn(said: &[Plan], expected: &[Plan], ordered: bool, types: Types) -> f64
             let other = b.1.iter().find(|(other, _)| other == name);
             // Both sides come through JSON.
             other.is_some_and(|(_, other)| {
-                types.canonical(&Python::from(&value.to_json()))
-                    == types.canonical(&Python::from(&other.to_json()))
+                types.canonical(&Python::from_serde(&value.to_json()))
+                    == types.canonical(&Python::from_serde(&other.to_json()))
             })
         };
         let right = a.1.iter().filter(equal).count();

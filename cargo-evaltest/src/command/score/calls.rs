@@ -11,7 +11,7 @@ use evaltest::engine::leaderboard::bfcl::checker::{
     AnswerKey, BfclVerdict, CRASH, CheckRequest, ModelAnswer, Report, VerdictMessage, check,
 };
 use evaltest::engine::leaderboard::bfcl::data::{BfclQuestion, Data, Index};
-use evaltest::engine::leaderboard::calls::{JsonFault, Value};
+use evaltest::engine::leaderboard::calls::{JsonFault, JsonValue as _, Value};
 use evaltest::{Error, Result, Score};
 
 use super::memo::{Memo, MemoKey};

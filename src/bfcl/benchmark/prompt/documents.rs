@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value as Json};
 
-use crate::calls::Value;
+use crate::calls::{JsonValue as _, Value};
 use crate::text::py_repr_float;
 
 /// The documents in a format of [`documents`](crate::bfcl::form::PromptForm::documents).
@@ -199,7 +199,7 @@ fn text(object: &Map<String, Json>, key: &str, missing: &str) -> String {
 
 fn repr(value: &Json) -> String {
     // Only an integer of more digits than Python prints has none.
-    Value::from(value).repr().unwrap_or_default()
+    Value::from_serde(value).repr().unwrap_or_default()
 }
 
 fn parameters(function: &Map<String, Json>) -> Option<&Map<String, Json>> {

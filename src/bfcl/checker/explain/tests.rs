@@ -1,5 +1,6 @@
 use super::*;
 use crate::bfcl::checker::{ModelAnswer, check};
+use crate::calls::JsonValue as _;
 
 fn explained(category: &str, answer: &str) -> Explanation {
     let functions = r#"[{"name": "weather.get", "parameters": {"required": ["city"], "properties": {

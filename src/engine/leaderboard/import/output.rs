@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use crate::bfcl::data::Category;
 use crate::bfcl::export::{RESULT, has_steps};
-use crate::calls::{Value, half};
+use crate::calls::{JsonValue as _, Value, half};
 use crate::data::Output;
 
 /// How the official program begins a result where it got no answer.

@@ -1,0 +1,1 @@
+../../../src/text/python.rs
