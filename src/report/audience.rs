@@ -8,7 +8,8 @@ use super::document::{
 };
 use super::figures::RunFigures;
 use super::format::ReportAudience;
-use super::matrix::{matrices, rank};
+pub(super) use super::compare::letter;
+use super::matrix::{self, matrices, rank};
 use super::recommend::recommendations;
 use super::reported::ReportedRun;
 use super::section::{self, Source, accuracy, overview};
@@ -148,20 +149,11 @@ fn charts_of_all(runs: &[ReportedRun]) -> Vec<Block> {
     blocks
 }
 
-/// `A`, `B`, … `Z`, `A2`, …
-pub(super) fn letter(place: usize) -> String {
-    let letter = ('A'..='Z').nth(place % 26).unwrap_or('?');
-    match place / 26 {
-        0 => letter.to_string(),
-        more => format!("{letter}{}", more + 1),
-    }
-}
-
 /// The runs of each spec that names several agents or prompts, ranked.
 pub(super) fn rankings(runs: &[ReportedRun]) -> Vec<Document> {
     let specs = matrices(runs).into_iter();
     specs
-        .map(|runs| super::matrix::told::told(&rank(&runs)))
+        .map(|runs| matrix::document(&rank(&runs)))
         .collect()
 }
 

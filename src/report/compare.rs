@@ -239,10 +239,9 @@ pub fn compare(dirs: &[RunDir], texts: MaskedTexts) -> Result<ComparedRuns> {
 }
 
 /// `A`, `B`, … `Z`, `A2`, …
-fn letter(place: usize) -> String {
-    let letters: Vec<char> = ('A'..='Z').collect();
-    let letter = letters[place % letters.len()];
-    match place / letters.len() {
+pub(super) fn letter(place: usize) -> String {
+    let letter = ('A'..='Z').nth(place % 26).unwrap_or('?');
+    match place / 26 {
         0 => letter.to_string(),
         more => format!("{letter}{}", more + 1),
     }

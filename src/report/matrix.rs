@@ -4,14 +4,16 @@
 //! 0, its p, adjusted over all pairs, is below 0.05, and what has no verdict could not turn them round: an agent that was
 //! out is neither bad nor good at what it was not asked.
 
-mod groups;
-pub mod told;
+mod section;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::compare::{RunPair, compare};
+pub use section::document;
+
+use super::compare::{RunPair, compare, letter};
 use super::reported::{MaskedTexts, ReportedRun};
 use crate::data::Variant;
 use crate::error::Result;
@@ -151,7 +153,7 @@ pub fn rank(runs: &[ReportedRun]) -> Ranking {
     let groups = if pairs.is_empty() && known.len() > 1 {
         vec![Vec::new(); entries.len()]
     } else {
-        groups::letters(entries.len(), &known, &apart)
+        letters(entries.len(), &known, &apart)
     };
     let name = |at: usize| entries[at].manifest.eval.clone();
     for pair in pairs.iter().filter(|pair| pair.comparison.judge.is_some()) {
@@ -187,13 +189,23 @@ pub fn rank(runs: &[ReportedRun]) -> Ranking {
             finished: manifest.status == RunStatus::Finished,
         }
     });
-    let told = pairs.iter().map(|pair| {
-        let names = pair.places.map(name);
-        told(pair, names, &ranges)
+    let pairs = pairs.iter().map(|pair| {
+        let [a, b] = pair.places.map(name);
+        let figures = &pair.comparison.whole;
+        RankedPair {
+            a,
+            b,
+            n: figures.n,
+            difference: figures.difference,
+            difference_ci95: figures.difference_ci95,
+            p_two_sided: figures.p_two_sided,
+            p_holm: pair.p_holm,
+            told_apart: is_told_apart(pair, &ranges),
+        }
     });
     Ranking {
         eval,
-        pairs: told.collect(),
+        pairs: pairs.collect(),
         runs: runs.collect(),
         notices,
     }
@@ -211,20 +223,6 @@ fn pairs(entries: &[&ReportedRun], known: &[usize]) -> Result<Vec<RunPair>> {
         .into_iter()
         .map(placed)
         .collect())
-}
-
-fn told(pair: &RunPair, [a, b]: [String; 2], ranges: &[[f64; 2]]) -> RankedPair {
-    let figures = &pair.comparison.whole;
-    RankedPair {
-        a,
-        b,
-        n: figures.n,
-        difference: figures.difference,
-        difference_ci95: figures.difference_ci95,
-        p_two_sided: figures.p_two_sided,
-        p_holm: pair.p_holm,
-        told_apart: is_told_apart(pair, ranges),
-    }
 }
 
 /// From what the accuracy is at least to what it is at most.
@@ -264,6 +262,41 @@ fn unfinished(manifest: &Manifest) -> Option<String> {
     Some(format!("`{}` ended early{reason}", manifest.eval))
 }
 
+/// The groups of `count` runs, as letters. `known` are those that have verdicts, and these pairs are told apart: two runs have
+/// a letter in common where they are not. The first has `a`.
+///
+/// Source: H.-P. Piepho, *An algorithm for a letter-based representation of all-pairwise comparisons*, Journal of
+/// Computational and Graphical Statistics 13 (2004): a group that holds both of a pair becomes two, and what lies in
+/// another group goes.
+fn letters(count: usize, known: &[usize], apart: &[[usize; 2]]) -> Vec<Vec<String>> {
+    let mut groups = vec![known.iter().copied().collect::<BTreeSet<usize>>()];
+    for &[one, other] in apart {
+        let (split, whole): (Vec<_>, Vec<_>) = groups
+            .into_iter()
+            .partition(|group| group.contains(&one) && group.contains(&other));
+        groups = whole;
+        for group in split {
+            for gone in [one, other] {
+                let mut group = group.clone();
+                group.remove(&gone);
+                groups.retain(|other| !other.is_subset(&group));
+                if !groups.iter().any(|other| group.is_subset(other)) {
+                    groups.push(group);
+                }
+            }
+        }
+    }
+    groups.sort();
+    let groups = groups.iter().filter(|group| !group.is_empty()).enumerate();
+    let mut letters = vec![Vec::new(); count];
+    for (place, group) in groups {
+        for &run in group {
+            letters[run].push(letter(place).to_ascii_lowercase());
+        }
+    }
+    letters
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,5 +317,50 @@ mod tests {
             &[[1, 3], [1, 3], [1, 3]],
         );
         check(&[], &[]);
+    }
+
+    #[test]
+    fn runs_share_a_letter_where_they_are_not_told_apart() {
+        fn check(known: &[usize], apart: &[[usize; 2]], expect: &str) {
+            let found: Vec<_> = letters(4, known, apart)
+                .iter()
+                .map(|it| it.concat())
+                .collect();
+            assert_eq!(found.join(" "), expect, "{apart:?}");
+        }
+        let all = [0, 1, 2, 3];
+        check(&all, &[], "a a a a");
+        check(&all, &[[0, 3]], "a ab ab b");
+        check(&all, &[[0, 2], [0, 3], [1, 3]], "a ab bc c");
+        check(
+            &all,
+            &[[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]],
+            "a b c d",
+        );
+        check(&all, &[[0, 2], [0, 3], [1, 2], [1, 3]], "a a b b");
+        check(&[0, 2, 3], &[[0, 3], [2, 3]], "a  a b");
+        check(&[], &[], "   ");
+    }
+
+    #[test]
+    fn a_pair_shares_a_letter_if_and_only_if_it_is_not_told_apart() {
+        // All graphs on five runs.
+        let pairs: Vec<[usize; 2]> = (0..5)
+            .flat_map(|a| (a + 1..5).map(move |b| [a, b]))
+            .collect();
+        for chosen in 0..1_u32 << pairs.len() {
+            let apart = pairs.iter().enumerate();
+            let apart: Vec<_> = apart
+                .filter(|(at, _)| chosen >> at & 1 == 1)
+                .map(|(_, pair)| *pair)
+                .collect();
+            let letters = letters(5, &[0, 1, 2, 3, 4], &apart);
+            for pair in &pairs {
+                let shares = letters[pair[0]]
+                    .iter()
+                    .any(|it| letters[pair[1]].contains(it));
+                assert_eq!(shares, !apart.contains(pair), "{apart:?}");
+            }
+        }
     }
 }

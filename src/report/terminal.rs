@@ -2,8 +2,6 @@
 
 #[cfg(feature = "command")]
 pub mod compare;
-#[cfg(feature = "command")]
-pub mod matrix;
 mod next;
 #[cfg(feature = "command")]
 pub mod overview;

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use evaltest::engine::report::matrix::{Ranking, matrices, rank};
+use evaltest::engine::report::matrix::{Ranking, document, matrices, rank};
+use evaltest::engine::report::render::terminal;
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
-use evaltest::engine::report::terminal::matrix;
 use evaltest::engine::store::RunDir;
 use evaltest::{Exit, Result};
 use serde_json::{Value, json};
 
-use crate::console;
+use crate::{colour, console};
 
 /// Tells of all runs of a command at its end: as JSON, or the rankings alone. What came of the runs does not depend on it.
 pub(in crate::command) fn tell(runs: &[Value], exit: Exit, json: bool) -> Result<()> {
@@ -18,14 +18,17 @@ pub(in crate::command) fn tell(runs: &[Value], exit: Exit, json: bool) -> Result
         Vec::new()
     });
     if json {
-        let mut told = json!({ "runs": runs, "exit_code": exit });
+        let mut printed = json!({ "runs": runs, "exit_code": exit });
         if !rankings.is_empty() {
-            told["matrix"] = json!(rankings);
+            printed["matrix"] = json!(rankings);
         }
-        return console::print_json(&told);
+        return console::print_json(&printed);
     }
     let mut rankings = rankings.iter();
-    rankings.try_for_each(|ranking| console::print(|out| matrix::write(ranking, out)))
+    rankings.try_for_each(|ranking| {
+        let ranking = document(ranking);
+        console::print(|out| terminal::document(&ranking, colour::paint(), out))
+    })
 }
 
 /// One for each spec of which several variants ran, in the order in which they did.
