@@ -56,4 +56,4 @@ pub mod terminal;
 #[cfg(feature = "command")]
 pub mod trend;
 
-pub use section::{corrected_lines, pair_lines};
+pub use section::{Detail, corrected_lines, pair_lines};

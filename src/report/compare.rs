@@ -4,12 +4,11 @@
 //! pair of runs. So memory holds figures alone, however many samples there are. The texts of the few that are shown are
 //! read again ([`texts`]).
 
-pub(crate) mod figures;
 pub mod ids;
 mod join;
-pub mod page;
 mod rows;
-pub(crate) mod said;
+mod section;
+mod sentences;
 pub mod texts;
 
 use std::collections::BTreeMap;
@@ -30,6 +29,8 @@ use crate::verdict::compare::{Comparing, RunsComparison, SampleFate, holm};
 use crate::verdict::summary::{Latency, SortedLatencies, Summary, UsageTotal, timed};
 use ids::IdList;
 use join::{Joined, join};
+
+pub use section::document;
 
 /// Runs side by side, each with all that come after it.
 #[derive(Debug)]
@@ -84,21 +85,16 @@ pub struct UnpairedIds {
 
 impl UnpairedIds {
     /// Those that are not empty, each with what it has, of runs that are called like this.
-    pub(crate) fn told(&self, [a, b]: [&str; 2]) -> Vec<(String, &IdList)> {
+    fn lists(&self, [a, b]: [&ComparedRun; 2]) -> impl Iterator<Item = (String, &IdList)> {
+        let changed = "with another question, file or ground truth";
+        let without_verdict = "without a verdict in one of the two";
         let lists = [
-            (format!("only in {a}"), &self.only_in_a),
-            (format!("only in {b}"), &self.only_in_b),
-            (
-                "with another question, file or ground truth".to_owned(),
-                &self.changed,
-            ),
-            (
-                "without a verdict in one of the two".to_owned(),
-                &self.without_verdict,
-            ),
+            (format!("only in {}", a.letter), &self.only_in_a),
+            (format!("only in {}", b.letter), &self.only_in_b),
+            (changed.to_owned(), &self.changed),
+            (without_verdict.to_owned(), &self.without_verdict),
         ];
-        let told = lists.into_iter().filter(|(_, ids)| !ids.is_empty());
-        told.collect()
+        lists.into_iter().filter(|(_, ids)| !ids.is_empty())
     }
 }
 

@@ -113,22 +113,6 @@ fn without_samples(
     html::page(&title, &documents, out).map_err(|error| unwritten(&error))
 }
 
-pub(crate) fn intervals(
-    caption: &str,
-    heads: [&str; 3],
-    scale: super::document::IntervalScale,
-    rows: &[super::document::IntervalRow],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let shown = super::document::Intervals {
-        caption: caption.to_owned(),
-        heads: heads.map(str::to_owned),
-        scale,
-        rows: rows.to_vec(),
-    };
-    html::blocks(&[Block::Intervals(shown)], 1, out)
-}
-
 pub(crate) fn draw(chart: super::document::Chart, out: &mut dyn Write) -> io::Result<()> {
     html::blocks(&[Block::Chart(chart)], 1, out)
 }

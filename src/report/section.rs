@@ -28,7 +28,8 @@ pub(super) use problems::listed;
 pub(super) use reviewed::lines as reviewed_lines;
 
 pub(crate) use source::LISTED;
-pub(super) use source::{Detail, Source};
+pub use source::Detail;
+pub(super) use source::Source;
 pub use source::{errors_of, in_epoch};
 
 use super::document::Block;

@@ -1,7 +1,5 @@
 //! What a run looks like on a terminal or in a CI log.
 
-#[cfg(feature = "command")]
-pub mod compare;
 mod next;
 #[cfg(feature = "command")]
 pub mod overview;

@@ -5,22 +5,23 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use evaltest::engine::report::compare::texts::{FlipTexts, ShownFlips, WantedFlip, flip_texts};
-use evaltest::engine::report::compare::{ComparedRun, ComparedRuns, RunPair, compare, page};
+use evaltest::engine::report::compare::texts::{FlipTexts, WantedFlip, flip_texts};
+use evaltest::engine::report::compare::{ComparedRun, ComparedRuns, RunPair, compare, document};
+use evaltest::engine::report::render::{html, terminal};
 use evaltest::engine::report::reported::MaskedTexts;
-use evaltest::engine::report::terminal::compare::write;
+use evaltest::engine::report::Detail;
 use evaltest::engine::store::RunDir;
 use evaltest::engine::system::file::write_atomically_by;
-use evaltest::engine::system::project::shown as shown_path;
+use evaltest::engine::system::project::shown;
 use evaltest::engine::text::clean;
 use evaltest::{Error, Exit, Result};
 use serde::ser::{Error as _, SerializeMap};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::console;
 use crate::run_ids::typed_folder;
 use crate::runs::compared_runs;
+use crate::{colour, console};
 
 /// Compare two runs or more: by how much they differ, how sure that is, and who flipped
 ///
@@ -92,17 +93,17 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit> {
         console::print_long_json(&ComparisonJson { compared, texts })?;
         return Ok(Exit::Passed);
     }
-    let shown = if is_masked {
-        ShownFlips::Masked
-    } else {
-        ShownFlips::Texts(&texts)
-    };
+    let texts = (!is_masked).then_some(&*texts);
     let Some(file) = &args.html else {
-        console::print(|out| write(&compared, shown, out))?;
+        let document = document(&compared, texts, Detail::Brief);
+        console::print(|out| terminal::document(&document, colour::paint(), out))?;
         return Ok(Exit::Passed);
     };
-    to_file(file, |out| page::write(&compared, shown, out))?;
-    console::print(|out| writeln!(out, "{}", clean(&shown_path(file))))?;
+    let document = document(&compared, texts, Detail::Full);
+    to_file(file, |out| {
+        html::page(&document.title.clone(), &[document], out)
+    })?;
+    console::print(|out| writeln!(out, "{}", clean(&shown(file))))?;
     Ok(Exit::Passed)
 }
 

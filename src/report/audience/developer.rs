@@ -284,7 +284,7 @@ fn repeats(summary: &Summary, figures: &RunFigures, text: &mut Document) {
         for (k, estimate) in estimates.iter().filter(|(k, _)| **k > 1) {
             let bounds = estimate.low.zip(estimate.high).map(<[f64; 2]>::from);
             let error = estimate.standard_error.map(Share);
-            let shown = crate::report::accuracy::shown(estimate.value, bounds);
+            let shown = crate::report::section::accuracy::shown(estimate.value, bounds);
             table.row([
                 format!("{name}{k}"),
                 shown.unwrap_or_else(|| "-".to_owned()),

@@ -11,28 +11,6 @@ use crate::error::Result;
 use crate::store::files::RECORDS;
 use crate::store::{RunDir, read_records_where};
 
-/// What people are shown of the samples that changed sides.
-#[derive(Clone, Copy, Debug)]
-pub enum ShownFlips<'a> {
-    /// These with their texts, and the ids of all.
-    Texts(&'a [FlipTexts]),
-    /// Their ids alone, for the snapshots of the eval are masked.
-    Masked,
-}
-
-impl<'a> ShownFlips<'a> {
-    pub(crate) fn texts(self) -> &'a [FlipTexts] {
-        match self {
-            Self::Texts(texts) => texts,
-            Self::Masked => &[],
-        }
-    }
-
-    pub(crate) fn are_masked(self) -> bool {
-        matches!(self, Self::Masked)
-    }
-}
-
 /// A sample that changed sides, with both answers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]

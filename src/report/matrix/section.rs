@@ -2,7 +2,7 @@
 
 use super::{ALPHA, RankedRun, Ranking};
 use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95, or_dash};
-use crate::report::accuracy;
+use crate::report::section::accuracy;
 use crate::report::document::{Document, Table};
 
 /// The runs, the best first, and which of them are not told apart.

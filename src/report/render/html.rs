@@ -19,7 +19,7 @@ mod script;
 pub(crate) use script::{REPORT, VIEW};
 
 /// Writes a page that shows documents, and runs nothing.
-pub(crate) fn page(title: &str, documents: &[Document], out: &mut dyn Write) -> io::Result<()> {
+pub fn page(title: &str, documents: &[Document], out: &mut dyn Write) -> io::Result<()> {
     let page = HtmlPage {
         title,
         scripts: &[],

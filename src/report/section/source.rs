@@ -6,7 +6,7 @@ use crate::verdict::summary::Summary;
 
 /// How much a section says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::report) enum Detail {
+pub enum Detail {
     /// What fits on a terminal.
     Brief,
     /// Everything.

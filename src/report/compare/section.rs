@@ -1,0 +1,447 @@
+//! What a comparison of runs says.
+//!
+//! Of two runs: what came of it, where they differ, and who flipped with both answers beside each other. Of more: each by
+//! itself, and all pairs. Lists are cut, so that the size of a report does not follow that of the runs.
+
+use super::ids::IdList;
+use super::sentences::{ALPHA, contradictions, difference_cells, sentences, verdict, word_of_pair};
+use super::texts::{FlipAnswer, FlipTexts};
+use super::{ComparedRun, ComparedRuns, RunPair};
+use crate::figure::{Interval, P, Seconds, Share, Usd, ci95, or_dash};
+use crate::report::section::accuracy;
+use crate::report::document::{
+    Block, Chart, Document, Fold, IntervalRow, IntervalScale, Intervals, Line, ScatterPoint, Table,
+    Tone, list,
+};
+use crate::report::section::Detail;
+use crate::stats::as_f64;
+use crate::text::excerpt;
+use crate::verdict::check::{ComparedVerdict, PairedFigures};
+use crate::verdict::compare::RunsComparison;
+use crate::verdict::summary::VALUE;
+
+/// What a comparison says. The flips are those of two runs; `None` where nobody is to see their texts.
+pub fn document(compared: &ComparedRuns, flips: Option<&[FlipTexts]>, detail: Detail) -> Document {
+    let runs: Vec<&ComparedRun> = compared.runs.iter().collect();
+    let (title, blocks) = match (&*runs, &*compared.pairs) {
+        (&[a, b], [pair]) => (
+            verdict([a, b], &pair.comparison),
+            two([a, b], pair, flips, detail),
+        ),
+        (runs, pairs) => (format!("{} runs", runs.len()), several(runs, pairs, detail)),
+    };
+    let eval = runs.first().map_or("", |run| &*run.eval);
+    let mut document = Document::new(format!("{eval}: {title}"));
+    document.list(runs.into_iter().map(name));
+    for notice in &compared.notices {
+        document.note(Line::default().marked(notice));
+    }
+    document.blocks.extend(blocks);
+    document
+}
+
+/// `A: gaia-3f09ab of gaia, 2026-11-23 07:51, openai gpt-5`
+fn name(run: &ComparedRun) -> Line {
+    let minute = run.started_at.get(..16).unwrap_or(&run.started_at);
+    let minute = minute.replace('T', " ");
+    let line = Line::default().strong(&run.letter);
+    let line = line.plain(format!(": {} of {}, {minute}", run.run_id, run.eval));
+    let agent = [&run.agent, &run.model].into_iter().flatten();
+    agent.fold(line, |line, name| line.plain(", ").strong(name))
+}
+
+fn two(
+    runs: [&ComparedRun; 2],
+    pair: &RunPair,
+    flips: Option<&[FlipTexts]>,
+    detail: Detail,
+) -> Vec<Block> {
+    let compared = &pair.comparison;
+    let tone = match (compared.whole.verdict, &compared.judge) {
+        (ComparedVerdict::Worse, None) => Tone::Bad,
+        (ComparedVerdict::Better, None) => Tone::Good,
+        _ => Tone::Unsure,
+    };
+    let mut sentences = sentences(runs, compared).into_iter();
+    let first = sentences.next().map(|first| Line::default().strong(first));
+    let others = sentences.map(|sentence| Line::default().marked(&sentence));
+    let lines = first.into_iter().chain(others);
+    let mut blocks = Vec::new();
+    if flips.is_none() && !(pair.flips.worse.is_empty() && pair.flips.better.is_empty()) {
+        blocks.push(Block::Note(Line::default().marked(
+            "the eval masks its snapshots, so questions and answers are not shown; `--show-texts` shows them",
+        )));
+    }
+    let lines = lines.map(Block::Paragraph);
+    blocks.push(Block::Framed(tone, lines.collect()));
+    blocks.extend(differences(compared, detail));
+    blocks.extend(means(compared, detail));
+    blocks.extend(figures(&runs));
+    for (title, ids, worse) in [
+        ("Became wrong", &pair.flips.worse, true),
+        ("Became correct", &pair.flips.better, false),
+    ] {
+        if ids.is_empty() {
+            continue;
+        }
+        blocks.push(Block::section(format!("{title}: {}", ids.count())));
+        let flips = flips.unwrap_or_default().iter();
+        let flips = flips.filter(|flip| flip.worse == worse);
+        let before = blocks.len();
+        blocks.extend(flips.map(|it| flip(runs, it, detail)));
+        if ((blocks.len() - before) as u64) < ids.count() {
+            blocks.push(Block::folded(
+                Fold::Closed,
+                "All by name",
+                [names(ids, detail)],
+            ));
+        }
+    }
+    let unpaired = pair.unpaired.lists(runs).map(|(what, ids)| {
+        let title = format!("{what}: {}", ids.count());
+        Block::folded(Fold::Closed, title, [names(ids, detail)])
+    });
+    let unpaired: Vec<_> = unpaired.collect();
+    if !unpaired.is_empty() {
+        blocks.push(Block::section("Not compared"));
+        blocks.extend(unpaired);
+    }
+    blocks
+}
+
+/// So many rows of a table.
+fn most_rows(detail: Detail) -> usize {
+    match detail {
+        Detail::Brief => 20,
+        Detail::Full => 40,
+    }
+}
+
+/// Says how many rows of a table are left out, if any is.
+fn left_out(rows: usize) -> Option<Block> {
+    let line = Line::default().plain(format!("and {rows} more: "));
+    (rows > 0).then(|| Block::Paragraph(line.code("cargo evaltest compare --json")))
+}
+
+/// Where two runs differ: over all samples, by slice and by scorer, on one scale, so that one look compares them.
+fn differences(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
+    let whole = &compared.whole;
+    if whole.difference.is_none() {
+        return Vec::new();
+    }
+    let scorers = ("scorer", &compared.scorers);
+    let slices = compared.slices.iter();
+    let slices = slices.map(|(dimension, values)| (dimension.as_str(), values));
+    let (mut rows, mut more) = (vec![("all samples".to_owned(), whole)], 0);
+    for (kind, values) in slices.chain([scorers]) {
+        let mut values: Vec<_> = values.iter().collect();
+        // Level 10 comes after level 9.
+        values.sort_by_key(|(value, _)| (value.parse::<i64>().unwrap_or(i64::MAX), *value));
+        more += values.len().saturating_sub(most_rows(detail));
+        let values = values.into_iter().take(most_rows(detail));
+        rows.extend(values.map(|(value, figures)| (format!("{kind}: {value}"), figures)));
+    }
+    // What stands in the first row has sentences of its own.
+    let note = contradictions(rows.iter().skip(1).map(|(name, it)| (&**name, *it)));
+    let rows = rows.into_iter().map(|(name, it)| {
+        let p = it.p_two_sided.map(|p| format!(", {}", P(p)));
+        let [a, b] = [it.accuracy_a, it.accuracy_b].map(|share| or_dash(share.map(Share)));
+        let note = format!("{} pairs, {a} to {b}{}", it.n, p.unwrap_or_default());
+        difference(name, it, note)
+    });
+    let heads = ["", ci95!("B less A in points, "), "of"];
+    let mut blocks = vec![
+        Block::section("Difference"),
+        intervals("B less A", heads, rows.collect()),
+    ];
+    blocks.extend(note.map(|note| Block::Paragraph(Line::default().marked(&note))));
+    blocks.extend(left_out(more));
+    blocks
+}
+
+fn difference(label: String, figures: &PairedFigures, note: String) -> IntervalRow {
+    let [points, interval] = difference_cells(figures);
+    IntervalRow {
+        label,
+        value: figures.difference,
+        interval: figures.difference_ci95,
+        figures: format!("{points} ({interval})"),
+        note,
+        ..IntervalRow::default()
+    }
+}
+
+/// Differences below each other.
+fn intervals(caption: &str, heads: [&str; 3], rows: Vec<IntervalRow>) -> Block {
+    Block::Intervals(Intervals {
+        caption: caption.to_owned(),
+        heads: heads.map(str::to_owned),
+        scale: IntervalScale::differences(rows.iter().filter_map(|row| row.interval)),
+        rows,
+    })
+}
+
+/// The means of the numbers that scorers give. A score that is always 0 or 1 is the accuracy, which stands above.
+fn means(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
+    let means = compared.means.iter().flat_map(|(scorer, entries)| {
+        let entries = entries.iter();
+        let entries = entries.filter(|(name, mean)| !(mean.is_share && *name == VALUE));
+        entries.map(move |(name, mean)| (format!("{scorer} {name}"), mean))
+    });
+    let means: Vec<_> = means.collect();
+    if means.is_empty() {
+        return Vec::new();
+    }
+    let mut table = Table::of_numbers(["mean of", "pairs", "A", "B", "B less A", ci95!()]);
+    let number = |number: Option<f64>| or_dash(number.map(|it| format!("{it:.4}")));
+    let signed = |number: f64| format!("{number:+.4}");
+    for (name, mean) in means.iter().take(most_rows(detail)) {
+        table.row([
+            name.clone(),
+            mean.n.to_string(),
+            number(mean.mean_a),
+            number(mean.mean_b),
+            or_dash(mean.difference.map(signed)),
+            or_dash(mean.difference_ci95.map(|ends| Interval(ends.map(signed)))),
+        ]);
+    }
+    let mut blocks = vec![
+        Block::section("Means of what scorers give"),
+        Block::Table(table),
+    ];
+    blocks.extend(left_out(means.len().saturating_sub(most_rows(detail))));
+    blocks
+}
+
+/// What each run amounts to by itself: how right, how dear, how fast, what errored. What no run has is left out.
+fn figures(runs: &[&ComparedRun]) -> [Block; 2] {
+    let letters = runs.iter().map(|run| &*run.letter);
+    let mut table = Table::of_numbers(std::iter::once("").chain(letters));
+    let mut row = |title: &str, cell: &dyn Fn(&ComparedRun) -> Option<String>| {
+        let cells: Vec<_> = runs.iter().map(|run| cell(run)).collect();
+        if cells.iter().any(Option::is_some) {
+            let cells = cells.into_iter().map(or_dash);
+            table.row(std::iter::once(title.to_owned()).chain(cells));
+        }
+    };
+    let some = |count: u64| (count > 0).then(|| count.to_string());
+    row("samples, times epochs", &|run| {
+        (run.epochs > 1).then(|| run.samples.to_string())
+    });
+    row("samples", &|run| {
+        (run.epochs == 1).then(|| run.samples.to_string())
+    });
+    row("accuracy", &|run| {
+        accuracy::shown(run.accuracy, run.accuracy_bounds)
+    });
+    row(ci95!(), &|run| {
+        // That of what was answered would hide what was not.
+        let ends = run.accuracy_ci95.filter(|_| range(run).is_none())?;
+        Some(Interval(ends.map(Share)).to_string())
+    });
+    row("errors", &|run| Some(run.errors.to_string()));
+    let mut kinds: Vec<_> = runs.iter().flat_map(|run| run.failures.keys()).collect();
+    kinds.sort();
+    kinds.dedup();
+    for kind in kinds {
+        row(&format!("  {}", kind.replace('_', " ")), &|run| {
+            Some(run.failures.get(kind)?.to_string())
+        });
+    }
+    row("error rate", &|run| {
+        let rate = run.error_rate.filter(|rate| *rate > 0.0)?;
+        Some(Share(rate).to_string())
+    });
+    row("skipped", &|run| some(run.skipped));
+    row("from the cache", &|run| some(run.cached));
+    row("input tokens", &|run| {
+        Some(run.usage.input_tokens?.to_string())
+    });
+    row("output tokens", &|run| {
+        Some(run.usage.output_tokens?.to_string())
+    });
+    row("cost", &|run| Some(Usd(run.usage.cost_usd?).to_string()));
+    row("cost per sample", &|run| {
+        let samples = as_f64(run.usage.samples.max(1));
+        Some(Usd(run.usage.cost_usd? / samples).to_string())
+    });
+    row("cost of judges", &|run| {
+        Some(Usd(run.judge_usage?.cost_usd?).to_string())
+    });
+    row("latency p50", &|run| {
+        Some(Seconds(run.latency_s?.p50).to_string())
+    });
+    row("latency p95", &|run| {
+        Some(Seconds(run.latency_s?.p95).to_string())
+    });
+    [Block::section("Each run by itself"), Block::Table(table)]
+}
+
+/// What the accuracy could be, where a verdict is missing that may move it.
+fn range(run: &ComparedRun) -> Option<[f64; 2]> {
+    run.accuracy_bounds.filter(|[low, high]| low < high)
+}
+
+/// The first ids of a list.
+fn names(ids: &IdList, detail: Detail) -> Block {
+    let most = match detail {
+        Detail::Brief => 20,
+        Detail::Full => 200,
+    };
+    let named = ids.first().iter().take(most);
+    let more = ids.count().saturating_sub(named.len() as u64);
+    let line = named
+        .enumerate()
+        .fold(Line::default(), |line, (place, id)| {
+            let comma = if place == 0 { "" } else { ", " };
+            line.plain(comma).code(id)
+        });
+    Block::Paragraph(match more {
+        0 => line,
+        more => line
+            .plain(format!(" and {more} more: "))
+            .code("cargo evaltest compare --json"),
+    })
+}
+
+/// A sample that changed sides: what was asked, and both answers.
+fn flip([a, b]: [&ComparedRun; 2], flip: &FlipTexts, detail: Detail) -> Block {
+    let sides = [(a, &flip.a), (b, &flip.b)];
+    let id = Line::default().code(&flip.id);
+    if detail == Detail::Brief {
+        let mut facts = vec![("asked".to_owned(), excerpt(&flip.prompt).into())];
+        let truth = flip.ground_truth.as_deref();
+        facts.extend(truth.map(|truth| ("truth".to_owned(), excerpt(truth).into())));
+        for (run, side) in sides {
+            let asked = side.prompt.as_deref();
+            let asked = asked.map(|asked| (format!("{} asked", run.letter), excerpt(asked).into()));
+            facts.extend(asked);
+            let answer = side.answer.as_deref();
+            let answer = answer.map_or_else(|| "(nothing)".to_owned(), excerpt);
+            let line = Line::from(answer).plain("  (").line(correctness(side));
+            facts.push((run.letter.clone(), line.plain(")")));
+        }
+        return Block::group(id, [Block::Facts(facts)]);
+    }
+    let text = |title: &str, text: &str| {
+        let title = Line::default().toned(Tone::Faint, title);
+        [Block::Paragraph(title), Block::Verbatim(text.to_owned())]
+    };
+    let mut blocks = Vec::from(text("question", &flip.prompt));
+    blocks.extend(flip.ground_truth.iter().flat_map(|it| text("expected", it)));
+    let sides = sides.map(|(run, side)| {
+        let title = Line::default().strong(format!("{} ", run.letter));
+        let mut title = title.line(correctness(side));
+        if run.epochs > 1 {
+            title = title.toned(Tone::Faint, format!(", epoch {}", side.epoch));
+        }
+        let mut blocks = vec![Block::Paragraph(title)];
+        blocks.extend(side.prompt.iter().flat_map(|it| text("asked as", it)));
+        blocks.push(match &side.answer {
+            Some(answer) => Block::Verbatim(answer.clone()),
+            None => Block::Paragraph(Line::default().toned(Tone::Faint, "(nothing)")),
+        });
+        blocks
+    });
+    blocks.push(Block::Columns(sides.into()));
+    let first: String = flip.prompt.chars().take(100).collect();
+    let title = id.plain(" ").toned(Tone::Faint, first);
+    Block::folded(Fold::Open, title, blocks)
+}
+
+/// `wrong, mismatch`
+fn correctness(answer: &FlipAnswer) -> Line {
+    if answer.correct {
+        return Line::default().toned(Tone::Good, "correct");
+    }
+    let reason = answer.reason.as_ref();
+    let reason = reason.map_or_else(String::new, |reason| format!(", {reason}"));
+    Line::default().toned(Tone::Bad, "wrong").plain(reason)
+}
+
+/// Three runs or more, and all pairs of them.
+fn several(runs: &[&ComparedRun], pairs: &[RunPair], detail: Detail) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    if detail == Detail::Full {
+        blocks.extend(accuracies(runs));
+    }
+    let rows = pairs.iter().map(|pair| {
+        let [a, b] = pair.places.map(|place| &*runs[place].letter);
+        let p = |p: Option<f64>| or_dash(p.map(|p| P(p).cell()));
+        let figures = &pair.comparison.whole;
+        let note = format!(
+            "{} pairs, p {}, Holm {}: {}",
+            figures.n,
+            p(figures.p_two_sided),
+            p(pair.p_holm),
+            word_of_pair(pair)
+        );
+        difference(format!("{b} less {a}"), figures, note)
+    });
+    let rows: Vec<_> = rows.collect();
+    let labels = rows.iter().map(|row| &*row.label);
+    let note = contradictions(labels.zip(pairs.iter().map(|pair| &pair.comparison.whole)));
+    let heads = ["", ci95!("points, "), "what it says"];
+    blocks.push(Block::section("All pairs"));
+    blocks.push(intervals("Difference", heads, rows));
+    blocks.extend(note.map(|note| Block::Paragraph(Line::default().marked(&note))));
+    blocks.extend(list(pairs.iter().filter_map(|pair| {
+        let [a, b] = pair.places.map(|place| runs[place]);
+        let lists = pair.unpaired.lists([a, b]);
+        let lists: Vec<_> = lists
+            .map(|(what, ids)| format!("{} {what}", ids.count()))
+            .collect();
+        let names = [&b.letter, &a.letter].map(String::as_str).join(" less ");
+        (!lists.is_empty()).then(|| format!("{names} leaves out {}", lists.join(", ")))
+    })));
+    blocks.push(Block::Paragraph(Line::default().toned(
+        Tone::Faint,
+        format!(
+            "p is two-sided, and Holm adjusts it over all pairs: two runs are told apart where the interval leaves out 0 and \
+             the adjusted p is below {ALPHA}. Name two of them to see who flipped"
+        ),
+    )));
+    blocks.extend(figures(runs));
+    blocks
+}
+
+/// The accuracy of each run, and beside what it cost.
+fn accuracies(runs: &[&ComparedRun]) -> Vec<Block> {
+    let rows = runs.iter().map(|run| {
+        let shown = or_dash(accuracy::shown(run.accuracy, run.accuracy_bounds));
+        let ci95 = run.accuracy_ci95.filter(|_| range(run).is_none());
+        IntervalRow {
+            label: format!("{} {}", run.letter, run.run_id),
+            value: run.accuracy,
+            interval: run.accuracy_ci95,
+            range: range(run),
+            figures: ci95.map_or(shown.clone(), |ends| {
+                format!("{shown} ({})", Interval(ends.map(Share)))
+            }),
+            note: format!("{} of {}", run.correct, run.scored),
+        }
+    });
+    let mut blocks = vec![Block::Intervals(Intervals {
+        caption: "Accuracy".to_owned(),
+        heads: ["run", ci95!("accuracy, "), "correct"].map(str::to_owned),
+        scale: IntervalScale::SHARES,
+        rows: rows.collect(),
+    })];
+    let points = runs.iter().filter_map(|run| {
+        Some(ScatterPoint {
+            letter: run.letter.clone(),
+            x: run.usage.cost_usd?,
+            y: run.accuracy?,
+            interval: run.accuracy_ci95,
+        })
+    });
+    let points: Vec<_> = points.collect();
+    if points.len() > 1 && points.iter().any(|point| point.x > 0.0) {
+        blocks.push(Block::Chart(Chart::Scatter {
+            caption: "Accuracy against cost".to_owned(),
+            below: "cost in USD".to_owned(),
+            points,
+        }));
+    }
+    blocks
+}

@@ -1,0 +1,233 @@
+//! What came of a comparison in sentences: by the interval, and never by the difference alone.
+
+use super::{ComparedRun, RunPair};
+use crate::figure::{Interval, P, Points, Share, counted, or_dash};
+use crate::verdict::check::{ComparedVerdict, PairedFigures};
+use crate::verdict::compare::RunsComparison;
+
+/// Below which p two runs are told apart.
+pub(super) const ALPHA: f64 = 0.05;
+
+/// `B is worse than A`
+pub(super) fn verdict([a, b]: [&ComparedRun; 2], compared: &RunsComparison) -> String {
+    let (a, b) = (&a.letter, &b.letter);
+    let but = match (&compared.judge, why_apart(&compared.whole)) {
+        (Some(_), _) => ", or its judge is another one",
+        (None, Some(_)) => " by the interval alone",
+        (None, None) => "",
+    };
+    match compared.whole.verdict {
+        ComparedVerdict::Worse => format!("{b} is worse than {a}{but}"),
+        ComparedVerdict::Better => format!("{b} is better than {a}{but}"),
+        ComparedVerdict::NotToldApart => format!("{a} and {b} are not told apart"),
+        ComparedVerdict::NothingToCompare => "nothing to compare".to_owned(),
+    }
+}
+
+/// By how much they differ, which is the first sentence, and how sure that is.
+pub(super) fn sentences([a, b]: [&ComparedRun; 2], compared: &RunsComparison) -> Vec<String> {
+    let (a, b) = (&*a.letter, &*b.letter);
+    let whole = &compared.whole;
+    let mut sentences = match whole.difference.zip(whole.difference_ci95) {
+        None => {
+            vec!["no sample is the same question with a verdict in both runs".to_owned()]
+        }
+        Some((difference, ci95)) => vec![
+            format!(
+                "{b} less {a}: {} over {}",
+                Points(difference).with_ci95(ci95),
+                counted(whole.n, "sample")
+            ),
+            format!(
+                "of these {} are correct in {a} and {} in {b}; {} became wrong, {} became correct",
+                or_dash(whole.accuracy_a.map(Share)),
+                or_dash(whole.accuracy_b.map(Share)),
+                whole.worse,
+                whole.better
+            ),
+        ],
+    };
+    if let Some((p, both)) = whole.p.zip(whole.p_two_sided) {
+        sentences.push(format!(
+            "{} that an agent that did not change does so badly or worse, as in `no_regression`; {} in either direction",
+            P(p),
+            P(both).cell()
+        ));
+    }
+    sentences.extend(why_apart(whole).map(str::to_owned));
+    if let Some(groups) = whole.groups {
+        sentences.push(format!(
+            "the samples come in {groups} groups, and only groups are independent of each other"
+        ));
+    }
+    if whole.verdict == ComparedVerdict::NotToldApart {
+        let drop = compared.seen.smallest_drop.map_or_else(
+            || "no drop is".to_owned(),
+            |drop| format!("a drop of {} points or more is", Points(drop).unsigned()),
+        );
+        sentences.push(format!(
+            "with {} {drop} seen with 80 % power, {}",
+            counted(whole.n, "sample"),
+            compared.seen.assumption
+        ));
+    }
+    sentences.extend(of_errors([a, b], compared).into_iter().flatten());
+    sentences.extend(compared.judge.clone());
+    sentences
+}
+
+/// What two of several runs are to each other, by the interval and by p, which is adjusted over all pairs.
+pub(super) fn word_of_pair(pair: &RunPair) -> String {
+    let verdict = pair.comparison.whole.verdict;
+    let is_sure = !is_apart(verdict) || pair.p_holm.is_some_and(|p| p < ALPHA);
+    let verdict = if is_sure {
+        verdict
+    } else {
+        ComparedVerdict::NotToldApart
+    };
+    let judge = match &pair.comparison.judge {
+        None => "",
+        Some(_) => " (judged by another model)",
+    };
+    format!("{}{judge}", word(verdict))
+}
+
+fn is_apart(verdict: ComparedVerdict) -> bool {
+    matches!(verdict, ComparedVerdict::Worse | ComparedVerdict::Better)
+}
+
+/// Why the test says another thing than the interval; `None` where it does not.
+fn why_apart(figures: &PairedFigures) -> Option<&'static str> {
+    let (p, both) = (figures.p?, figures.p_two_sided?);
+    match (is_apart(figures.verdict), both < ALPHA) {
+        (true, false) if p < ALPHA => Some(
+            "the interval is approximate: the exact test does not tell the two apart in either direction at 0.05, and does \
+             on the side of a loss alone, which is what a gate asks",
+        ),
+        (true, false) => {
+            Some("the interval is approximate: the exact test does not tell the two apart at 0.05")
+        }
+        (false, true) => {
+            Some("the interval is approximate: the exact test tells the two apart at 0.05")
+        }
+        (false, false) if p < ALPHA => Some(
+            "a gate `no_regression` would be red all the same: it allows for 0.05 on the side of a loss, and the interval \
+             for 0.025 on each side",
+        ),
+        _ => None,
+    }
+}
+
+/// Says of rows that have p and interval, where only one of the two tells the runs apart, why that can be.
+pub(super) fn contradictions<'a>(
+    rows: impl IntoIterator<Item = (&'a str, &'a PairedFigures)>,
+) -> Option<String> {
+    let rows = rows.into_iter().filter(|(_, figures)| {
+        let p = figures.p_two_sided;
+        p.is_some_and(|p| (p < ALPHA) != is_apart(figures.verdict))
+    });
+    let names: Vec<_> = rows.map(|(name, _)| format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "p and interval do not say the same of {}: both are of the same answers, but p is an exact test of whether \
+             these samples are answered otherwise, and the interval is approximate and allows for other samples too",
+            names.join(", ")
+        )
+    })
+}
+
+/// How low and how high the difference could be, and whether that would say something else; nothing without an error.
+fn of_errors([a, b]: [&str; 2], compared: &RunsComparison) -> Option<[String; 2]> {
+    let bounds = compared.error_bounds.as_ref()?;
+    let whose = [(bounds.errors_a, a), (bounds.errors_b, b)];
+    let whose = whose.iter().filter(|(count, _)| *count > 0);
+    let whose: Vec<_> = whose
+        .map(|(count, run)| format!("{count} in {run}"))
+        .collect();
+    let (answers, have) = match bounds.errors_a + bounds.errors_b {
+        1 => ("1 answer".to_owned(), "has"),
+        all => (format!("{all} answers"), "have"),
+    };
+    let end = |figures: &PairedFigures| {
+        let [points, interval] = difference_cells(figures);
+        let p = figures.p.map(P);
+        let p = p.map_or_else(String::new, |p| format!(", {p}"));
+        format!("{points} points ({interval}{p})")
+    };
+    let ends = [&bounds.lowest, &bounds.highest];
+    let others = ends.iter().map(|end| end.verdict);
+    let others = others.filter(|verdict| *verdict != compared.whole.verdict);
+    let mut others: Vec<_> = others
+        .map(|verdict| match verdict {
+            verdict if is_apart(verdict) => format!("{b} {}", word(verdict)),
+            verdict => word(verdict).to_owned(),
+        })
+        .collect();
+    others.dedup();
+    Some([
+        format!(
+            "errors: {answers} {have} no verdict ({}); with them the difference is from {} to {}",
+            whose.join(", "),
+            end(ends[0]),
+            end(ends[1])
+        ),
+        match &*others {
+            [] => "so they change nothing of what is said".to_owned(),
+            others => format!(
+                "so they could change what is said: {}",
+                others.join(", or ")
+            ),
+        },
+    ])
+}
+
+/// The difference and its interval, in points.
+pub(super) fn difference_cells(figures: &PairedFigures) -> [String; 2] {
+    let ends = figures.difference_ci95;
+    [
+        or_dash(figures.difference.map(Points)),
+        or_dash(ends.map(|ends| Interval(ends.map(Points)))),
+    ]
+}
+
+/// What an interval says, in a word.
+fn word(verdict: ComparedVerdict) -> &'static str {
+    match verdict {
+        ComparedVerdict::Worse => "worse",
+        ComparedVerdict::Better => "better",
+        ComparedVerdict::NotToldApart => "not told apart",
+        ComparedVerdict::NothingToCompare => "nothing to compare",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_whose_p_and_interval_differ_is_named() {
+        let check = |verdict, p: Option<f64>, expect: bool| {
+            let figures = PairedFigures {
+                n: 4,
+                verdict,
+                accuracy_a: None,
+                accuracy_b: None,
+                difference: None,
+                difference_ci95: None,
+                p: None,
+                p_two_sided: p,
+                worse: 0,
+                better: 0,
+                groups: None,
+            };
+            let note = contradictions([("one", &figures)]);
+            assert_eq!(note.is_some(), expect, "{figures:?}");
+            assert!(note.is_none_or(|note| note.contains("say the same of `one`: ")));
+        };
+        check(ComparedVerdict::NotToldApart, Some(0.0239), true);
+        check(ComparedVerdict::NotToldApart, Some(0.3), false);
+        check(ComparedVerdict::Worse, Some(0.0239), false);
+        check(ComparedVerdict::Better, Some(0.06), true);
+        check(ComparedVerdict::NothingToCompare, None, false);
+    }
+}
