@@ -7,8 +7,8 @@
 //! ```
 //! use evaltest_python_constants::{calls, literal_eval};
 //!
-//! let value = calls("[f(x=2**10, y='a'.upper())]").unwrap();
-//! assert_eq!(value.repr().unwrap(), "[{'f': {'x': 1024, 'y': 'A'}}]");
+//! let value = calls("[f(x=2**10, y='a'.upper()+'b')]").unwrap();
+//! assert_eq!(value.repr().unwrap(), "[{'f': {'x': 1024, 'y': 'Ab'}}]");
 //! assert!(literal_eval("[1, (2, None)]").is_ok());
 //! ```
 //!

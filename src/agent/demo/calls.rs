@@ -1,35 +1,31 @@
-//! Calls of functions that a question asks for.
+//! Calls of functions that a question asks for, as text in the language of the functions.
 //!
-//! Responsibility: decide which functions a question is about, by the words of their names and descriptions, and what
-//! their arguments are. A question falls into sentences and these into parts, each of which may ask for a call; values
-//! in a row ("in Oslo, Rome and Kyiv") ask for one call each where a function takes one of them.
-//!
-//! Limits: general rules over English words, with no knowledge of the world and no arithmetic. A value that is not
-//! in the question as the function wants it ("an hour" in minutes, a city's airport) is not found, nor is an optional
-//! one that another sentence tells. When no function fits, or one that fits lacks what it requires, there is no
-//! call.
+//! A question falls into sentences and these into parts, each of which may ask for a call of the function that its words
+//! speak of most; values in a row ("in Oslo, Rome and Kyiv") ask for one call each where a function takes one of them. A
+//! parameter gets the value that stands with its name ("a width of 6", "20 percent", "to Oslo"), then the required ones get
+//! what is left, in order. When no function fits, or one that fits lacks what it requires, there is no call.
 
 mod fill;
-mod function;
 mod token;
-mod write;
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
 use crate::data::Task;
-use fill::FilledArguments;
-use function::{Function, ParameterKind};
-use token::{TextToken, TokenKind};
-use write::CallLanguage;
+use fill::{Language, Parameter, fill, parameters};
+use token::{Kind, Token, series, stems, tokens};
 
-/// Values in a row that become calls are not more than this.
-const MAX_SERIES: usize = 50;
+/// Words that tell nothing about what is asked for.
+const COMMON: &str = "a all an and another any are as at be by can code current default do each for from get give \
+    given has have how i if in is it its made make many me more much my name not now of on one only or other please \
+    show some such syntax tell than that the their them then there they this to two use what when where whether which \
+    who will with you your";
 
-type Call<'a> = (&'a Function, FilledArguments);
+static COMMON_STEMS: LazyLock<Vec<String>> = LazyLock::new(|| stems(COMMON));
 
-/// The calls that a task asks for, as text in the language of its functions.
+/// The calls that a task asks for.
 pub(super) fn solve(task: &Task, asked: &str) -> Option<String> {
     let documents: Vec<&Value> = match task.metadata().get("function").and_then(Value::as_array) {
         Some(documents) => documents.iter().collect(),
@@ -39,134 +35,146 @@ pub(super) fn solve(task: &Task, asked: &str) -> Option<String> {
             .filter_map(|tool| tool.get("function"))
             .collect(),
     };
-    let functions: Vec<Function> = documents.into_iter().filter_map(Function::read).collect();
     let category = task.metadata().get("category").and_then(Value::as_str);
-    let calls = plan(&functions, &token::tokens(asked));
-    (!calls.is_empty()).then(|| CallLanguage::of(category.unwrap_or_default()).calls(&calls))
-}
-
-/// The calls of all sentences; of the whole text if no sentence alone asks for one.
-fn plan<'a>(functions: &'a [Function], tokens: &[TextToken]) -> Vec<Call<'a>> {
-    let mut calls: Vec<Call<'_>> = Vec::new();
-    for sentence in tokens.split(|token| token.kind == TokenKind::Stop) {
-        let more = parts_of(functions, sentence)
-            .or_else(|| part(functions, sentence))
-            .or_else(|| again(calls.last()?.0, functions, sentence));
-        calls.extend(more.unwrap_or_default());
-    }
-    if calls.is_empty() {
-        calls = part(functions, tokens).unwrap_or_default();
-    }
-    calls
-}
-
-/// The calls of a sentence each of whose parts asks for one. Values in a row stay together.
-fn parts_of<'a>(functions: &'a [Function], sentence: &[TextToken]) -> Option<Vec<Call<'a>>> {
-    let series = fill::series(sentence);
-    let is_inside = |at: usize| {
-        let mut series = series.iter();
-        series.any(|places| places[0] < at && places.last().is_some_and(|&last| at < last))
-    };
-    let mut parts: Vec<&[TextToken]> = Vec::new();
-    let mut start = 0;
-    for (at, token) in sentence.iter().enumerate() {
-        if token.is_any(&["and", "then"]) && !is_inside(at) {
-            parts.push(&sentence[start..at]);
-            start = at + 1;
-        }
-    }
-    parts.push(&sentence[start..]);
-    parts.retain(|part| !part.iter().all(is_comma));
-    if parts.len() < 2 {
-        return None;
-    }
-    let mut calls: Vec<Call<'_>> = Vec::new();
-    for tokens in parts {
-        let more = part(functions, tokens).or_else(|| again(calls.last()?.0, functions, tokens))?;
-        calls.extend(more);
-    }
-    Some(calls)
-}
-
-fn is_comma(token: &TextToken) -> bool {
-    token.kind == TokenKind::Comma
-}
-
-/// The calls of the function that the tokens speak of most.
-fn part<'a>(functions: &'a [Function], tokens: &[TextToken]) -> Option<Vec<Call<'a>>> {
-    let stems = stems(tokens);
-    let mut ranked: Vec<(usize, &Function)> = functions
-        .iter()
-        .map(|function| (function.relevance(&stems), function))
+    let language = Language::of(category.unwrap_or_default());
+    let functions = documents.into_iter();
+    let functions = functions
+        .filter_map(|document| Function::read(document, language))
         .collect();
-    ranked.sort_by_key(|(relevance, _)| std::cmp::Reverse(*relevance));
-    let best = ranked.first()?.0;
-    let mut likely = ranked
-        .into_iter()
-        .take_while(|(relevance, _)| *relevance >= 2 && 3 * relevance >= 2 * best);
-    likely.find_map(|(_, function)| each_of_series(function, tokens))
+    let calls = Functions(functions).calls(&tokens(asked));
+    (!calls.is_empty()).then(|| language.calls(&calls))
 }
 
-/// One more call of the function before, of a part that speaks of no function.
-fn again<'a>(
-    function: &'a Function,
-    functions: &[Function],
-    tokens: &[TextToken],
-) -> Option<Vec<Call<'a>>> {
-    let stems = stems(tokens);
-    let speaks_of_other = functions
-        .iter()
-        .any(|other| other.name != function.name && other.relevance(&stems) >= 2);
-    if speaks_of_other || function.parameters.is_empty() {
-        return None;
+/// A function that can be called.
+struct Function<'a> {
+    name: &'a str,
+    language: Language,
+    parameters: Vec<Parameter<'a>>,
+    /// The stems that a question about it may have, from its name and from what is said of it.
+    named: HashSet<String>,
+    described: HashSet<String>,
+}
+
+impl<'a> Function<'a> {
+    /// `None` for what is no document of a function.
+    fn read(document: &'a Value, language: Language) -> Option<Self> {
+        let name = document.get("name")?.as_str()?;
+        let description = document.get("description").and_then(Value::as_str);
+        let meaningful = |text: &str| -> HashSet<String> {
+            stems(text)
+                .into_iter()
+                .filter(|stem| !COMMON_STEMS.contains(stem))
+                .collect()
+        };
+        let named = meaningful(name);
+        let parameters = document
+            .get("parameters")
+            .map(parameters)
+            .unwrap_or_default();
+        let mut described = meaningful(description.unwrap_or_default());
+        described.extend(
+            parameters
+                .iter()
+                .flat_map(|parameter| stems(parameter.name)),
+        );
+        described.retain(|stem| !named.contains(stem));
+        Some(Self {
+            name,
+            language,
+            parameters,
+            named,
+            described,
+        })
     }
-    each_of_series(function, tokens)
+
+    /// How much tokens are about this function: two for each word of its name, one for each other word that is said of it.
+    fn relevance(&self, tokens: &[Token]) -> usize {
+        let asked: HashSet<String> = tokens.iter().flat_map(Token::stems).collect();
+        2 * self.named.intersection(&asked).count() + self.described.intersection(&asked).count()
+    }
+
+    fn call(&self, tokens: &[Token]) -> Option<String> {
+        Some(format!(
+            "{}({})",
+            self.name,
+            fill(&self.parameters, tokens, self.language)?
+        ))
+    }
+
+    /// A call, or several where it takes one value and there are some in a row.
+    fn each_of_series(&self, tokens: &[Token]) -> Option<Vec<String>> {
+        let takes_list = self.parameters.iter().any(Parameter::is_list);
+        let is_one = |series: &&Vec<usize>| {
+            let required = self
+                .parameters
+                .iter()
+                .filter(|parameter| parameter.is_required);
+            let taking = required.filter(|parameter| parameter.fits(&tokens[series[0]]));
+            taking.count() == 1
+        };
+        let found = series(tokens);
+        let Some(series) = found.iter().find(is_one).filter(|_| !takes_list) else {
+            return Some(vec![self.call(tokens)?]);
+        };
+        let call = |chosen: &usize| {
+            let others = tokens.iter().enumerate();
+            let kept = others.filter(|(at, _)| at == chosen || !series.contains(at));
+            self.call(&kept.map(|(_, token)| token.clone()).collect::<Vec<_>>())
+        };
+        series.iter().map(call).collect()
+    }
 }
 
-fn stems(tokens: &[TextToken]) -> HashSet<&str> {
-    let stems = tokens.iter().flat_map(|token| &token.stems);
-    stems.map(String::as_str).collect()
-}
+/// The calls that a part asks for, and the function.
+type Asked<'a> = (&'a Function<'a>, Vec<String>);
 
-/// A call, or several where a function takes one value and there are some in a row.
-fn each_of_series<'a>(function: &'a Function, tokens: &[TextToken]) -> Option<Vec<Call<'a>>> {
-    let takes_list = function
-        .parameters
-        .iter()
-        .any(|parameter| parameter.kind == ParameterKind::List);
-    let one_of = |kind: TokenKind| {
-        let required = function.parameters.iter().filter(|parameter| {
-            let is_number = matches!(
-                parameter.kind,
-                ParameterKind::Integer | ParameterKind::Float
-            );
-            let is_text = matches!(parameter.kind, ParameterKind::Text | ParameterKind::Any);
-            let is_it = if kind == TokenKind::Number {
-                is_number
-            } else {
-                is_text && parameter.options.is_empty()
-            };
-            parameter.is_required && is_it
-        });
-        required.count() == 1
-    };
-    let series = fill::series(tokens);
-    let series = series
-        .iter()
-        .find(|series| one_of(tokens[series[0]].kind) && series.len() <= MAX_SERIES);
-    let Some(series) = series.filter(|_| !takes_list) else {
-        return Some(vec![(function, fill::fill(function, tokens)?)]);
-    };
-    let call = |chosen: &usize| {
-        let others = tokens.iter().enumerate();
-        let tokens: Vec<TextToken> = others
-            .filter(|(at, _)| at == chosen || !series.contains(at))
-            .map(|(_, token)| token.clone())
+struct Functions<'a>(Vec<Function<'a>>);
+
+impl<'a> Functions<'a> {
+    /// The calls of all sentences; of the whole text if no sentence alone asks for one.
+    fn calls(&'a self, tokens: &[Token]) -> Vec<String> {
+        let mut last = None;
+        let mut calls = Vec::new();
+        for sentence in tokens.split(|token| token.kind == Kind::Stop) {
+            let found = self.each_part(sentence).or_else(|| self.of(sentence, last));
+            if let Some((function, more)) = found {
+                last = Some(function);
+                calls.extend(more);
+            }
+        }
+        if calls.is_empty() {
+            calls = self
+                .of(tokens, None)
+                .map_or_else(Vec::new, |(_, calls)| calls);
+        }
+        calls
+    }
+
+    /// The calls of a sentence each of whose parts asks for one.
+    fn each_part(&'a self, sentence: &[Token]) -> Option<Asked<'a>> {
+        let parts = sentence.split(|token| token.is_any("and then"));
+        let parts: Vec<&[Token]> = parts
+            .filter(|part| part.iter().any(|token| token.kind != Kind::Comma))
             .collect();
-        Some((function, fill::fill(function, &tokens)?))
-    };
-    series.iter().map(call).collect()
-}
+        let (mut last, mut calls) = (None, Vec::new());
+        for part in parts.iter().filter(|_| parts.len() > 1) {
+            let (function, more) = self.of(part, last)?;
+            last = Some(function);
+            calls.extend(more);
+        }
+        Some((last?, calls))
+    }
 
-#[cfg(test)]
-mod tests;
+    /// The calls of the function that the tokens speak of most; or one more of the last one.
+    fn of(&'a self, tokens: &[Token], last: Option<&'a Function<'a>>) -> Option<Asked<'a>> {
+        let likely = self
+            .0
+            .iter()
+            .rev()
+            .max_by_key(|function| function.relevance(tokens));
+        let likely = likely.filter(|function| function.relevance(tokens) >= 2);
+        let again = last.filter(|last| !last.parameters.is_empty());
+        let mut functions = likely.into_iter().chain(again);
+        functions.find_map(|function| Some((function, function.each_of_series(tokens)?)))
+    }
+}

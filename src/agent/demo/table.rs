@@ -1,137 +1,263 @@
-//! A small table of text cells with named columns.
+//! One look-up in an attached file: a table, a JSON document, or a text.
 //!
-//! Responsibility: read delimited text or a list of JSON objects into the same
-//! shape, so one set of questions serves both. Limits: the first row is the
-//! header, short rows are padded by absence, at most [`MAX_COLUMNS`] columns
-//! are kept, tables of over [`MAX_CELLS`] cells are refused and nested JSON values are left out.
+//! Of a table the rows that the question speaks of are counted, added up, compared, or give a cell. JSON is looked up by a
+//! path, `a.b[0].c`, or by the keys and neighbours that are named; a text by its lines `key: value`, or by counting.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::Value;
 
-/// Columns beyond these are not kept.
-const MAX_COLUMNS: usize = 64;
+use super::shown;
+use super::words::quoted;
 
-/// Tables of more cells are not read, so odd files cannot fill the memory.
+/// Tables of more cells are not read.
 const MAX_CELLS: usize = 1_000_000;
 
 /// Named columns and rows of text.
-#[derive(Debug, Default)]
-pub(super) struct TextTable {
-    /// Column names, in file order.
-    pub(super) headers: Vec<String>,
-    /// Rows; a missing cell is simply absent or empty.
-    pub(super) rows: Vec<Vec<String>>,
+pub(super) struct Table {
+    headers: Vec<String>,
+    rows: Vec<Vec<String>>,
 }
 
-impl TextTable {
-    /// Reads delimited text; `None` without a header and at least one row.
+impl Table {
     pub(super) fn parse(text: &str, delimiter: u8) -> Option<Self> {
         let mut reader = csv::ReaderBuilder::new()
             .delimiter(delimiter)
-            .flexible(true)
-            .has_headers(false)
             .trim(csv::Trim::All)
             .from_reader(text.as_bytes());
-        let mut lines = reader.records().map_while(Result::ok).map(|record| {
-            record
+        let texts = |record: &csv::StringRecord| record.iter().map(str::to_owned).collect();
+        let headers: Vec<String> = texts(reader.headers().ok()?);
+        let most = MAX_CELLS / headers.len().max(1);
+        let rows: Vec<Vec<String>> = reader
+            .records()
+            .map_while(Result::ok)
+            .take(most)
+            .map(|row| texts(&row))
+            .collect();
+        Some(Self { headers, rows })
+    }
+
+    /// The objects of a list that have the keys of the first one.
+    fn of_objects(list: &[Value]) -> Option<Self> {
+        let headers: Vec<String> = list.first()?.as_object()?.keys().cloned().collect();
+        let row = |object: &Value| headers.iter().map(|key| scalar(object.get(key)?)).collect();
+        let rows = list.iter().filter_map(row).collect();
+        Some(Self { headers, rows })
+    }
+}
+
+/// A condition on the cells of a column.
+type Test<'a> = Box<dyn Fn(&str) -> bool + 'a>;
+
+/// A question, in which names are looked for.
+pub(super) struct Asked<'a> {
+    question: &'a str,
+    /// Its words in lower case, with a blank around each.
+    words: String,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn new(question: &'a str) -> Self {
+        Self {
+            question,
+            words: words(question),
+        }
+    }
+
+    /// Where a name is mentioned first.
+    fn find(&self, name: &str) -> Option<usize> {
+        let name = words(name);
+        (name.len() > 2).then(|| self.words.find(&name))?
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
+    /// Where one of some words stands first.
+    fn first_of(&self, names: &[&str]) -> Option<usize> {
+        names.iter().filter_map(|name| self.find(name)).min()
+    }
+
+    pub(super) fn of_table(&self, table: &Table) -> Option<String> {
+        let columns = 0..table.headers.len();
+        let tests: Vec<Option<Test<'_>>> = columns
+            .clone()
+            .map(|column| self.test(table, column))
+            .collect();
+        let is_meant = |row: &&Vec<String>| {
+            tests
                 .iter()
-                .take(MAX_COLUMNS)
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        });
-        let headers = lines.next()?;
-        let mut table = Self {
-            headers,
-            rows: Vec::new(),
+                .zip(*row)
+                .all(|(test, cell)| test.as_ref().is_none_or(|test| test(cell)))
         };
-        let mut cells = 0;
-        for row in lines {
-            cells += row.len();
-            table.rows.push(row);
-            if cells > MAX_CELLS {
-                return None;
-            }
+        let rows: Vec<&Vec<String>> = table.rows.iter().filter(is_meant).collect();
+        let is_limited = tests.iter().any(Option::is_some);
+        if self.has("how many") {
+            return is_limited.then(|| rows.len().to_string());
         }
-        (!table.rows.is_empty()).then_some(table)
+        // The first column without a condition that is named behind a word, and its numbers.
+        let named_behind = |word: usize| {
+            let place = |&column: &usize| self.words[word..].find(&words(&table.headers[column]));
+            let free = columns.clone().filter(|&column| tests[column].is_none());
+            free.filter(|column| place(column).is_some())
+                .min_by_key(place)
+        };
+        let measure = |word: usize| {
+            let column = named_behind(word)?;
+            let numbers = rows.iter().map(|row| row.get(column)?.parse().ok());
+            numbers.collect::<Option<Vec<f64>>>()
+        };
+        if let Some(word) = self.first_of(&["largest", "highest"]) {
+            let numbers = measure(word)?;
+            let name = named_behind(self.find("which")?)?;
+            let best = (0..rows.len())
+                .rev()
+                .max_by(|&a, &b| numbers[a].total_cmp(&numbers[b]))?;
+            return Some(rows[best][name].clone());
+        }
+        if let Some(word) = self.first_of(&["sum", "total"]) {
+            return shown(measure(word)?.iter().sum());
+        }
+        let mut numbers = measure(self.first_of(&["average", "median"])?)?;
+        numbers.sort_by(f64::total_cmp);
+        let middle = match &*numbers {
+            [] => return None,
+            all if self.has("average") => all,
+            all => &all[(all.len() - 1) / 2..=all.len() / 2],
+        };
+        let count = i32::try_from(middle.len()).ok()?;
+        shown(middle.iter().sum::<f64>() / f64::from(count))
     }
 
-    /// Reads the objects of a JSON list; `None` when it holds none.
-    pub(super) fn from_objects(list: &[Value]) -> Option<Self> {
-        let mut table = Self::default();
-        let mut cells = 0;
-        for object in list.iter().filter_map(Value::as_object) {
-            let mut row = Vec::new();
-            for (key, value) in object {
-                let Some(text) = scalar(value) else { continue };
-                let known = table.headers.iter().position(|header| header == key);
-                let column = known.unwrap_or(table.headers.len());
-                if column >= MAX_COLUMNS {
-                    continue;
-                }
-                if known.is_none() {
-                    table.headers.push(key.clone());
-                }
-                if row.len() <= column {
-                    row.resize(column + 1, String::new());
-                }
-                if let Some(cell) = row.get_mut(column) {
-                    *cell = text;
-                }
-            }
-            cells += row.len();
-            table.rows.push(row);
-            if cells > MAX_CELLS {
-                return None;
-            }
+    /// What the cells of a column have to be: a number compared behind its name, or one of its texts, where that is
+    /// mentioned.
+    fn test<'t>(&self, table: &'t Table, column: usize) -> Option<Test<'t>> {
+        static LIMIT: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(r"^(?:is )?(greater than|at least) (\d+)").expect("a constant pattern")
+        });
+        let name = words(&table.headers[column]);
+        let behind = self
+            .words
+            .split_once(&name)
+            .map_or("", |(_, behind)| behind);
+        if let Some(limit) = LIMIT.captures(behind) {
+            let is_strict = &limit[1] == "greater than";
+            let least: f64 = limit[2].parse().ok()?;
+            return Some(Box::new(move |cell| {
+                cell.parse()
+                    .is_ok_and(|number: f64| number > least || !is_strict && number >= least)
+            }));
         }
-        (!table.rows.is_empty()).then_some(table)
+        let mut cells = table.rows.iter().filter_map(|row| row.get(column));
+        let mentioned =
+            cells.find(|cell| cell.len() > 2 && cell.parse::<f64>().is_err() && self.has(cell))?;
+        Some(Box::new(move |cell| cell == mentioned))
     }
 
-    /// The text of a cell of `row`, empty when it is missing.
-    pub(super) fn cell(row: &[String], column: usize) -> &str {
-        row.get(column).map_or("", String::as_str)
+    pub(super) fn of_json(&self, document: &Value) -> Option<String> {
+        static PATH: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r"\w+(?:\[\d+\]|\.\w+)+").expect("a constant pattern"));
+        let mut paths = PATH.find_iter(self.question);
+        let at_path = |path: &str| {
+            scalar(document.pointer(&format!(
+                "/{}",
+                path.replace(['.', '['], "/").replace(']', "")
+            ))?)
+        };
+        if let Some(found) = paths.find_map(|path| at_path(path.as_str())) {
+            return Some(found);
+        }
+        let mut found = Found::default();
+        self.search(document, 0, &mut found);
+        found.counted.or(found.best)
     }
+
+    /// Goes through all values; `score` is how many names were mentioned on the way.
+    fn search(&self, value: &Value, score: usize, found: &mut Found) {
+        match value {
+            Value::Array(list) => {
+                let table = Table::of_objects(list);
+                let counted = table.and_then(|table| self.of_table(&table));
+                found.counted = found.counted.take().or(counted);
+                list.iter().for_each(|item| self.search(item, score, found));
+            }
+            Value::Object(fields) => {
+                let texts = fields.values().filter_map(Value::as_str);
+                let neighbours = texts.filter(|text| self.has(text)).count();
+                for (key, item) in fields {
+                    let own = usize::from(self.has(key));
+                    let here = score + own + neighbours;
+                    let text = scalar(item).filter(|text| own > 0 && here > 1 && !self.has(text));
+                    if text.is_some() && here > found.score {
+                        found.score = here;
+                        found.best = text;
+                    }
+                    self.search(item, here, found);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn of_text(&self, text: &str) -> Option<String> {
+        let wanted = quoted(self.question).first().map(|quote| words(quote));
+        if let Some(wanted) = wanted.filter(|_| self.has("how many")) {
+            let count = |text: &str| {
+                let text = words(text);
+                let starts = text.match_indices(' ');
+                starts
+                    .filter(|(at, _)| text[*at..].starts_with(&wanted))
+                    .count()
+            };
+            if self.has("lines") {
+                return Some(
+                    text.lines()
+                        .filter(|line| count(line) > 0)
+                        .count()
+                        .to_string(),
+                );
+            }
+            return Some(count(text).to_string());
+        }
+        // The key that is named first is the one asked for.
+        let keyed = text.lines().filter_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            Some((self.find(key)?, value.trim()))
+        });
+        keyed.min().map(|(_, value)| value.to_owned())
+    }
+}
+
+/// What a search of JSON came to.
+#[derive(Default)]
+struct Found {
+    counted: Option<String>,
+    best: Option<String>,
+    score: usize,
+}
+
+/// The words of a text in lower case, without the `s` of a plural, with a blank around each.
+fn words(text: &str) -> String {
+    let words = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    let single = |word: &str| {
+        let word = word.to_lowercase();
+        match word.strip_suffix('s') {
+            Some(single) if single.len() > 2 && !single.ends_with('s') => single.to_owned(),
+            _ => word,
+        }
+    };
+    words.fold(String::from(" "), |text, word| text + &single(word) + " ")
 }
 
 /// The text of a JSON string, number or truth value.
-pub(super) fn scalar(value: &Value) -> Option<String> {
+fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(truth) => Some(truth.to_string()),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(input: Option<TextTable>, expected: &str) {
-        let shown = input.map_or_else(String::new, |table| {
-            let rows: Vec<_> = table.rows.iter().map(|row| row.join("|")).collect();
-            format!("{} / {}", table.headers.join("|"), rows.join(" / "))
-        });
-        assert_eq!(shown, expected);
-    }
-
-    #[test]
-    fn reads_delimited_text() {
-        check(
-            TextTable::parse("a,b\n1, 2\n\"x, y\",3\n", b','),
-            "a|b / 1|2 / x, y|3",
-        );
-        check(TextTable::parse("a\tb\n1\n", b'\t'), "a|b / 1");
-        check(TextTable::parse("a,b\n", b','), "");
-        check(TextTable::parse("", b','), "");
-    }
-
-    #[test]
-    fn reads_objects() {
-        let list = serde_json::json!([{"a": 1, "b": "x"}, 7, {"b": true, "c": [1], "d": 2.5}]);
-        let table = list
-            .as_array()
-            .and_then(|list| TextTable::from_objects(list));
-        check(table, "a|b|d / 1|x / |true|2.5");
-        check(TextTable::from_objects(&[]), "");
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        _ => None,
     }
 }

@@ -1,355 +1,336 @@
-//! Arguments for a function from the values of a question.
-//!
-//! Responsibility: give each parameter a value that stands with its name ("a width of 6", "20 percent", "to Oslo"),
-//! then the required ones what is left, in order. No value is given twice. Optional parameters that are not
-//! mentioned stay out.
+//! Arguments for a function from the values of a question, as source. No value is given twice; optional parameters that
+//! are not mentioned stay out.
 
-use super::function::{Function, Parameter, ParameterKind, Shape};
-use super::token::{TextToken, TokenKind, stem};
+use serde_json::Value;
 
-/// The value of an argument.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum ArgumentValue {
-    /// As digits.
-    Number(String),
-    Text(String),
-    /// Source, such as the name of a variable.
-    Code(String),
-    Flag(bool),
-    List(Vec<ArgumentValue>),
-    Dict(Vec<(String, ArgumentValue)>),
-}
+use super::token::{Kind, Token, series, stems};
 
-/// The arguments of a call: for each parameter its value or none.
-pub(super) type FilledArguments = Vec<Option<ArgumentValue>>;
-
-/// How much a parameter asks for before it is given a value.
+/// The language in which calls are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Claim {
-    /// A value that stands with the parameter's name.
-    Named,
-    /// One of its options is mentioned, or what a boolean is about.
-    Mentioned,
-    /// Anything of its kind, for a required parameter.
-    Left,
+pub(super) enum Language {
+    Python,
+    Java,
+    JavaScript,
 }
 
-/// The arguments of a call, if the tokens have all that the function requires.
-pub(super) fn fill(function: &Function, tokens: &[TextToken]) -> Option<FilledArguments> {
+impl Language {
+    /// That of the functions of a category.
+    pub(super) fn of(category: &str) -> Self {
+        if category.contains("javascript") {
+            Self::JavaScript
+        } else if category.contains("java") {
+            Self::Java
+        } else {
+            Self::Python
+        }
+    }
+
+    pub(super) fn calls(self, calls: &[String]) -> String {
+        let calls = calls.join(", ");
+        if self == Self::Python {
+            format!("[{calls}]")
+        } else {
+            calls
+        }
+    }
+
+    fn value(self, token: &Token, type_name: &str) -> String {
+        match (token.kind, type_name) {
+            (Kind::Number, "long") if self == Self::Java => format!("{}L", token.text),
+            (Kind::Number, "Bigint") => format!("{}n", token.text),
+            (Kind::Number, _) => token.text.clone(),
+            // A variable has no meaning in Python.
+            (Kind::Code, "any") if self != Self::Python => token.text.clone(),
+            _ => self.text(&token.text, type_name),
+        }
+    }
+
+    fn text(self, text: &str, type_name: &str) -> String {
+        let quote = if self == Self::Python || type_name == "char" {
+            "'"
+        } else {
+            "\""
+        };
+        let text = text
+            .replace('\\', "\\\\")
+            .replace(quote, &format!("\\{quote}"));
+        format!("{quote}{text}{quote}")
+    }
+
+    fn list(self, items: &[String], type_name: &str, item: &str) -> String {
+        let items = items.join(", ");
+        match (self, type_name) {
+            (Self::Java, "ArrayList") => format!("new ArrayList<{item}>(Arrays.asList({items}))"),
+            (Self::Java, _) => format!(
+                "new {}[]{{{items}}}",
+                if item == "integer" { "int" } else { item }
+            ),
+            (_, "tuple") => format!("({items},)"),
+            _ => format!("[{items}]"),
+        }
+    }
+
+    fn dict(self, entries: &[(&str, String)]) -> String {
+        let entry = |(name, value): &(&str, String)| match self {
+            Self::Python => format!("{}: {value}", self.text(name, "")),
+            Self::Java => format!("put({}, {value});", self.text(name, "")),
+            Self::JavaScript => format!("{name}: {value}"),
+        };
+        let entries: Vec<String> = entries.iter().map(entry).collect();
+        match self {
+            Self::Java => format!(
+                "new HashMap<String, Object>() {{{{ {} }}}}",
+                entries.join(" ")
+            ),
+            _ => format!("{{{}}}", entries.join(", ")),
+        }
+    }
+}
+
+/// A parameter of a function, or a field of a dictionary.
+pub(super) struct Parameter<'a> {
+    pub(super) name: &'a str,
+    pub(super) is_required: bool,
+    schema: &'a Value,
+}
+
+/// The parameters that a schema has.
+pub(super) fn parameters(schema: &Value) -> Vec<Parameter<'_>> {
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required =
+        |name: &String| required.is_some_and(|all| all.iter().any(|known| known == name));
+    let properties = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
+    properties
+        .map(|(name, schema)| Parameter {
+            name,
+            is_required: is_required(name),
+            schema,
+        })
+        .collect()
+}
+
+impl Parameter<'_> {
+    fn type_name(&self) -> &str {
+        type_name(self.schema)
+    }
+
+    pub(super) fn options(&self) -> Vec<&str> {
+        let options = self.schema.get("enum").and_then(Value::as_array);
+        options
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect()
+    }
+
+    pub(super) fn is_list(&self) -> bool {
+        matches!(
+            self.type_name(),
+            "array" | "list" | "tuple" | "Array" | "ArrayList"
+        )
+    }
+
+    /// Whether a value can be its own: of its type, and a text in the form that is said of it.
+    pub(super) fn fits(&self, token: &Token) -> bool {
+        let description = self
+            .schema
+            .get("description")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let is_wanted = |form: &&str| description.contains(form) || self.name.contains(form);
+        let wanted = ["HH:MM", "YYYY-MM-DD", "email"].into_iter().find(is_wanted);
+        self.options().is_empty()
+            && fits(self.schema, token)
+            && (token.kind == Kind::Number
+                || self.type_name() == "any"
+                || form(&token.text) == wanted)
+    }
+}
+
+fn type_name(schema: &Value) -> &str {
+    schema.get("type").and_then(Value::as_str).unwrap_or("any")
+}
+
+/// Whether a value is of the type of a schema.
+fn fits(schema: &Value, token: &Token) -> bool {
+    let is_text = matches!(token.kind, Kind::Quoted | Kind::Name | Kind::Code);
+    let is_number = token.kind == Kind::Number;
+    match type_name(schema) {
+        "integer" | "short" | "long" | "Bigint" => is_number && !token.text.contains('.'),
+        "float" | "double" => is_number,
+        "string" | "String" | "char" => is_text,
+        "any" => is_text || is_number,
+        _ => false,
+    }
+}
+
+/// The form of a text that is no free one.
+fn form(text: &str) -> Option<&'static str> {
+    let has_lengths = |mark: char, lengths: &[usize]| {
+        let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+        text.split(mark).all(is_number)
+            && text.split(mark).map(str::len).eq(lengths.iter().copied())
+    };
+    if has_lengths(':', &[2, 2]) {
+        Some("HH:MM")
+    } else if has_lengths('-', &[4, 2, 2]) {
+        Some("YYYY-MM-DD")
+    } else {
+        text.contains('@').then_some("email")
+    }
+}
+
+/// Words between the name of a parameter and its value, and so many of them.
+const MOST_BETWEEN: usize = 2;
+const BETWEEN: &str = "a an as at by called for in is named number of the to vector with";
+
+/// The arguments of a call, if the tokens have all that is required.
+pub(super) fn fill(
+    parameters: &[Parameter<'_>],
+    tokens: &[Token],
+    language: Language,
+) -> Option<String> {
     let mut filler = Filler {
         tokens,
         used: vec![false; tokens.len()],
+        language,
     };
-    let arguments = filler.all(&function.parameters);
-    let is_complete = |(parameter, value): (&Parameter, &Option<ArgumentValue>)| {
-        value.is_some() || !parameter.is_required
-    };
-    let mut pairs = function.parameters.iter().zip(&arguments);
-    pairs.all(is_complete).then_some(arguments)
+    let given = filler.all(parameters);
+    let is_given = |name: &str| given.iter().any(|(known, _)| *known == name);
+    let is_complete = parameters
+        .iter()
+        .all(|parameter| !parameter.is_required || is_given(parameter.name));
+    let given = given.iter().map(|(name, value)| format!("{name}={value}"));
+    is_complete.then(|| given.collect::<Vec<_>>().join(", "))
 }
 
-/// Words between the name of a parameter and its value.
-const BETWEEN: [&str; 16] = [
-    "a", "an", "as", "at", "by", "called", "for", "in", "is", "named", "number", "of", "the", "to",
-    "vector", "with",
-];
-
 struct Filler<'a> {
-    tokens: &'a [TextToken],
+    tokens: &'a [Token],
     used: Vec<bool>,
+    language: Language,
 }
 
 impl Filler<'_> {
-    fn all(&mut self, parameters: &[Parameter]) -> FilledArguments {
-        let mut values: FilledArguments = vec![None; parameters.len()];
-        for (parameter, value) in parameters.iter().zip(&mut values) {
-            if parameter.kind == ParameterKind::List {
-                *value = self.list(parameter);
-            }
-        }
-        for claim in [Claim::Named, Claim::Mentioned, Claim::Left] {
+    /// Names and values, in the order of the parameters.
+    fn all<'p>(&mut self, parameters: &[Parameter<'p>]) -> Vec<(&'p str, String)> {
+        let mut values: Vec<Option<String>> = parameters
+            .iter()
+            .map(|parameter| self.list(parameter))
+            .collect();
+        for find in [Self::named, Self::mentioned, Self::left] {
             for (parameter, value) in parameters.iter().zip(&mut values) {
-                if value.is_none() && (claim != Claim::Left || parameter.is_required) {
-                    *value = self.one(parameter, claim);
+                if value.is_none() {
+                    *value = find(self, parameter);
                 }
             }
         }
-        values
-    }
-
-    fn one(&mut self, parameter: &Parameter, claim: Claim) -> Option<ArgumentValue> {
-        match (parameter.kind, claim) {
-            (
-                ParameterKind::Integer
-                | ParameterKind::Float
-                | ParameterKind::Text
-                | ParameterKind::Any,
-                _,
-            ) => self.single(parameter, claim),
-            (ParameterKind::Dict, Claim::Named) => self.dict(parameter),
-            (ParameterKind::Boolean, Claim::Mentioned) => self.flag(parameter),
-            _ => None,
-        }
-    }
-
-    fn single(&mut self, parameter: &Parameter, claim: Claim) -> Option<ArgumentValue> {
-        if !parameter.options.is_empty() {
-            return self.option(parameter, claim);
-        }
-        let at = match claim {
-            Claim::Named => self.after_names(parameter, |at| fits(parameter, &self.tokens[at])),
-            Claim::Mentioned => None,
-            Claim::Left => self.best_left(parameter),
-        };
-        at.map(|at| self.take(at))
-    }
-
-    /// The fields that are mentioned by name.
-    fn dict(&mut self, parameter: &Parameter) -> Option<ArgumentValue> {
-        let values = self.all(&parameter.fields);
-        let names = parameter.fields.iter().map(|field| field.name.clone());
-        let given: Vec<(String, ArgumentValue)> = names
+        let names = parameters.iter().map(|parameter| parameter.name);
+        names
             .zip(values)
             .filter_map(|(name, value)| Some((name, value?)))
-            .collect();
-        (!given.is_empty()).then_some(ArgumentValue::Dict(given))
+            .collect()
+    }
+
+    /// A value that stands with the parameter's name; of a dictionary those that stand with the names of its fields.
+    fn named(&mut self, parameter: &Parameter<'_>) -> Option<String> {
+        if matches!(parameter.type_name(), "dict" | "HashMap") {
+            let given = self.all(&parameters(parameter.schema));
+            return (!given.is_empty()).then(|| self.language.dict(&given));
+        }
+        let at = self.beside_name(parameter)?;
+        Some(self.take(at, parameter.type_name()))
+    }
+
+    /// An option of which the question speaks, or whether it speaks of what a boolean is about.
+    fn mentioned(&mut self, parameter: &Parameter<'_>) -> Option<String> {
+        if matches!(parameter.type_name(), "boolean" | "Boolean") {
+            return self.flag(parameter);
+        }
+        let options = parameter.options();
+        let mut free = (0..self.tokens.len()).filter(|&at| !self.used[at]);
+        let is_it = |at: usize, option: &str| self.tokens[at].text.eq_ignore_ascii_case(option);
+        let (at, option) =
+            free.find_map(|at| Some((at, options.iter().find(|option| is_it(at, option))?)))?;
+        self.used[at] = true;
+        Some(self.language.text(option, ""))
+    }
+
+    /// Anything of its kind, for a required parameter.
+    fn left(&mut self, parameter: &Parameter<'_>) -> Option<String> {
+        let is_it = |&at: &usize| !self.used[at] && parameter.fits(&self.tokens[at]);
+        let at = (0..self.tokens.len())
+            .find(is_it)
+            .filter(|_| parameter.is_required)?;
+        Some(self.take(at, parameter.type_name()))
+    }
+
+    fn take(&mut self, at: usize, type_name: &str) -> String {
+        self.used[at] = true;
+        self.language.value(&self.tokens[at], type_name)
     }
 
     /// Values of one kind in a row, such as `3, 5 and 8`.
-    fn list(&mut self, parameter: &Parameter) -> Option<ArgumentValue> {
-        let items = parameter.items.as_deref()?;
-        let is_free = |at: usize| !self.used[at] && fits(items, &self.tokens[at]);
-        let series = series(self.tokens);
-        let free = series
-            .iter()
-            .find(|series| series.iter().all(|&at| is_free(at)));
-        let places = if let Some(places) = free {
-            places.clone()
-        } else {
-            let fits = |at: usize| fits_strictly(items, &self.tokens[at]);
-            vec![self.after_names(parameter, fits)?]
-        };
-        Some(ArgumentValue::List(
-            places.into_iter().map(|at| self.take(at)).collect(),
-        ))
+    fn list(&mut self, parameter: &Parameter<'_>) -> Option<String> {
+        let items = parameter
+            .schema
+            .get("items")
+            .filter(|_| parameter.is_list())?;
+        let fits = |at: usize| !self.used[at] && fits(items, &self.tokens[at]);
+        let rows = series(self.tokens);
+        let row = rows
+            .into_iter()
+            .find(|row| row.iter().all(|&at| fits(at)))?;
+        let values: Vec<String> = row
+            .into_iter()
+            .map(|at| self.take(at, type_name(items)))
+            .collect();
+        Some(
+            self.language
+                .list(&values, parameter.type_name(), type_name(items)),
+        )
     }
 
     /// Whether a boolean's words are there, and whether something denies them.
-    fn flag(&self, parameter: &Parameter) -> Option<ArgumentValue> {
-        let mut mentions = (0..self.tokens.len()).filter(|&at| {
-            let mut stems = self.tokens[at].stems.iter();
-            stems.any(|stem| stem.len() > 3 && parameter.stems.contains(stem))
-        });
-        let at = mentions.next()?;
-        let before = &self.tokens[at.saturating_sub(3)..at];
-        let denies = |token: &TextToken| {
-            token.is_any(&["not", "no", "without", "never", "cannot"])
-                || token.text.ends_with("n't")
-                || token.text.ends_with("n’t")
-        };
-        Some(ArgumentValue::Flag(!before.iter().any(denies)))
-    }
-
-    /// An option of which the question speaks.
-    fn option(&mut self, parameter: &Parameter, claim: Claim) -> Option<ArgumentValue> {
-        let places: Vec<(usize, usize, &String)> = parameter
-            .options
+    fn flag(&self, parameter: &Parameter<'_>) -> Option<String> {
+        let stems = stems(parameter.name);
+        let at = self
+            .tokens
             .iter()
-            .flat_map(|option| {
-                let words: Vec<&str> = option.split([' ', '_']).collect();
-                let found = self.find(&words);
-                found.into_iter().map(move |at| (at, words.len(), option))
-            })
-            .filter(|&(at, _, _)| !self.used[at])
-            .collect();
-        let chosen = match claim {
-            Claim::Named => {
-                let is_option = |at: usize| places.iter().any(|&(place, _, _)| place == at);
-                let named = self.after_names(parameter, is_option)?;
-                places.iter().find(|&&(at, _, _)| at == named)
-            }
-            _ => places.iter().min_by_key(|&&(at, _, _)| at),
+            .position(|token| token.stems().iter().any(|stem| stems.contains(stem)))?;
+        let before = &self.tokens[at.saturating_sub(3)..at];
+        let is_denied = before
+            .iter()
+            .any(|token| token.is_any("not cannot without"));
+        Some(match (self.language, is_denied) {
+            (Language::Python, false) => "True".to_owned(),
+            (Language::Python, true) => "False".to_owned(),
+            (_, is_denied) => (!is_denied).to_string(),
+        })
+    }
+
+    /// The first free value that stands right before a parameter's name ("20 percent") or after it, with nothing but small
+    /// words between.
+    fn beside_name(&self, parameter: &Parameter<'_>) -> Option<usize> {
+        let is_free = |&at: &usize| !self.used[at] && parameter.fits(&self.tokens[at]);
+        let name = stems(parameter.name).pop()?;
+        let is_named = |at: &usize| {
+            self.tokens[*at].kind == Kind::Word && self.tokens[*at].stems().contains(&name)
         };
-        let &(at, length, option) = chosen?;
-        self.used[at..at + length].fill(true);
-        Some(ArgumentValue::Text(option.clone()))
+        let mut cues = (0..self.tokens.len()).filter(is_named);
+        cues.find_map(|cue| {
+            let is_number = |at: &usize| self.tokens[*at].kind == Kind::Number;
+            let before = cue.checked_sub(1).filter(is_number).filter(is_free);
+            let mut behind = cue + 1..self.tokens.len().min(cue + MOST_BETWEEN + 2);
+            let first = || {
+                behind
+                    .find(|&at| !self.tokens[at].is_any(BETWEEN))
+                    .filter(is_free)
+            };
+            before.or_else(first)
+        })
     }
-
-    /// Where words stand one after the other, or together as one value.
-    fn find(&self, words: &[&str]) -> Vec<usize> {
-        let whole = words.join(" ");
-        let single = |text: &str| {
-            let lower = text.to_lowercase();
-            lower.strip_suffix('s').map(str::to_owned).unwrap_or(lower)
-        };
-        let starts = |at: usize| {
-            let token = &self.tokens[at];
-            let is_value = matches!(token.kind, TokenKind::Quoted | TokenKind::Name)
-                && token.text.eq_ignore_ascii_case(&whole);
-            let are_words = words.iter().enumerate().all(|(n, word)| {
-                let token = self.tokens.get(at + n);
-                token.is_some_and(|token| {
-                    token.kind == TokenKind::Word && single(&token.text) == single(word)
-                })
-            });
-            (is_value && words.len() == 1) || are_words
-        };
-        (0..self.tokens.len()).filter(|&at| starts(at)).collect()
-    }
-
-    /// The first free value that stands right before a parameter's name ("20 percent") or after it, with nothing but
-    /// small words between.
-    fn after_names(
-        &self,
-        parameter: &Parameter,
-        is_wanted: impl Fn(usize) -> bool,
-    ) -> Option<usize> {
-        let is_free = |at: &usize| !self.used[*at] && is_wanted(*at);
-        for cue in self.cues(parameter) {
-            let is_number = |at: &usize| self.tokens[*at].kind == TokenKind::Number;
-            if let Some(at) = cue.checked_sub(1).filter(is_number).filter(is_free) {
-                return Some(at);
-            }
-            let mut at = cue + 1;
-            while let Some(token) = self.tokens.get(at) {
-                if is_free(&at) {
-                    return Some(at);
-                }
-                let is_between =
-                    token.is_any(&BETWEEN) || (token.kind == TokenKind::Comma && at == cue + 1);
-                if !is_between || at > cue + 4 {
-                    break;
-                }
-                at += 1;
-            }
-        }
-        None
-    }
-
-    /// The places of words that name a parameter, its whole name first.
-    fn cues(&self, parameter: &Parameter) -> Vec<usize> {
-        let stems = &parameter.stems;
-        let Some(last) = stems.last() else {
-            return Vec::new();
-        };
-        let has = |at: usize, stem: &String| {
-            let token = self.tokens.get(at);
-            token.is_some_and(|token| token.kind == TokenKind::Word && token.stems.contains(stem))
-        };
-        let places = 0..self.tokens.len();
-        let whole = places.clone().filter(|&at| {
-            at + 1 >= stems.len()
-                && stems
-                    .iter()
-                    .zip(at + 1 - stems.len()..)
-                    .all(|(stem, at)| has(at, stem))
-        });
-        let mut cues: Vec<usize> = whole.collect();
-        cues.extend(places.clone().filter(|&at| has(at, last)));
-        let word = preposition(stems);
-        cues.extend(places.filter(|&at| word.is_some_and(|word| self.tokens[at].is(word))));
-        cues
-    }
-
-    /// Among what is left, the value that fits best: what is quoted before a name, in order.
-    fn best_left(&self, parameter: &Parameter) -> Option<usize> {
-        let free = (0..self.tokens.len()).filter(|&at| !self.used[at]);
-        let fitting = free.filter(|&at| fits_strictly(parameter, &self.tokens[at]));
-        fitting.min_by_key(|&at| (order(parameter, &self.tokens[at]), at))
-    }
-
-    fn take(&mut self, at: usize) -> ArgumentValue {
-        self.used[at] = true;
-        let token = &self.tokens[at];
-        let text = token.text.clone();
-        match token.kind {
-            TokenKind::Number => ArgumentValue::Number(text),
-            TokenKind::Code => ArgumentValue::Code(text),
-            _ => ArgumentValue::Text(text),
-        }
-    }
-}
-
-/// The small word before the value of a parameter that is a start or a goal.
-fn preposition(stems: &[String]) -> Option<&'static str> {
-    const STARTS: &str = "from source origin start departure sender";
-    const GOALS: &str = "to target destination goal end recipient arrival";
-    let speaks_of = |words: &str| words.split(' ').any(|word| stems.contains(&stem(word)));
-    if speaks_of(STARTS) {
-        Some("from")
-    } else {
-        speaks_of(GOALS).then_some("to")
-    }
-}
-
-/// Whether a value can be that of a parameter whose name stands with it.
-fn fits(parameter: &Parameter, token: &TextToken) -> bool {
-    let is_text = parameter.kind == ParameterKind::Text && parameter.shape == Shape::Free;
-    fits_strictly(parameter, token) || (is_text && token.kind == TokenKind::Number)
-}
-
-fn fits_strictly(parameter: &Parameter, token: &TextToken) -> bool {
-    let is_value = matches!(
-        token.kind,
-        TokenKind::Quoted | TokenKind::Name | TokenKind::Code
-    );
-    match parameter.kind {
-        ParameterKind::Integer => token.kind == TokenKind::Number && !token.text.contains('.'),
-        ParameterKind::Float => token.kind == TokenKind::Number,
-        ParameterKind::Any => is_value || token.kind == TokenKind::Number,
-        ParameterKind::Text => is_value && shape(&token.text) == parameter.shape,
-        ParameterKind::Boolean | ParameterKind::List | ParameterKind::Dict => false,
-    }
-}
-
-fn shape(text: &str) -> Shape {
-    let parts = |mark: char| -> Option<Vec<usize>> {
-        let parts = text.split(mark);
-        let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        parts
-            .map(|part| digits(part).then_some(part.len()))
-            .collect()
-    };
-    match (parts(':').as_deref(), parts('-').as_deref()) {
-        (Some([1 | 2, 2]), _) => Shape::Time,
-        (_, Some([4, 2, 2])) => Shape::Date,
-        _ if text.contains('@') && !text.contains(' ') => Shape::Email,
-        _ => Shape::Free,
-    }
-}
-
-fn order(parameter: &Parameter, token: &TextToken) -> u8 {
-    match token.kind {
-        TokenKind::Code if parameter.kind == ParameterKind::Any => 0,
-        TokenKind::Quoted => 1,
-        TokenKind::Code => 2,
-        _ => 3,
-    }
-}
-
-/// Two or more values of one kind in a row, with commas, `and` and `or` between.
-pub(super) fn series(tokens: &[TextToken]) -> Vec<Vec<usize>> {
-    let mut found: Vec<Vec<usize>> = Vec::new();
-    let mut current: Vec<usize> = Vec::new();
-    let mut is_joined = false;
-    for (at, token) in tokens.iter().enumerate() {
-        match token.kind {
-            TokenKind::Number | TokenKind::Quoted | TokenKind::Name | TokenKind::Code => {
-                let goes_on = current
-                    .last()
-                    .is_some_and(|&last| tokens[last].kind == token.kind);
-                if !(goes_on && is_joined) {
-                    found.push(std::mem::take(&mut current));
-                }
-                current.push(at);
-                is_joined = false;
-            }
-            TokenKind::Comma if token.text != ":" => is_joined = true,
-            TokenKind::Word if token.is_any(&["and", "or"]) => is_joined = true,
-            _ => found.push(std::mem::take(&mut current)),
-        }
-    }
-    found.push(current);
-    found.retain(|series| series.len() > 1);
-    found
 }
