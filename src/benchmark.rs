@@ -18,19 +18,18 @@
 //!
 //! `fixtures/` has a spec of each to copy.
 
-mod admission;
 pub(crate) mod aime;
 pub(crate) mod custom;
 pub(crate) mod gaia;
 pub(crate) mod generate;
 pub(crate) mod gsm8k;
 pub(crate) mod items;
-mod problems;
 pub(crate) mod prompt;
 pub(crate) mod qa;
-mod running;
+mod rows;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -40,9 +39,6 @@ use crate::data::{Output, Record, Sample, Score};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
 use crate::scorer::{Maker, Scorer};
-
-pub(crate) use admission::{AdmissionDesk, AnswerAdmission};
-pub(crate) use running::{CountsRecords, RunningMetrics};
 
 /// How a notice ends of samples whose ground truth is hidden. Nobody need know where no scorer looks at one.
 pub(crate) const NO_TRUTH: &str = "have no ground truth: only scorers that need none judge them";
@@ -248,4 +244,42 @@ pub(crate) fn collected(benchmark: &dyn Benchmark) -> Result<Vec<Sample>> {
         Ok(())
     })?;
     Ok(samples)
+}
+
+/// Who says which answers stay.
+pub struct AdmissionDesk(pub(crate) Arc<dyn AnswerAdmission>);
+
+/// Says which answers stay beside one another, and how often one that does not is asked for again.
+///
+/// An answer is refused if the first scorer does not find it correct, or if [`beside`](Self::beside) finds it wrong. It stays in
+/// the journal, with its verdict, and counts in usage and budget; the last one of a sample stands, refused or not. To ask
+/// again until something fits would make every rate too good: this is for samples whose answers are wanted, and not for
+/// measuring an agent.
+pub(crate) trait AnswerAdmission: Send + Sync {
+    /// How often a refused answer is asked for again.
+    fn again(&self) -> u32;
+
+    /// What the prompt says besides when it is asked for again, for the time of this number, from 1, because of this
+    /// verdict on the answer before.
+    fn note(&self, refused: &Score, again: u32) -> Option<String>;
+
+    /// Another verdict on an answer that the scorers accept, now that those of samples before it are known: a wrong one refuses
+    /// it, and a right one has it stay, with more to tell. `None` leaves the verdict, and [`stays`](Self::stays) is told.
+    /// It is asked in the order of the samples, so that it is the same at any concurrency.
+    fn beside(&self, sample: &Sample, output: &Output, score: &Score) -> Option<Score>;
+
+    /// An answer stays of which [`beside`](Self::beside) said nothing, or since an earlier part of the run.
+    fn stays(&self, sample: &Sample, output: &Output);
+}
+
+/// Aggregates that are made of one record after another.
+pub struct RunningMetrics(pub(crate) Box<dyn CountsRecords>);
+
+/// Makes aggregates.
+pub(crate) trait CountsRecords {
+    /// Counts a record.
+    fn add(&mut self, record: &Record);
+
+    /// What [`Benchmark::metrics`] makes of all that were counted.
+    fn finish(&self) -> Map<String, Value>;
 }

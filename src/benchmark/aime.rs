@@ -1,21 +1,19 @@
 //! AIME: the American Invitational Mathematics Examination, whose answers are integers from 0 to 999.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde_json::{Map, Value};
 
-use crate::benchmark::items::{TOPIC, topic};
-use crate::benchmark::problems::{ProblemRow, Roles, Usual};
-use crate::benchmark::{Benchmark, collected};
-use crate::data::dataset::{Columns, Filter, Table, TakePlaced, check_file, scalar};
+use crate::benchmark::items::TOPIC;
+use crate::benchmark::rows::{
+    AbsentSlices, ProblemRow, Roles, RowBenchmark, RowSource, RowTable, Rules, Usual, slice_of,
+};
+use crate::data::Sample;
+use crate::data::dataset::{Columns, Table, scalar};
 use crate::data::hub::layout::Snapshot;
-use crate::data::{Sample, Target, hub};
 use crate::error::{Error, Result};
-use crate::scorer::Scorer;
-use crate::scorer::aime::ground_truth;
+use crate::scorer::aime::{AimeScorer, ground_truth};
 use crate::scorer::extract::Extract;
 use crate::text::quoted;
 
@@ -65,24 +63,18 @@ static YEAR_IN_ID: LazyLock<Regex> = LazyLock::new(|| {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Aime {
-    path: PathBuf,
+    rows: RowSource,
     columns: Columns,
     year_column: Option<String>,
-    years: Vec<u16>,
-    filter: Filter,
 }
 
 impl Aime {
     /// The problems of a file, which must be there.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
-        let path = hub::file(path.into())?;
-        check_file(&path)?;
         Ok(Self {
-            path,
+            rows: RowSource::open(path.into())?,
             columns: Columns::default(),
             year_column: None,
-            years: Vec::new(),
-            filter: Filter::default(),
         })
     }
 
@@ -103,116 +95,30 @@ impl Aime {
     /// Only problems of these years. No year at all means every year.
     #[must_use]
     pub fn years(mut self, years: impl IntoIterator<Item = u16>) -> Self {
-        self.years = years.into_iter().collect();
+        let years = years.into_iter().map(|year| year.to_string());
+        self.rows.slices = (YEAR[0], years.collect());
         self
     }
 
     /// Only the samples of these ids.
     #[must_use]
     pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
-        self.filter.ids = Some(ids.into_iter().map(Into::into).collect());
+        self.rows.only(ids);
         self
     }
+}
 
-    /// Hands on the samples one by one.
-    fn each(&self, take: &mut TakePlaced<'_>) -> Result<()> {
-        let table = Table::read(&self.path)?;
-        let header = table.header();
-        let roles = Roles::find(&header, &self.columns, &USUAL)?;
-        let given = header.find_field("year", self.year_column.as_deref(), &YEAR)?;
-        let topics = header.find_field(TOPIC[0], None, &TOPIC)?;
-        let named = self.year_in_name();
-        let make = move |mut fields: Map<String, Value>, index| {
-            let topic = topic(topics.as_ref(), &fields)?;
-            let given = match &given {
-                Some(field) => scalar(field.name(), field.get(&fields).as_deref())?
-                    .filter(|year| !year.trim().is_empty())
-                    .map(|year| plain_year(field.name(), &year))
-                    .transpose()?,
-                None => None,
-            };
-            let ProblemRow {
-                mut id,
-                prompt,
-                truth,
-            } = roles.take(&mut fields, index)?;
-            let answer = ground_truth(&Target::from(truth));
-            let answer = answer.map_err(|error| roles.of_truth(error))?;
-            let in_id = || Some(YEAR_IN_ID.captures(&id)?[1].to_owned());
-            let year = if roles.has_ids() {
-                given.or_else(in_id)
-            } else {
-                given
-            };
-            let year = year.or_else(|| named.clone());
-            if let Some(year) = year.as_ref().filter(|_| !roles.has_ids()) {
-                id = format!("aime_{year}_{index}");
-            }
-            let mut sample = Sample::new(id, prompt).target(answer.to_string());
-            if let Some(year) = year {
-                sample = sample.slice(YEAR[0], year);
-            }
-            if let Some(topic) = topic {
-                sample = sample.slice(TOPIC[0], topic);
-            }
-            Ok(Sample {
-                metadata: fields,
-                ..sample
-            })
-        };
-        let wanted: Vec<String> = self.years.iter().map(ToString::to_string).collect();
-        let mut found = BTreeSet::new();
-        let see = |_: &Sample| {};
-        table.each_filtered(&self.filter, make, see, &mut |sample, place| {
-            if wanted.is_empty() {
-                return take(sample, place);
-            }
-            let Some(year) = year(&sample) else {
-                return Ok(());
-            };
-            if !found.contains(year) {
-                found.insert(year.to_owned());
-            }
-            if wanted.iter().any(|wanted| wanted == year) {
-                take(sample, place)
-            } else {
-                Ok(())
-            }
-        })?;
-        match wanted.iter().find(|year| !found.contains(*year)) {
-            Some(missing) => Err(self.without_year(missing, &found)),
-            None => Ok(()),
-        }
-    }
-
-    /// The year that the name of the file says, else that of its dataset; none where they say several.
-    fn year_in_name(&self) -> Option<String> {
-        let dataset = Snapshot::of(&self.path).map(|snapshot| snapshot.repository);
-        let file = self.path.file_stem();
-        let file = file.map(|name| name.to_string_lossy().into_owned());
-        let mut names = file.into_iter().chain(dataset);
-        names.find_map(|name| {
-            let mut years = years_in(&name);
-            years.dedup();
-            years.pop().filter(|_| years.is_empty())
-        })
-    }
-
-    fn without_year(&self, missing: &str, found: &BTreeSet<String>) -> Error {
-        let path = self.path.display();
-        let found: Vec<&str> = found.iter().map(String::as_str).collect();
-        let (found, hint) = if found.is_empty() {
-            let hint = "name the column of the year: `columns: { year: NAME }`";
-            ("no row has a year".to_owned(), hint.to_owned())
-        } else {
-            let hint = format!("name years that are there: `years: [{}]`", found.join(", "));
-            (format!("found {}", quoted(found)), hint)
-        };
-        Error::usage(format!(
-            "`{path}`: no problem of the year `{missing}`; {found}"
-        ))
-        .hint(hint)
-    }
+/// The year that the name of the file says, else that of its dataset; none where they say several.
+fn year_in_name(path: &Path) -> Option<String> {
+    let dataset = Snapshot::of(path).map(|snapshot| snapshot.repository);
+    let file = path.file_stem();
+    let file = file.map(|name| name.to_string_lossy().into_owned());
+    let mut names = file.into_iter().chain(dataset);
+    names.find_map(|name| {
+        let mut years = years_in(&name);
+        years.dedup();
+        years.pop().filter(|_| years.is_empty())
+    })
 }
 
 /// The years in a name, as in `aime_2025`, `aime-1983-2025` and `aime25`. What has more digits is a date or a number.
@@ -237,12 +143,6 @@ fn years_in(name: &str) -> Vec<String> {
     years
 }
 
-fn year(sample: &Sample) -> Option<&str> {
-    let mut slices = sample.slices.iter();
-    let year = slices.find(|(dimension, _)| dimension == YEAR[0]);
-    year.map(|(_, year)| year.as_str())
-}
-
 /// A year as parquet or pandas may have it: `2024`, `2024.0`.
 fn plain_year(column: &str, cell: &str) -> Result<String> {
     let year = cell.trim().trim_end_matches(".0");
@@ -256,54 +156,83 @@ fn plain_year(column: &str, cell: &str) -> Result<String> {
     .hint("write `2024`, or name another column: `columns: { year: NAME }`"))
 }
 
-impl Benchmark for Aime {
-    fn name(&self) -> &'static str {
-        "aime"
+impl RowBenchmark for Aime {
+    const RULES: Rules = Rules {
+        name: "aime",
+        extract: Extract::aime,
+        scorer: || Box::new(AimeScorer),
+        official_prompt: None,
+        default_prompt: Some(INSTRUCTIONS),
+        is_gated: false,
+        has_items: true,
+    };
+
+    fn source(&self) -> &RowSource {
+        &self.rows
     }
 
-    fn samples(&self) -> Result<Vec<Sample>> {
-        collected(self)
+    fn read(&self, source: &RowSource) -> Result<RowTable> {
+        let table = Table::read(&source.path)?;
+        let header = table.header();
+        let roles = Roles::find(&header, &self.columns, &USUAL)?;
+        let given = header.find_field(YEAR[0], self.year_column.as_deref(), &YEAR)?;
+        let topics = header.find_field(TOPIC[0], None, &TOPIC)?;
+        let named = year_in_name(&source.path);
+        Ok(RowTable::new(table, move |mut fields, index| {
+            let topic = slice_of(topics.as_ref(), &fields)?;
+            let given = match &given {
+                Some(field) => scalar(field.name(), field.get(&fields).as_deref())?
+                    .filter(|year| !year.trim().is_empty())
+                    .map(|year| plain_year(field.name(), &year))
+                    .transpose()?,
+                None => None,
+            };
+            let row = roles.take(&mut fields, index)?;
+            let ProblemRow {
+                mut id,
+                prompt,
+                truth,
+            } = row;
+            let answer = roles.truth(&truth, ground_truth)?;
+            let in_id = || Some(YEAR_IN_ID.captures(&id)?[1].to_owned());
+            let year = if roles.has_ids() {
+                given.or_else(in_id)
+            } else {
+                given
+            };
+            let year = year.or_else(|| named.clone());
+            if let Some(year) = year.as_ref().filter(|_| !roles.has_ids()) {
+                id = format!("aime_{year}_{index}");
+            }
+            let mut sample = Sample::new(id, prompt).target(answer.to_string());
+            if let Some(year) = year {
+                sample = sample.slice(YEAR[0], year);
+            }
+            if let Some(topic) = topic {
+                sample = sample.slice(TOPIC[0], topic);
+            }
+            Ok(Sample {
+                metadata: fields,
+                ..sample
+            })
+        }))
     }
 
-    fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
-        self.each_placed(&mut |sample, _| take(sample))
-    }
-
-    fn each_placed(&self, take: &mut TakePlaced<'_>) -> Result<()> {
-        self.each(take)
-    }
-
-    fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
-        let whole = Self {
-            years: Vec::new(),
-            filter: Filter::default(),
-            ..self.clone()
+    fn without_slices(&self, absent: &AbsentSlices<'_>) -> Result<Vec<String>> {
+        let path = absent.path.display();
+        let missing = absent.missing[0];
+        let found: Vec<&str> = absent.found.iter().map(String::as_str).collect();
+        let (found, hint) = if found.is_empty() {
+            let hint = "name the column of the year: `columns: { year: NAME }`";
+            ("no row has a year".to_owned(), hint.to_owned())
+        } else {
+            let hint = format!("name years that are there: `years: [{}]`", found.join(", "));
+            (format!("found {}", quoted(found)), hint)
         };
-        whole.each_sample(take)
-    }
-
-    fn has_items(&self) -> bool {
-        true
-    }
-
-    fn extract(&self) -> Extract {
-        Extract::aime()
-    }
-
-    fn paths(&self) -> Vec<PathBuf> {
-        vec![self.path.clone()]
-    }
-
-    fn has_metrics(&self) -> bool {
-        false
-    }
-
-    fn scorer(&self) -> Option<Box<dyn Scorer>> {
-        Some(Box::new(crate::scorer::aime::AimeScorer))
-    }
-
-    fn default_prompt(&self) -> Option<&str> {
-        Some(INSTRUCTIONS)
+        Err(Error::usage(format!(
+            "`{path}`: no problem of the year `{missing}`; {found}"
+        ))
+        .hint(hint))
     }
 }
 

@@ -1,28 +1,34 @@
 //! GAIA: questions for a general assistant, in the layout in which the benchmark is published.
 //!
 //! [`Gaia::open`] takes the folder or one file of it; `folder` finds the metadata of a split; each row
-//! becomes a sample (`row`). Attachments are only named here: whether one can be used is the concern
+//! becomes a sample. Attachments are only named here: whether one can be used is the concern
 //! of its own sample.
 
 mod folder;
-mod row;
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::path::{Path, PathBuf};
 
-use crate::benchmark::{Benchmark, NO_TRUTH, collected};
-use crate::data::Sample;
-use crate::data::dataset::{self, Columns, Filter, Header, SamplePlace, Table, TakePlaced};
-use crate::data::hub::{self, Address, Dataset};
+use serde_json::{Map, Value};
+
+use crate::benchmark::rows::{
+    AbsentSlices, RowBenchmark, RowSource, RowTable, Rules, without_truths,
+};
+use crate::data::dataset::{Columns, Header, Table, WRONG_PATH, required, scalar, slice_value};
+use crate::data::hub::{Address, Dataset};
+use crate::data::{Attachment, Sample, Target};
 use crate::error::{Error, Result};
-use crate::scorer::Scorer;
 use crate::scorer::extract::Extract;
+use crate::scorer::gaia::GaiaScorer;
+use crate::system::file::is_inside;
 use crate::text::quoted;
 
 use folder::{KnownFiles, MetadataFile};
-use row::{GROUND_TRUTH, GaiaLayout};
+
+const PROMPT: [&str; 2] = ["question", "Question"];
+pub(super) const GROUND_TRUTH: [&str; 3] = ["final_answer", "Final answer", "answer"];
+const ID: [&str; 2] = ["task_id", "id"];
+const LEVEL: [&str; 2] = ["level", "Level"];
 
 /// GAIA itself, as it is published. It is gated: its terms are accepted on its page.
 pub(crate) const HUB: &str = "hf://datasets/gaia-benchmark/GAIA";
@@ -67,15 +73,9 @@ be put in the list is a number or a string.";
 /// ```
 #[derive(Clone, Debug)]
 pub struct Gaia {
-    path: PathBuf,
-    /// Where its files come from, if not from this machine.
-    hub: Option<Dataset>,
+    rows: RowSource,
     split: Option<String>,
-    levels: Vec<String>,
     columns: Columns,
-    filter: Filter,
-    /// What the last [`Benchmark::samples`] had to remark.
-    notices: OnceLock<Vec<String>>,
 }
 
 impl Gaia {
@@ -89,7 +89,7 @@ impl Gaia {
         fs::metadata(&path).map_err(|error| {
             let error = Error::io("open", &path, &error);
             if path.extension().is_some() {
-                return error.hint(dataset::WRONG_PATH);
+                return error.hint(WRONG_PATH);
             }
             error.hint(format!("GAIA itself is fetched with `path: {HUB}`"))
         })?;
@@ -98,13 +98,9 @@ impl Gaia {
 
     fn of(path: PathBuf, hub: Option<Dataset>) -> Self {
         Self {
-            path,
-            hub,
+            rows: RowSource::of(path, hub),
             split: None,
-            levels: Vec::new(),
             columns: Columns::default(),
-            filter: Filter::default(),
-            notices: OnceLock::new(),
         }
     }
 
@@ -119,7 +115,8 @@ impl Gaia {
     /// level.
     #[must_use]
     pub fn levels<L: ToString>(mut self, levels: impl IntoIterator<Item = L>) -> Self {
-        self.levels = levels.into_iter().map(|level| level.to_string()).collect();
+        let levels = levels.into_iter().map(|level| level.to_string());
+        self.rows.slices = (LEVEL[0], levels.collect());
         self
     }
 
@@ -133,200 +130,209 @@ impl Gaia {
     /// Only the samples of these ids.
     #[must_use]
     pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
-        self.filter.ids = Some(ids.into_iter().map(Into::into).collect());
+        self.rows.only(ids);
         self
     }
 
-    /// Hands on the samples one by one; gives what there is to remark.
-    fn each(&self, take: &mut TakePlaced<'_>) -> Result<Vec<String>> {
-        let files = KnownFiles(self.hub.clone());
-        let source = folder::locate(&self.path, self.split.as_deref(), &files)?;
-        let table = Table::read(&source.metadata)?;
-        let layout = GaiaLayout::find(&table.header(), &self.columns)?;
-        let mut notices = source.notices.clone();
-        if layout.ground_truth.is_none() {
-            notices.push(without_ground_truth(&table.header()));
-        }
-        let mut levels = Levels::new(&self.levels, &layout, &source)?;
-        let (mut all, mut hidden) = (0, 0);
-        let has_truths = layout.ground_truth.is_some();
-        let path = source.metadata.clone();
-        let make = move |fields, index| layout.sample(fields, index, &source);
-        let see = |sample: &Sample| {
-            all += 1;
-            hidden += usize::from(sample.target.is_none());
-        };
-        table.each_filtered(&self.filter, make, see, &mut |sample, place| {
-            levels.pass(sample, place, take)
-        })?;
-        if has_truths && hidden > 0 {
-            notices.push(format!(
-                "`{}`: {hidden} of {all} samples {NO_TRUTH}",
-                path.display()
-            ));
-        }
-        levels.check(&mut notices)?;
-        Ok(notices)
+    /// The metadata of the split in a source.
+    fn metadata(&self, source: &RowSource) -> Result<MetadataFile> {
+        let files = KnownFiles(source.hub.clone());
+        folder::locate(&source.path, self.split.as_deref(), &files)
     }
 }
 
-/// The levels that are asked for, and those that come up.
-struct Levels<'a> {
-    wanted: &'a [String],
-    found: BTreeSet<String>,
-    path: PathBuf,
-}
+impl RowBenchmark for Gaia {
+    /// GAIA asks not to publish its answers.
+    const RULES: Rules = Rules {
+        name: "gaia",
+        extract: Extract::final_answer,
+        scorer: || Box::new(GaiaScorer),
+        official_prompt: Some(OFFICIAL_PROMPT),
+        default_prompt: Some(OFFICIAL_PROMPT),
+        is_gated: true,
+        has_items: false,
+    };
 
-impl<'a> Levels<'a> {
-    fn new(wanted: &'a [String], layout: &GaiaLayout, source: &MetadataFile) -> Result<Self> {
-        let path = &source.metadata;
-        if !wanted.is_empty() && layout.level.is_none() {
+    fn source(&self) -> &RowSource {
+        &self.rows
+    }
+
+    fn read(&self, source: &RowSource) -> Result<RowTable> {
+        let found = self.metadata(source)?;
+        let table = Table::read(&found.metadata)?;
+        let header = table.header();
+        let layout = GaiaLayout::find(&header, &self.columns)?;
+        let has_truths = layout.ground_truth.is_some();
+        let mut notices = found.notices.clone();
+        if !has_truths {
+            notices.push(without_truths(&header, GROUND_TRUTH));
+        }
+        if !source.slices.1.is_empty() && layout.level.is_none() {
             return Err(Error::usage(format!(
                 "`{}`: levels are asked for, but there is no column `level` or `Level`",
-                path.display()
+                found.metadata.display()
             ))
             .hint("remove `levels`, or name the column: `columns: { level: NAME }`"));
         }
-        Ok(Self {
-            wanted,
-            found: BTreeSet::new(),
-            path: path.clone(),
+        let sample = move |fields, index| layout.sample(fields, index, &found);
+        Ok(RowTable {
+            has_truths,
+            notices,
+            ..RowTable::new(table, sample)
         })
     }
 
-    /// Hands on a sample that is asked for.
-    fn pass(
-        &mut self,
-        sample: Sample,
-        place: Option<SamplePlace>,
-        take: &mut TakePlaced<'_>,
-    ) -> Result<()> {
-        if self.wanted.is_empty() {
-            return take(sample, place);
-        }
-        let Some(level) = level(&sample) else {
-            return Ok(());
-        };
-        if !self.found.contains(level) {
-            self.found.insert(level.to_owned());
-        }
-        if self.wanted.iter().any(|wanted| wanted == level) {
-            take(sample, place)
-        } else {
-            Ok(())
-        }
-    }
-
     /// Refuses levels of which there is no sample; remarks on some of them.
-    fn check(&self, notices: &mut Vec<String>) -> Result<()> {
-        let Self {
-            wanted,
-            found,
-            path,
-        } = self;
-        let path = path.display();
-        let missing: Vec<_> = wanted
-            .iter()
-            .filter(|level| !found.contains(*level))
-            .collect();
-        let found = quoted(found.iter().map(String::as_str));
-        if !wanted.is_empty() && missing.len() == wanted.len() {
-            let wanted = quoted(wanted.iter().map(String::as_str));
+    fn without_slices(&self, absent: &AbsentSlices<'_>) -> Result<Vec<String>> {
+        let path = absent.path.display();
+        let found = quoted(absent.found.iter().map(String::as_str));
+        if absent.missing.len() == absent.wanted.len() {
+            let wanted = quoted(absent.wanted.iter().map(String::as_str));
             return Err(Error::usage(format!(
                 "`{path}`: no sample of level {wanted}; found {found}"
             ))
             .hint("name levels that are there: `levels: [1, 2]`"));
         }
         let remark = |level| format!("`{path}`: no sample of level `{level}`; found {found}");
-        notices.extend(missing.into_iter().map(remark));
-        Ok(())
-    }
-}
-
-impl Benchmark for Gaia {
-    fn name(&self) -> &'static str {
-        "gaia"
+        Ok(absent.missing.iter().map(remark).collect())
     }
 
-    fn samples(&self) -> Result<Vec<Sample>> {
-        collected(self)
+    fn holders(&self) -> Vec<PathBuf> {
+        folder::holders(&self.rows.path)
     }
 
-    fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
-        self.each_placed(&mut |sample, _| take(sample))
-    }
-
-    fn each_placed(&self, take: &mut TakePlaced<'_>) -> Result<()> {
-        let notices = self.each(take)?;
-        // Loading again finds the same.
-        let _ = self.notices.set(notices);
-        Ok(())
-    }
-
-    fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
-        let whole = Self {
-            levels: Vec::new(),
-            filter: Filter::default(),
-            ..self.clone()
-        };
-        whole.each(&mut |sample, _| take(sample)).map(drop)
-    }
-
-    fn fetch(&self, samples: &[Sample]) -> Result<()> {
-        hub::fetch_attachments(self.hub.as_ref(), samples)
-    }
-
-    fn extract(&self) -> Extract {
-        Extract::final_answer()
-    }
-
-    fn paths(&self) -> Vec<PathBuf> {
-        folder::holders(&self.path)
-    }
-
-    fn read_paths(&self) -> Vec<PathBuf> {
-        let files = KnownFiles(self.hub.clone());
-        let source = folder::locate(&self.path, self.split.as_deref(), &files);
+    fn row_paths(&self) -> Vec<PathBuf> {
+        let source = self.metadata(&self.rows);
         source.map(|source| source.metadata).into_iter().collect()
     }
+}
 
-    fn scorer(&self) -> Option<Box<dyn Scorer>> {
-        Some(Box::new(crate::scorer::gaia::GaiaScorer))
+/// Which column plays which role in one file.
+#[derive(Debug)]
+struct GaiaLayout {
+    prompt: String,
+    ground_truth: Option<String>,
+    id: Option<String>,
+    level: Option<String>,
+    file_name: Option<String>,
+    file_path: Option<String>,
+}
+
+impl GaiaLayout {
+    fn find(header: &Header<'_>, given: &Columns) -> Result<Self> {
+        let find = |role: &str, given: &Option<String>, known: &[&str]| {
+            header.find_column(role, given.as_deref(), known)
+        };
+        Ok(Self {
+            prompt: header.require_column("prompt", given.prompt.as_deref(), &PROMPT)?,
+            ground_truth: find("ground_truth", &given.ground_truth, &GROUND_TRUTH)?,
+            id: find("id", &given.id, &ID)?,
+            level: find("level", &given.level, &LEVEL)?,
+            file_name: find("file_name", &given.file_name, &["file_name"])?,
+            file_path: find("file_path", &given.file_path, &["file_path"])?,
+        })
     }
 
-    fn has_metrics(&self) -> bool {
-        false
-    }
-
-    /// GAIA asks not to publish its answers.
-    fn is_gated(&self) -> bool {
-        true
-    }
-
-    fn official_prompt(&self) -> Option<&str> {
-        Some(OFFICIAL_PROMPT)
-    }
-
-    fn notices(&self) -> Vec<String> {
-        if let Some(notices) = self.notices.get() {
-            return notices.clone();
+    /// The sample of one row. Errors do not say which row it is.
+    fn sample(
+        &self,
+        mut fields: Map<String, Value>,
+        index: usize,
+        source: &MetadataFile,
+    ) -> Result<Sample> {
+        // One column may play two parts, the question as the id, say; the answer may not be shown to agents.
+        if let Some(truth) = &self.ground_truth
+            && (*truth == self.prompt || self.id.as_ref() == Some(truth))
+        {
+            return Err(Error::usage(format!(
+                "column `{truth}` is the ground truth, and what the agent sees as well"
+            ))
+            .hint("name another column in `columns`"));
         }
-        // Whoever asks for the samples gets the error.
-        self.each(&mut |_, _| Ok(())).unwrap_or_default()
+        let read = |column: &str| scalar(column, fields.get(column));
+        let prompt = required(&self.prompt, "prompt", read(&self.prompt)?)?;
+        let target = match &self.ground_truth {
+            Some(column) => read(column)?.filter(|truth| !is_hidden(truth)),
+            None => None,
+        };
+        let id = match &self.id {
+            Some(column) => required(column, "id", read(column)?)?,
+            None => index.to_string(),
+        };
+        // They are not metadata; least of all the ground truth.
+        let roles = [
+            Some(&self.prompt),
+            self.ground_truth.as_ref(),
+            self.id.as_ref(),
+        ];
+        for column in roles.into_iter().flatten() {
+            // `Map::remove` would put the last column into the place of the removed one.
+            fields.shift_remove(column);
+        }
+        let get = |column: &Option<String>| match column {
+            Some(column) => scalar(column, fields.get(column)),
+            None => Ok(None),
+        };
+        let level = slice_value(get(&self.level)?);
+        let file = attachment(get(&self.file_name)?, get(&self.file_path)?, source);
+        let visible = [&self.level, &self.file_name];
+        Ok(Sample {
+            id,
+            prompt,
+            target: target.map(Target::from),
+            slices: level
+                .map(|level| (LEVEL[0].to_owned(), level))
+                .into_iter()
+                .collect(),
+            files: file.into_iter().collect(),
+            visible: visible.into_iter().flatten().cloned().collect(),
+            metadata: fields,
+            tools: Vec::new(),
+        })
     }
 }
 
-fn level(sample: &Sample) -> Option<&str> {
-    sample.slices.first().map(|(_, level)| level.as_str())
+/// The published test split has `?` for every answer. A blank one is what CSV makes of null.
+fn is_hidden(truth: &str) -> bool {
+    matches!(truth.trim(), "" | "?")
 }
 
-fn without_ground_truth(header: &Header<'_>) -> String {
-    format!(
-        "`{}`: there is no column of ground truths, so a scorer that needs one scores no sample: looked for {}; found {}",
-        header.path.display(),
-        quoted(GROUND_TRUTH),
-        quoted(header.columns.iter().copied())
-    )
+/// The file of a row, not yet looked into: only where it should be is settled here.
+///
+/// `file_path` counts from the dataset's folder. When nothing is there, as in a split that was copied
+/// out of its folder, it is `file_name` beside the metadata. A path that is not allowed stays what it is,
+/// so that using it is an error.
+fn attachment(
+    name: Option<String>,
+    path: Option<String>,
+    source: &MetadataFile,
+) -> Option<Attachment> {
+    let name = name.filter(|name| !name.trim().is_empty());
+    let path = path.filter(|path| !path.trim().is_empty());
+    let beside = |name: &str| source.beside.join(name);
+    let place: PathBuf = match (&name, &path) {
+        (None, None) => return None,
+        (Some(name), None) => beside(name),
+        (None, Some(path)) => path.into(),
+        (Some(name), Some(path)) => {
+            if is_inside(Path::new(path)) && !source.has(Path::new(path)) {
+                beside(name)
+            } else {
+                path.into()
+            }
+        }
+    };
+    let last = |path: &str| {
+        path.rsplit(['/', '\\'])
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    Some(Attachment {
+        name: last(name.as_deref().or(path.as_deref()).unwrap_or_default()),
+        path: place,
+        root: source.root.clone(),
+    })
 }
 
 #[cfg(test)]

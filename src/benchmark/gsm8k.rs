@@ -2,17 +2,13 @@
 
 use std::path::PathBuf;
 
-use serde_json::{Map, Value};
-
-use crate::benchmark::problems::{ProblemRow, Roles, Usual};
-use crate::benchmark::{Benchmark, collected};
-use crate::data::dataset::{Columns, Filter, Table, TakePlaced, check_file};
-use crate::data::{Sample, Target, hub};
+use crate::benchmark::rows::{ProblemRow, Roles, RowBenchmark, RowSource, RowTable, Rules, Usual};
+use crate::data::Sample;
+use crate::data::dataset::{Columns, Table};
 use crate::error::Result;
-use crate::scorer::Scorer;
 use crate::scorer::extract::Extract;
 use crate::scorer::extract::gsm8k::without_annotations;
-use crate::scorer::gsm8k::ground_truth;
+use crate::scorer::gsm8k::{Gsm8kScorer, ground_truth};
 
 const USUAL: Usual = Usual {
     prompt: &["question", "prompt", "problem"],
@@ -45,20 +41,16 @@ nothing but `####` and the result as a plain number, without a unit, like this:\
 /// ```
 #[derive(Clone, Debug)]
 pub struct Gsm8k {
-    path: PathBuf,
+    rows: RowSource,
     columns: Columns,
-    filter: Filter,
 }
 
 impl Gsm8k {
     /// The questions of a file, which must be there.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
-        let path = hub::file(path.into())?;
-        check_file(&path)?;
         Ok(Self {
-            path,
+            rows: RowSource::open(path.into())?,
             columns: Columns::default(),
-            filter: Filter::default(),
         })
     }
 
@@ -72,37 +64,34 @@ impl Gsm8k {
     /// Only the samples of these ids.
     #[must_use]
     pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
-        self.filter.ids = Some(ids.into_iter().map(Into::into).collect());
+        self.rows.only(ids);
         self
     }
 }
 
-impl Benchmark for Gsm8k {
-    fn name(&self) -> &'static str {
-        "gsm8k"
+impl RowBenchmark for Gsm8k {
+    const RULES: Rules = Rules {
+        name: "gsm8k",
+        extract: Extract::gsm8k,
+        scorer: || Box::new(Gsm8kScorer),
+        official_prompt: None,
+        default_prompt: Some(INSTRUCTIONS),
+        is_gated: false,
+        has_items: false,
+    };
+
+    fn source(&self) -> &RowSource {
+        &self.rows
     }
 
-    fn samples(&self) -> Result<Vec<Sample>> {
-        collected(self)
-    }
-
-    fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
-        self.each_placed(&mut |sample, _| take(sample))
-    }
-
-    fn each_placed(&self, take: &mut TakePlaced<'_>) -> Result<()> {
-        let table = Table::read(&self.path)?;
+    fn read(&self, source: &RowSource) -> Result<RowTable> {
+        let table = Table::read(&source.path)?;
         let roles = Roles::find(&table.header(), &self.columns, &USUAL)?;
-        let make = move |mut fields: Map<String, Value>, index| {
-            let ProblemRow {
-                id,
-                prompt,
-                truth: solution,
-            } = roles.take(&mut fields, index)?;
-            let number = ground_truth(&Target::from(solution.as_str()));
-            let number = number.map_err(|error| roles.of_truth(error))?;
-            if number != solution {
-                let solution = without_annotations(&solution);
+        Ok(RowTable::new(table, move |mut fields, index| {
+            let ProblemRow { id, prompt, truth } = roles.take(&mut fields, index)?;
+            let number = roles.truth(&truth, ground_truth)?;
+            if number != truth {
+                let solution = without_annotations(&truth);
                 fields.entry(SOLUTION).or_insert(solution.into());
             }
             let sample = Sample::new(id, prompt).target(number);
@@ -110,36 +99,7 @@ impl Benchmark for Gsm8k {
                 metadata: fields,
                 ..sample
             })
-        };
-        table.each_filtered(&self.filter, make, |_| {}, take)
-    }
-
-    fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
-        let whole = Self {
-            filter: Filter::default(),
-            ..self.clone()
-        };
-        whole.each_sample(take)
-    }
-
-    fn extract(&self) -> Extract {
-        Extract::gsm8k()
-    }
-
-    fn paths(&self) -> Vec<PathBuf> {
-        vec![self.path.clone()]
-    }
-
-    fn has_metrics(&self) -> bool {
-        false
-    }
-
-    fn scorer(&self) -> Option<Box<dyn Scorer>> {
-        Some(Box::new(crate::scorer::gsm8k::Gsm8kScorer))
-    }
-
-    fn default_prompt(&self) -> Option<&str> {
-        Some(INSTRUCTIONS)
+        }))
     }
 }
 

@@ -4,14 +4,12 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use crate::benchmark::{Benchmark, NO_TRUTH, collected};
-use crate::data::dataset::{
-    Field, Filter, Header, Table, TakePlaced, check_file, required, scalar, slice_value,
-};
+use crate::benchmark::NO_TRUTH;
+use crate::benchmark::rows::{RowBenchmark, RowSource, RowTable, Rules, slice_of};
+use crate::data::Sample;
+use crate::data::dataset::{Field, Header, Table, required};
 use crate::data::item_part::SOLUTION;
-use crate::data::{Sample, hub};
 use crate::error::Result;
-use crate::scorer::Scorer;
 use crate::scorer::extract::Extract;
 use crate::scorer::qa::QaScorer;
 
@@ -45,9 +43,8 @@ pub(super) const TOPIC: [&str; 4] = ["topic", "category", "Topic", "Category"];
 /// item is what is looked at. The scorer is [`qa`](crate::scorer::QaScorer).
 #[derive(Clone, Debug)]
 pub(crate) struct Items {
-    path: PathBuf,
+    rows: RowSource,
     columns: ItemColumns,
-    filter: Filter,
 }
 
 /// Columns that were named, by role.
@@ -63,19 +60,16 @@ pub(crate) struct ItemColumns {
 impl Items {
     /// The items of a file, which must be there.
     pub(crate) fn open(path: impl Into<PathBuf>) -> Result<Self> {
-        let path = hub::file(path.into())?;
-        check_file(&path)?;
         Ok(Self {
-            path,
+            rows: RowSource::open(path.into())?,
             columns: ItemColumns::default(),
-            filter: Filter::default(),
         })
     }
 
     /// Only the items of these ids.
     #[must_use]
     pub(crate) fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
-        self.filter.ids = Some(ids.into_iter().map(Into::into).collect());
+        self.rows.only(ids);
         self
     }
 
@@ -111,7 +105,7 @@ impl ItemLayout {
 
     /// The sample of a row. Errors do not say which row it is.
     fn sample(&self, mut fields: Map<String, Value>, index: usize) -> Result<Sample> {
-        let topic = topic(self.topic.as_ref(), &fields)?;
+        let topic = slice_of(self.topic.as_ref(), &fields)?;
         let solution = match &self.solution {
             Some(field) => field.take(&mut fields)?,
             None => None,
@@ -141,77 +135,33 @@ impl ItemLayout {
     }
 }
 
-/// The topic of a row, as the value of a slice.
-pub(super) fn topic(field: Option<&Field>, fields: &Map<String, Value>) -> Result<Option<String>> {
-    let Some(field) = field else {
-        return Ok(None);
+impl RowBenchmark for Items {
+    const RULES: Rules = Rules {
+        name: "items",
+        // What follows `FINAL ANSWER:`; the whole answer of an agent that does not say so.
+        extract: Extract::final_answer,
+        scorer: || Box::new(QaScorer),
+        official_prompt: None,
+        default_prompt: None,
+        is_gated: false,
+        has_items: true,
     };
-    Ok(slice_value(scalar(
-        field.name(),
-        field.get(fields).as_deref(),
-    )?))
-}
 
-impl Benchmark for Items {
-    fn name(&self) -> &'static str {
-        "items"
+    fn source(&self) -> &RowSource {
+        &self.rows
     }
 
-    fn samples(&self) -> Result<Vec<Sample>> {
-        collected(self)
-    }
-
-    fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
-        self.each_placed(&mut |sample, _| take(sample))
-    }
-
-    fn each_placed(&self, take: &mut TakePlaced<'_>) -> Result<()> {
-        let table = Table::read(&self.path)?;
+    fn read(&self, source: &RowSource) -> Result<RowTable> {
+        let table = Table::read(&source.path)?;
         let layout = ItemLayout::find(&table.header(), &self.columns)?;
-        let make = move |fields, index| layout.sample(fields, index);
-        table.each_filtered(&self.filter, make, |_| {}, take)
-    }
-
-    fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
-        let whole = Self {
-            filter: Filter::default(),
-            ..self.clone()
-        };
-        whole.each_sample(take)
-    }
-
-    fn has_items(&self) -> bool {
-        true
-    }
-
-    /// What follows `FINAL ANSWER:`; the whole answer of an agent that does not say so.
-    fn extract(&self) -> Extract {
-        Extract::final_answer()
-    }
-
-    fn paths(&self) -> Vec<PathBuf> {
-        vec![self.path.clone()]
-    }
-
-    fn scorer(&self) -> Option<Box<dyn Scorer>> {
-        Some(Box::new(QaScorer))
-    }
-
-    fn has_metrics(&self) -> bool {
-        false
-    }
-
-    fn notices(&self) -> Vec<String> {
-        let Ok(table) = Table::read(&self.path) else {
-            // Whoever asks for the samples gets the error.
-            return Vec::new();
-        };
-        match ItemLayout::find(&table.header(), &self.columns) {
-            Ok(layout) if layout.answer.is_none() => {
-                vec![format!("`{}`: the items {NO_TRUTH}", self.path.display())]
-            }
-            _ => Vec::new(),
-        }
+        let has_truths = layout.answer.is_some();
+        let notice =
+            (!has_truths).then(|| format!("`{}`: the items {NO_TRUTH}", source.path.display()));
+        Ok(RowTable {
+            has_truths,
+            notices: notice.into_iter().collect(),
+            ..RowTable::new(table, move |fields, index| layout.sample(fields, index))
+        })
     }
 }
 

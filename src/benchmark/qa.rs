@@ -1,26 +1,18 @@
 //! `qa`: questions and answers in any `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file.
 //!
-//! [`Qa`] says which column plays which role; `layout` finds them in a file and makes a sample of each row;
-//! `template` builds a prompt out of several columns.
+//! [`Qa`] says which column plays which role; `layout` finds them in a file and makes a sample of each row.
 
 mod layout;
-mod template;
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
-use crate::benchmark::{Benchmark, NO_TRUTH, collected};
-use crate::data::Sample;
-use crate::data::dataset::{Filter, Table, TakePlaced, check_file};
-use crate::data::hub::{self, Dataset};
+use crate::benchmark::rows::{RowBenchmark, RowSource, RowTable, Rules, without_truths};
+use crate::data::dataset::Table;
 use crate::error::Result;
-use crate::scorer::Scorer;
 use crate::scorer::extract::Extract;
 use crate::scorer::qa::QaScorer;
-use crate::text::quoted;
 
-use layout::{GROUND_TRUTH, QaLayout};
-use template::Template;
+use layout::{GROUND_TRUTH, QaLayout, Template};
 
 /// Questions and answers in a file of rows.
 ///
@@ -57,17 +49,12 @@ use template::Template;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Qa {
-    path: PathBuf,
-    /// Where its files come from, if not from this machine.
-    hub: Option<Dataset>,
+    rows: RowSource,
     pub(crate) columns: QaColumns,
     template: Option<Template>,
     separator: Option<String>,
     slices: Option<Vec<String>>,
     visible: Vec<String>,
-    filter: Filter,
-    /// What the last [`Benchmark::samples`] had to remark.
-    notices: OnceLock<Vec<String>>,
 }
 
 /// Columns that were named, by role.
@@ -87,18 +74,13 @@ fn owned<I: Into<String>>(names: impl IntoIterator<Item = I>) -> Vec<String> {
 impl Qa {
     /// The questions of a file, which must be there, or on the Hub: `hf://datasets/ORG/NAME/FILE.jsonl`.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
-        let (path, hub) = hub::open(path.into())?;
-        check_file(&path)?;
         Ok(Self {
-            path,
-            hub,
+            rows: RowSource::open(path.into())?,
             columns: QaColumns::default(),
             template: None,
             separator: None,
             slices: None,
             visible: Vec::new(),
-            filter: Filter::default(),
-            notices: OnceLock::new(),
         })
     }
 
@@ -174,42 +156,8 @@ impl Qa {
     /// Only the samples of these ids.
     #[must_use]
     pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
-        self.filter.ids = Some(owned(ids));
+        self.rows.only(ids);
         self
-    }
-
-    /// Hands on the samples one by one; gives what there is to remark.
-    fn each(&self, take: &mut TakePlaced<'_>) -> Result<Vec<String>> {
-        let table = Table::read(&self.path)?;
-        let layout = QaLayout::find(&table.header(), self)?;
-        let path = self.path.display();
-        let mut notices = Vec::new();
-        if layout.ground_truth.is_none() {
-            notices.push(format!(
-                "`{path}`: there is no column of ground truths, so a scorer that needs one scores no sample: looked for {}; found {}",
-                quoted(GROUND_TRUTH),
-                quoted(table.header().columns)
-            ));
-        }
-        if layout.is_without_ids() {
-            notices.push(format!(
-                "`{path}`: samples are called by the number of their row, for there is no column `id`: a row that is put in \
-                 renames all behind it, and a baseline does not know them any more"
-            ));
-        }
-        let folder = folder_of(&self.path);
-        let (mut all, mut hidden) = (0, 0);
-        let has_truths = layout.ground_truth.is_some();
-        let make = move |fields, index| layout.sample(fields, index, &folder);
-        let see = |sample: &Sample| {
-            all += 1;
-            hidden += usize::from(sample.target.is_none());
-        };
-        table.each_filtered(&self.filter, make, see, take)?;
-        if has_truths && hidden > 0 {
-            notices.push(format!("`{path}`: {hidden} of {all} samples {NO_TRUTH}"));
-        }
-        Ok(notices)
     }
 }
 
@@ -219,61 +167,45 @@ fn folder_of(path: &Path) -> PathBuf {
     parent.unwrap_or(Path::new(".")).to_owned()
 }
 
-impl Benchmark for Qa {
-    fn name(&self) -> &'static str {
-        "qa"
+impl RowBenchmark for Qa {
+    const RULES: Rules = Rules {
+        name: "qa",
+        // What follows `FINAL ANSWER:`; the whole answer of an agent that does not say so.
+        extract: Extract::final_answer,
+        scorer: || Box::new(QaScorer),
+        official_prompt: None,
+        default_prompt: None,
+        is_gated: false,
+        has_items: false,
+    };
+
+    fn source(&self) -> &RowSource {
+        &self.rows
     }
 
-    fn fetch(&self, samples: &[Sample]) -> Result<()> {
-        hub::fetch_attachments(self.hub.as_ref(), samples)
-    }
-
-    fn samples(&self) -> Result<Vec<Sample>> {
-        collected(self)
-    }
-
-    fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
-        self.each_placed(&mut |sample, _| take(sample))
-    }
-
-    fn each_placed(&self, take: &mut TakePlaced<'_>) -> Result<()> {
-        let notices = self.each(take)?;
-        // Loading again finds the same.
-        let _ = self.notices.set(notices);
-        Ok(())
-    }
-
-    fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
-        let whole = Self {
-            filter: Filter::default(),
-            ..self.clone()
-        };
-        whole.each(&mut |sample, _| take(sample)).map(drop)
-    }
-
-    /// What follows `FINAL ANSWER:`; the whole answer of an agent that does not say so.
-    fn extract(&self) -> Extract {
-        Extract::final_answer()
-    }
-
-    fn paths(&self) -> Vec<PathBuf> {
-        vec![self.path.clone()]
-    }
-
-    fn scorer(&self) -> Option<Box<dyn Scorer>> {
-        Some(Box::new(QaScorer))
-    }
-
-    fn has_metrics(&self) -> bool {
-        false
-    }
-
-    fn notices(&self) -> Vec<String> {
-        if let Some(notices) = self.notices.get() {
-            return notices.clone();
+    fn read(&self, source: &RowSource) -> Result<RowTable> {
+        let table = Table::read(&source.path)?;
+        let header = table.header();
+        let layout = QaLayout::find(&header, self)?;
+        let has_truths = layout.ground_truth.is_some();
+        let mut notices = Vec::new();
+        if !has_truths {
+            notices.push(without_truths(&header, GROUND_TRUTH));
         }
-        // Whoever asks for the samples gets the error.
-        self.each(&mut |_, _| Ok(())).unwrap_or_default()
+        if layout.is_without_ids() {
+            notices.push(format!(
+                "`{}`: samples are called by the number of their row, for there is no column `id`: a row that is put in \
+                 renames all behind it, and a baseline does not know them any more",
+                source.path.display()
+            ));
+        }
+        let folder = folder_of(&source.path);
+        let sample = move |fields, index| layout.sample(fields, index, &folder);
+        Ok(RowTable {
+            has_truths,
+            notices,
+            ..RowTable::new(table, sample)
+        })
     }
 }
 

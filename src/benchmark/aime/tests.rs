@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
+use crate::data::Target;
 use crate::data::dataset::tests::file;
 
 fn open(rows: &[Value]) -> (tempfile::TempDir, Aime) {

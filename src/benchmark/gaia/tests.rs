@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
+use crate::benchmark::Benchmark;
 use crate::data::{FailureKind, Target};
 
 const ROW: &str =
@@ -52,6 +53,10 @@ fn check_error(folder: &TempDir, gaia: &Gaia, expect: &str) {
     assert_eq!(error.message().replace(&path, "{path}"), expect);
     assert!(error.hint_text().is_some(), "{error:?}");
     assert_eq!(error.exit(), crate::Exit::Usage);
+}
+
+fn level(sample: &Sample) -> Option<&str> {
+    sample.slices.first().map(|(_, level)| level.as_str())
 }
 
 #[test]
@@ -279,7 +284,7 @@ fn scalars_become_texts_as_written() {
         .iter()
         .filter_map(|sample| sample.target.as_ref()?.as_text());
     assert!(targets.eq(["17", "true", "-0.25"]));
-    let levels: Vec<_> = samples.iter().map(super::level).collect();
+    let levels: Vec<_> = samples.iter().map(level).collect();
     assert_eq!(levels, [Some("1"), Some("hard"), None]);
     assert_eq!(
         samples[0].metadata["level"],

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::agent::replay::Replay;
+use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
 use crate::data::dataset::tests::file;
 use crate::snapshot::{Acceptance, accept};

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::benchmark::Benchmark;
 use crate::data::Target;
 use crate::data::dataset::tests::file;
 use crate::data::item_part::ItemPart;

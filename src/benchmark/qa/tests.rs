@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
+use crate::benchmark::Benchmark;
 use crate::benchmark::prompt::Prompt;
+use crate::data::Sample;
 use crate::data::Target;
 use crate::data::dataset::tests::file;
 

@@ -162,6 +162,11 @@ impl Table {
         })
     }
 
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(crate) fn header(&self) -> Header<'_> {
         Header {
             path: &self.path,

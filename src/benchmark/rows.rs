@@ -1,0 +1,355 @@
+//! `RowBenchmark`: the base of benchmarks whose samples are the rows of one file.
+//!
+//! A benchmark has its rules as data, opens its file and says how a row becomes a sample ([`RowBenchmark::read`]). Filters,
+//! the order of rows, notices and everything else that [`Benchmark`] asks for are the same for all of them.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use serde_json::{Map, Value};
+
+use crate::benchmark::{Benchmark, NO_TRUTH, collected};
+use crate::data::dataset::{
+    Columns, Field, Filter, Header, Table, TakePlaced, check_file, required, scalar, slice_value,
+};
+use crate::data::hub::{self, Dataset};
+use crate::data::{Sample, Target};
+use crate::error::{Error, Result};
+use crate::scorer::Scorer;
+use crate::scorer::extract::Extract;
+use crate::text::quoted;
+
+/// What a benchmark has besides its rows.
+pub(crate) struct Rules {
+    pub(crate) name: &'static str,
+    pub(crate) extract: fn() -> Extract,
+    pub(crate) scorer: fn() -> Box<dyn Scorer>,
+    /// See [`Benchmark::official_prompt`].
+    pub(crate) official_prompt: Option<&'static str>,
+    /// See [`Benchmark::default_prompt`].
+    pub(crate) default_prompt: Option<&'static str>,
+    /// See [`Benchmark::is_gated`].
+    pub(crate) is_gated: bool,
+    /// See [`Benchmark::has_items`].
+    pub(crate) has_items: bool,
+}
+
+/// A benchmark whose samples are the rows of one file.
+#[diagnostic::on_unimplemented(
+    message = "the trait `Benchmark` is not implemented for `{Self}`",
+    label = "not a benchmark"
+)]
+pub(crate) trait RowBenchmark: Send + Sync {
+    const RULES: Rules;
+
+    /// Where the rows are, and which of them are asked for.
+    fn source(&self) -> &RowSource;
+
+    /// Opens the file of a source and finds the columns in it.
+    fn read(&self, source: &RowSource) -> Result<RowTable>;
+
+    /// Some of the wanted slices are in no sample: an error, or what people should know.
+    fn without_slices(&self, absent: &AbsentSlices<'_>) -> Result<Vec<String>> {
+        let _ = absent;
+        Ok(Vec::new())
+    }
+
+    /// See [`Benchmark::paths`].
+    fn holders(&self) -> Vec<PathBuf> {
+        vec![self.source().path.clone()]
+    }
+
+    /// See [`Benchmark::read_paths`].
+    fn row_paths(&self) -> Vec<PathBuf> {
+        let mut paths = self.holders();
+        paths.retain(|path| path.exists());
+        paths
+    }
+}
+
+/// Where rows are, and which of them are asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct RowSource {
+    pub(crate) path: PathBuf,
+    /// Where its files come from, if not from this machine.
+    pub(crate) hub: Option<Dataset>,
+    pub(crate) filter: Filter,
+    /// The dimension of slices and the values that are asked for; all if there are none.
+    pub(crate) slices: (&'static str, Vec<String>),
+    /// What the last reading had to remark.
+    notices: OnceLock<Vec<String>>,
+}
+
+impl RowSource {
+    /// The rows of a file, which must be there, or on the Hub.
+    pub(crate) fn open(path: PathBuf) -> Result<Self> {
+        let (path, hub) = hub::open(path)?;
+        check_file(&path)?;
+        Ok(Self::of(path, hub))
+    }
+
+    /// The rows of a path that was looked at.
+    pub(crate) fn of(path: PathBuf, hub: Option<Dataset>) -> Self {
+        Self {
+            path,
+            hub,
+            filter: Filter::default(),
+            slices: ("", Vec::new()),
+            notices: OnceLock::new(),
+        }
+    }
+
+    /// Only the samples of these ids.
+    pub(crate) fn only<I: Into<String>>(&mut self, ids: impl IntoIterator<Item = I>) {
+        self.filter.ids = Some(ids.into_iter().map(Into::into).collect());
+    }
+}
+
+/// The table of a file, and how its rows become samples.
+pub(crate) struct RowTable {
+    pub(crate) table: Table,
+    /// Makes a sample of a row and its index. Errors need not say which row it is.
+    pub(crate) sample: Box<dyn Fn(Map<String, Value>, usize) -> Result<Sample> + Send + Sync>,
+    /// Whether there is a column of ground truths.
+    pub(crate) has_truths: bool,
+    pub(crate) notices: Vec<String>,
+}
+
+impl RowTable {
+    /// A table in which each row has a ground truth.
+    pub(crate) fn new(
+        table: Table,
+        sample: impl Fn(Map<String, Value>, usize) -> Result<Sample> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            table,
+            sample: Box::new(sample),
+            has_truths: true,
+            notices: Vec::new(),
+        }
+    }
+}
+
+/// Slices that were asked for.
+pub(crate) struct AbsentSlices<'a> {
+    /// The file that was read.
+    pub(crate) path: &'a Path,
+    pub(crate) wanted: &'a [String],
+    /// Those in no sample, of which there are some.
+    pub(crate) missing: Vec<&'a str>,
+    /// Those that samples have.
+    pub(crate) found: &'a BTreeSet<String>,
+}
+
+/// Hands on the samples one by one; gives what there is to remark.
+fn each<B: RowBenchmark>(
+    benchmark: &B,
+    source: &RowSource,
+    take: &mut TakePlaced<'_>,
+) -> Result<Vec<String>> {
+    let RowTable {
+        table,
+        sample,
+        has_truths,
+        mut notices,
+    } = benchmark.read(source)?;
+    let path = table.path().to_owned();
+    let (mut all, mut hidden) = (0, 0);
+    let see = |sample: &Sample| {
+        all += 1;
+        hidden += usize::from(sample.target.is_none());
+    };
+    let (dimension, wanted) = &source.slices;
+    let mut found = BTreeSet::new();
+    table.each_filtered(&source.filter, sample, see, &mut |sample, place| {
+        if wanted.is_empty() {
+            return take(sample, place);
+        }
+        let mut slices = sample.slices.iter();
+        let Some((_, value)) = slices.find(|(name, _)| name == dimension) else {
+            return Ok(());
+        };
+        if !found.contains(value) {
+            found.insert(value.clone());
+        }
+        if wanted.contains(value) {
+            take(sample, place)
+        } else {
+            Ok(())
+        }
+    })?;
+    if has_truths && hidden > 0 {
+        let path = path.display();
+        notices.push(format!("`{path}`: {hidden} of {all} samples {NO_TRUTH}"));
+    }
+    let missing = wanted.iter().map(String::as_str);
+    let missing: Vec<_> = missing.filter(|value| !found.contains(*value)).collect();
+    if !missing.is_empty() {
+        notices.extend(benchmark.without_slices(&AbsentSlices {
+            path: &path,
+            wanted,
+            missing,
+            found: &found,
+        })?);
+    }
+    Ok(notices)
+}
+
+impl<B: RowBenchmark> Benchmark for B {
+    fn name(&self) -> &str {
+        B::RULES.name
+    }
+
+    fn samples(&self) -> Result<Vec<Sample>> {
+        collected(self)
+    }
+
+    fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        self.each_placed(&mut |sample, _| take(sample))
+    }
+
+    fn each_placed(&self, take: &mut TakePlaced<'_>) -> Result<()> {
+        let source = self.source();
+        let notices = each(self, source, take)?;
+        // Loading again finds the same.
+        let _ = source.notices.set(notices);
+        Ok(())
+    }
+
+    fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
+        let RowSource { path, hub, .. } = self.source().clone();
+        let whole = RowSource::of(path, hub);
+        each(self, &whole, &mut |sample, _| take(sample)).map(drop)
+    }
+
+    fn fetch(&self, samples: &[Sample]) -> Result<()> {
+        hub::fetch_attachments(self.source().hub.as_ref(), samples)
+    }
+
+    fn extract(&self) -> Extract {
+        (B::RULES.extract)()
+    }
+
+    fn scorer(&self) -> Option<Box<dyn Scorer>> {
+        Some((B::RULES.scorer)())
+    }
+
+    fn official_prompt(&self) -> Option<&str> {
+        B::RULES.official_prompt
+    }
+
+    fn default_prompt(&self) -> Option<&str> {
+        B::RULES.default_prompt
+    }
+
+    fn has_metrics(&self) -> bool {
+        false
+    }
+
+    fn has_items(&self) -> bool {
+        B::RULES.has_items
+    }
+
+    fn is_gated(&self) -> bool {
+        B::RULES.is_gated
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        self.holders()
+    }
+
+    fn read_paths(&self) -> Vec<PathBuf> {
+        self.row_paths()
+    }
+
+    fn notices(&self) -> Vec<String> {
+        let source = self.source();
+        if let Some(notices) = source.notices.get() {
+            return notices.clone();
+        }
+        // Whoever asks for the samples gets the error.
+        each(self, source, &mut |_, _| Ok(())).unwrap_or_default()
+    }
+}
+
+/// That none of the columns which usually have ground truths is there.
+pub(super) fn without_truths<'a>(
+    header: &Header<'_>,
+    known: impl IntoIterator<Item = &'a str>,
+) -> String {
+    format!(
+        "`{}`: there is no column of ground truths, so a scorer that needs one scores no sample: looked for {}; found {}",
+        header.path.display(),
+        quoted(known),
+        quoted(header.columns.iter().copied())
+    )
+}
+
+/// The names that a column usually has, by role; the first that is there counts.
+pub(super) struct Usual {
+    pub(super) prompt: &'static [&'static str],
+    pub(super) ground_truth: &'static [&'static str],
+    pub(super) id: &'static [&'static str],
+}
+
+/// Question, answer and id: which column has which role in one file.
+pub(super) struct Roles {
+    prompt: Field,
+    truth: Field,
+    id: Option<Field>,
+}
+
+/// A row as texts.
+pub(super) struct ProblemRow {
+    pub(super) id: String,
+    pub(super) prompt: String,
+    pub(super) truth: String,
+}
+
+impl Roles {
+    /// Finds the columns; one that is `named` must be there.
+    pub(super) fn find(header: &Header<'_>, named: &Columns, usual: &Usual) -> Result<Self> {
+        let truth = named.ground_truth.as_deref();
+        Ok(Self {
+            prompt: header.require_field("prompt", named.prompt.as_deref(), usual.prompt)?,
+            truth: header.require_field("ground_truth", truth, usual.ground_truth)?,
+            id: header.find_field("id", named.id.as_deref(), usual.id)?,
+        })
+    }
+
+    /// Whether rows are called by a column.
+    pub(super) fn has_ids(&self) -> bool {
+        self.id.is_some()
+    }
+
+    /// Takes the three out of a row; without a column of ids the id is the row's index from 0.
+    pub(super) fn take(&self, fields: &mut Map<String, Value>, index: usize) -> Result<ProblemRow> {
+        let mut read = |field: &Field, role| required(field.name(), role, field.take(fields)?);
+        let prompt = read(&self.prompt, "prompt")?;
+        let id = match &self.id {
+            Some(field) => read(field, "id")?,
+            None => index.to_string(),
+        };
+        let truth = read(&self.truth, "ground truth")?;
+        Ok(ProblemRow { id, prompt, truth })
+    }
+
+    /// What a ground truth means; an error says in which column it is.
+    pub(super) fn truth<T>(&self, truth: &str, read: fn(&Target) -> Result<T>) -> Result<T> {
+        let column = || format!("column `{}`", self.truth.name());
+        read(&Target::from(truth)).map_err(|error: Error| error.at(column()))
+    }
+}
+
+/// The value of a column as that of a slice.
+pub(super) fn slice_of(
+    field: Option<&Field>,
+    fields: &Map<String, Value>,
+) -> Result<Option<String>> {
+    let Some(field) = field else {
+        return Ok(None);
+    };
+    let cell = field.get(fields);
+    Ok(slice_value(scalar(field.name(), cell.as_deref())?))
+}
