@@ -30,7 +30,6 @@ pub(crate) mod folding;
 pub(crate) mod forward;
 pub(crate) mod fuzzy;
 pub(crate) mod gaia;
-mod golds;
 pub(crate) mod gsm8k;
 pub(crate) mod hash;
 pub(crate) mod includes;
@@ -51,6 +50,7 @@ pub(crate) mod quasi_exact;
 pub(crate) mod recorded;
 pub(crate) mod regex;
 pub(crate) mod substring;
+mod text_rule;
 pub(crate) mod token_f1;
 pub(crate) mod tolerance;
 #[cfg(feature = "bfcl")]

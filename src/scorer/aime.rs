@@ -1,6 +1,5 @@
 //! AIME: an integer from 0 to 999.
 
-use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
@@ -9,7 +8,8 @@ use serde_json::Value;
 use crate::data::{Normalized, Score, Target};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
-use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
+use crate::scorer::text_rule::TextRule;
+use crate::scorer::{Answer, Entry, Example};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "aime",
@@ -72,12 +72,10 @@ static INTEGER: LazyLock<Regex> = LazyLock::new(|| {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AimeScorer;
 
-impl Scorer for AimeScorer {
-    fn name(&self) -> &'static str {
-        "aime"
-    }
+impl TextRule for AimeScorer {
+    const NAME: &'static str = "aime";
 
-    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+    fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let truth = ground_truth(answer.target)?;
         let wrong = |reason: &'static str| {
             Score::new(0.0, false, reason).normalized(Normalized::None, truth.to_string())
@@ -92,16 +90,12 @@ impl Scorer for AimeScorer {
         })
     }
 
-    fn extract(&self) -> Option<Extract> {
+    fn detail_names(&self) -> Option<&'static [&'static str]> {
+        Some(&[])
+    }
+
+    fn extraction(&self) -> Option<Extract> {
         Some(Extract::aime())
-    }
-
-    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
-        Some(Vec::new())
-    }
-
-    fn reads(&self) -> Reads {
-        Reads::Text
     }
 }
 
@@ -161,6 +155,7 @@ mod tests {
 
     use super::*;
     use crate::data::Output;
+    use crate::scorer::Scorer;
 
     fn score(raw: &str, truth: Value) -> Result<Score> {
         let extracted = Extract::aime().apply(raw);

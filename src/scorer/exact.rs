@@ -1,17 +1,16 @@
 //! Equal texts.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::folding::{self, Folding};
-use super::golds::Golds;
 use super::options::fingerprint;
-use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
+use super::text_rule::{Golds, TextRule};
+use super::{Answer, Entry, Example, OptionReader};
 use crate::data::score::OTHER;
-use crate::data::{Normalized, Sample, Score};
+use crate::data::{Score, Target};
 use crate::error::{Error, Result};
 use crate::text::snippet;
 
@@ -155,26 +154,22 @@ fn wrong_labels(options: &OptionReader<'_>) -> Error {
         .hint("quote `true`, `false` and numbers: `labels: ['true', 'false']`")
 }
 
-impl Scorer for Exact {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+impl TextRule for Exact {
+    const NAME: &'static str = NAME;
 
-    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+    fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let golds = Golds::read(answer.target, NAME)?;
-        let texts = golds.texts().iter();
-        let texts: Vec<String> = texts
-            .map(|text| self.folding.apply(text).into_owned())
-            .collect();
-        let prediction = answer.prediction.map(|text| self.folding.apply(text));
-        let matched = prediction
-            .as_deref()
-            .and_then(|prediction| texts.iter().position(|text| text == prediction));
-        let mut score = match (&prediction, matched) {
-            (None, _) => Score::new(0.0, false, "no_prediction"),
-            (Some(_), matched) => Score::binary(matched.is_some()),
-        };
-        if self.labels != LabelSet::None {
+        let fold = |text: &str| self.folding.apply(text).into_owned();
+        golds.compare(answer.prediction, fold, |prediction, texts| {
+            let matched =
+                prediction.and_then(|prediction| texts.iter().position(|text| text == prediction));
+            let score = match prediction {
+                None => Score::new(0.0, false, "no_prediction"),
+                Some(_) => Score::binary(matched.is_some()),
+            };
+            if self.labels == LabelSet::None {
+                return Ok(score);
+            }
             let target = matched.unwrap_or(0);
             let target_label = self.label(&texts[target]).ok_or_else(|| {
                 let text = snippet(golds.texts()[target]);
@@ -182,31 +177,25 @@ impl Scorer for Exact {
                     "`ground_truth` `{text}` is no label of scorer `{NAME}`"
                 ))
             })?;
-            let label = prediction.as_deref().and_then(|text| self.label(text));
-            score = score
+            let label = prediction.and_then(|text| self.label(text));
+            Ok(score
                 .detail("label", label.unwrap_or(OTHER))
-                .detail("target_label", target_label);
-        }
-        let prediction = prediction.map_or(Normalized::None, |text| text.into_owned().into());
-        Ok(score.normalized(prediction, golds.normalized(texts)))
-    }
-
-    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
-        Some(match self.labels {
-            LabelSet::None => Vec::new(),
-            _ => ["label", "target_label"].map(Into::into).to_vec(),
+                .detail("target_label", target_label))
         })
     }
 
-    fn reads(&self) -> Reads {
-        Reads::Text
+    fn check(&self, target: &Target) -> Result<()> {
+        Golds::read(target, NAME).map(drop)
     }
 
-    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        Golds::check(sample, NAME).map(|()| None)
+    fn detail_names(&self) -> Option<&'static [&'static str]> {
+        Some(match self.labels {
+            LabelSet::None => &[],
+            _ => &["label", "target_label"],
+        })
     }
 
-    fn fingerprint(&self) -> String {
+    fn version(&self) -> String {
         fingerprint(NAME, self)
     }
 }

@@ -1,15 +1,14 @@
 //! Edit distance with a threshold.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::folding::{self, Folding};
-use super::golds::Golds;
 use super::options::fingerprint;
-use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
-use crate::data::{Normalized, Sample, Score};
+use super::text_rule::{Golds, TextRule};
+use super::{Answer, Entry, Example, OptionReader};
+use crate::data::{Score, Target};
 use crate::error::Result;
 
 const NAME: &str = "fuzzy";
@@ -167,65 +166,57 @@ impl<'a> IntoIterator for &'a Chars<'_> {
     }
 }
 
-impl Scorer for Fuzzy {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+impl TextRule for Fuzzy {
+    const NAME: &'static str = NAME;
 
-    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+    fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let golds = Golds::read(answer.target, NAME)?;
-        let texts = golds.texts().iter();
-        let texts: Vec<String> = texts
-            .map(|text| self.folding.apply(text).into_owned())
-            .collect();
-        let Some(prediction) = answer.prediction.map(|text| self.folding.apply(text)) else {
-            let score = Score::new(0.0, false, "no_prediction");
-            return Ok(score.normalized(Normalized::None, golds.normalized(texts)));
-        };
-        let mut steps = self.max_chars.saturating_pow(2);
-        let mut best: Option<(Difference, usize)> = None;
-        let mut is_too_long = false;
-        for (place, text) in texts.iter().enumerate() {
-            let Some(difference) = compare(&prediction, text, &mut steps) else {
-                is_too_long = true;
-                continue;
+        let fold = |text: &str| self.folding.apply(text).into_owned();
+        golds.compare(answer.prediction, fold, |prediction, texts| {
+            let Some(prediction) = prediction else {
+                return Ok(Score::new(0.0, false, "no_prediction"));
             };
-            if best.is_none_or(|best| difference.similarity > best.0.similarity) {
-                best = Some((difference, place));
+            let mut steps = self.max_chars.saturating_pow(2);
+            let mut best: Option<(Difference, usize)> = None;
+            let mut is_too_long = false;
+            for (place, text) in texts.iter().enumerate() {
+                let Some(difference) = compare(prediction, text, &mut steps) else {
+                    is_too_long = true;
+                    continue;
+                };
+                if best.is_none_or(|best| difference.similarity > best.0.similarity) {
+                    best = Some((difference, place));
+                }
             }
-        }
-        let similarity = best.map_or(0.0, |best| best.0.similarity);
-        let correct = best.is_some() && similarity >= self.threshold;
-        let reason = match best {
-            Some(best) if best.0.distance == 0 => "exact_match",
-            Some(_) if correct => "similar",
-            _ if is_too_long => "too_long",
-            _ => "mismatch",
-        };
-        let mut score = Score::new(similarity, correct, reason).detail("similarity", similarity);
-        if let Some((difference, place)) = best {
-            score = score.detail("distance", difference.distance);
-            if answer.target.0.is_array() {
-                score = score.detail("gold", golds.texts()[place]);
+            let similarity = best.map_or(0.0, |best| best.0.similarity);
+            let correct = best.is_some() && similarity >= self.threshold;
+            let reason = match best {
+                Some(best) if best.0.distance == 0 => "exact_match",
+                Some(_) if correct => "similar",
+                _ if is_too_long => "too_long",
+                _ => "mismatch",
+            };
+            let mut score =
+                Score::new(similarity, correct, reason).detail("similarity", similarity);
+            if let Some((difference, place)) = best {
+                score = score.detail("distance", difference.distance);
+                if answer.target.0.is_array() {
+                    score = score.detail("gold", golds.texts()[place]);
+                }
             }
-        }
-        let prediction = prediction.into_owned();
-        Ok(score.normalized(prediction, golds.normalized(texts)))
+            Ok(score)
+        })
     }
 
-    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
-        Some(["similarity", "distance", "gold"].map(Into::into).to_vec())
+    fn check(&self, target: &Target) -> Result<()> {
+        Golds::read(target, NAME).map(drop)
     }
 
-    fn reads(&self) -> Reads {
-        Reads::Text
+    fn detail_names(&self) -> Option<&'static [&'static str]> {
+        Some(&["similarity", "distance", "gold"])
     }
 
-    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        Golds::check(sample, NAME).map(|()| None)
-    }
-
-    fn fingerprint(&self) -> String {
+    fn version(&self) -> String {
         fingerprint(NAME, self)
     }
 }

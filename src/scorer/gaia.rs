@@ -8,8 +8,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::data::{Details, Normalized, Score};
-use crate::error::{Error, Result};
-use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
+use crate::error::Result;
+use crate::scorer::text_rule::{TextRule, truth_text};
+use crate::scorer::{Answer, Entry, Example};
 use crate::text::{is_py_punct, is_py_space, push_py_lower, py_float, py_lower, py_repr_float};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -65,26 +66,16 @@ pub(crate) const ENTRY: Entry = Entry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GaiaScorer;
 
-impl Scorer for GaiaScorer {
-    fn name(&self) -> &'static str {
-        "gaia"
-    }
+impl TextRule for GaiaScorer {
+    const NAME: &'static str = "gaia";
 
-    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        let Some(ground_truth) = answer.target.as_text() else {
-            return Err(Error::usage(
-                "`ground_truth` must be a string for scorer `gaia`",
-            ));
-        };
+    fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
+        let ground_truth = truth_text(answer.target, Self::NAME)?;
         Ok(question_scorer(answer.prediction, ground_truth).into())
     }
 
-    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
-        Some(["kind", "note", "warning"].map(Into::into).to_vec())
-    }
-
-    fn reads(&self) -> Reads {
-        Reads::Text
+    fn detail_names(&self) -> Option<&'static [&'static str]> {
+        Some(&["kind", "note", "warning"])
     }
 }
 

@@ -1,6 +1,5 @@
 //! GSM8K: the number at the end of a worked solution.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -9,7 +8,8 @@ use crate::data::{Normalized, Score, Target};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
 use crate::scorer::extract::gsm8k::leading_number;
-use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
+use crate::scorer::text_rule::TextRule;
+use crate::scorer::{Answer, Entry, Example};
 
 pub(crate) const ENTRY: Entry = Entry {
     name: "gsm8k",
@@ -55,12 +55,10 @@ pub(crate) const ENTRY: Entry = Entry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gsm8kScorer;
 
-impl Scorer for Gsm8kScorer {
-    fn name(&self) -> &'static str {
-        "gsm8k"
-    }
+impl TextRule for Gsm8kScorer {
+    const NAME: &'static str = "gsm8k";
 
-    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+    fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let truth = ground_truth(answer.target)?;
         let Some(prediction) = answer.prediction else {
             return Ok(Score::new(0.0, false, "no_answer").normalized(Normalized::None, truth));
@@ -71,16 +69,12 @@ impl Scorer for Gsm8kScorer {
         Ok(Score::binary(number == truth).normalized(number, truth))
     }
 
-    fn extract(&self) -> Option<Extract> {
+    fn detail_names(&self) -> Option<&'static [&'static str]> {
+        Some(&[])
+    }
+
+    fn extraction(&self) -> Option<Extract> {
         Some(Extract::gsm8k())
-    }
-
-    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
-        Some(Vec::new())
-    }
-
-    fn reads(&self) -> Reads {
-        Reads::Text
     }
 }
 
@@ -105,6 +99,7 @@ mod tests {
 
     use super::*;
     use crate::data::Output;
+    use crate::scorer::Scorer;
 
     fn score(raw: &str, truth: Value) -> Result<Score> {
         let extracted = Extract::gsm8k().apply(raw);

@@ -1,16 +1,15 @@
 //! The prediction contains the ground truth.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::folding::{self, Folding};
-use super::golds::Golds;
 use super::numerals;
 use super::options::fingerprint;
-use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
-use crate::data::{Normalized, Sample, Score};
+use super::text_rule::{Golds, TextRule};
+use super::{Answer, Entry, Example, OptionReader};
+use crate::data::{Score, Target};
 use crate::error::Result;
 use crate::text::contains_whole;
 
@@ -133,68 +132,58 @@ impl Includes {
     }
 }
 
-impl Scorer for Includes {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+impl TextRule for Includes {
+    const NAME: &'static str = NAME;
 
-    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+    fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let golds = Golds::read(answer.target, NAME)?;
-        let texts = golds.texts().iter();
-        let texts: Vec<String> = texts
-            .map(|text| self.folding.apply(text).into_owned())
-            .collect();
-        let prediction = answer.prediction.map(|text| self.folding.apply(text));
-        let of = texts.len();
-        let found = prediction.as_deref().map_or(0, |prediction| {
-            let found = texts.iter().filter(|text| self.finds(prediction, text));
-            found.count()
-        });
-        let correct = if self.all { found == of } else { found > 0 };
-        let mut empty = texts.iter().map(String::is_empty);
-        let is_hopeless = if self.all {
-            empty.any(|is_empty| is_empty)
-        } else {
-            empty.all(|is_empty| is_empty)
-        };
-        let reason = match &prediction {
-            None => "no_prediction",
-            _ if correct => "included",
-            _ if is_hopeless => "empty_ground_truth",
-            _ => "mismatch",
-        };
-        #[expect(clippy::cast_precision_loss, reason = "no list is that long")]
-        let share = found as f64 / of as f64;
-        let value = match (self.all, correct) {
-            (true, _) => share,
-            (false, true) => 1.0,
-            (false, false) => 0.0,
-        };
-        let mut score = Score::new(value, correct, reason);
-        if answer.target.0.is_array() {
-            score = score.detail("found", found).detail("of", of);
-        }
-        if correct && self.misreads(answer, &golds, &texts) {
-            score = score.detail("warning", numerals::WARNING);
-        }
-        let prediction = prediction.map(Cow::into_owned);
-        let prediction = prediction.map_or(Normalized::None, Normalized::Text);
-        Ok(score.normalized(prediction, golds.normalized(texts)))
+        let fold = |text: &str| self.folding.apply(text).into_owned();
+        golds.compare(answer.prediction, fold, |prediction, texts| {
+            let of = texts.len();
+            let found = prediction.map_or(0, |prediction| {
+                let found = texts.iter().filter(|text| self.finds(prediction, text));
+                found.count()
+            });
+            let correct = if self.all { found == of } else { found > 0 };
+            let mut empty = texts.iter().map(String::is_empty);
+            let is_hopeless = if self.all {
+                empty.any(|is_empty| is_empty)
+            } else {
+                empty.all(|is_empty| is_empty)
+            };
+            let reason = match prediction {
+                None => "no_prediction",
+                _ if correct => "included",
+                _ if is_hopeless => "empty_ground_truth",
+                _ => "mismatch",
+            };
+            #[expect(clippy::cast_precision_loss, reason = "no list is that long")]
+            let share = found as f64 / of as f64;
+            let value = match (self.all, correct) {
+                (true, _) => share,
+                (false, true) => 1.0,
+                (false, false) => 0.0,
+            };
+            let mut score = Score::new(value, correct, reason);
+            if answer.target.0.is_array() {
+                score = score.detail("found", found).detail("of", of);
+            }
+            if correct && self.misreads(answer, &golds, texts) {
+                score = score.detail("warning", numerals::WARNING);
+            }
+            Ok(score)
+        })
     }
 
-    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
-        Some(["found", "of"].map(Into::into).to_vec())
+    fn check(&self, target: &Target) -> Result<()> {
+        Golds::read(target, NAME).map(drop)
     }
 
-    fn reads(&self) -> Reads {
-        Reads::Text
+    fn detail_names(&self) -> Option<&'static [&'static str]> {
+        Some(&["found", "of"])
     }
 
-    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        Golds::check(sample, NAME).map(|()| None)
-    }
-
-    fn fingerprint(&self) -> String {
+    fn version(&self) -> String {
         fingerprint(NAME, self)
     }
 }

@@ -9,8 +9,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::options::fingerprint;
+use super::text_rule::TextRule;
 use super::tolerance::{self, Tolerance};
-use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
+use super::{Answer, Entry, Example, OptionReader};
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
 use crate::scorer::extract::{Extract, find_json};
@@ -119,12 +120,10 @@ fn expected(target: &Value) -> Result<Cow<'_, Value>> {
     })
 }
 
-impl Scorer for Json {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+impl TextRule for Json {
+    const NAME: &'static str = NAME;
 
-    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+    fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let expected = expected(&answer.target.0)?;
         let ground_truth = expected.to_string();
         let wrong = |reason| Score::new(0.0, false, reason);
@@ -145,15 +144,11 @@ impl Scorer for Json {
         Ok(score.normalized(got.to_string(), ground_truth))
     }
 
-    fn extract(&self) -> Option<Extract> {
+    fn extraction(&self) -> Option<Extract> {
         Some(Extract::none())
     }
 
-    fn reads(&self) -> Reads {
-        Reads::Text
-    }
-
-    fn fingerprint(&self) -> String {
+    fn version(&self) -> String {
         fingerprint(NAME, self)
     }
 }

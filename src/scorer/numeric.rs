@@ -6,15 +6,15 @@ mod read;
 mod tests;
 mod words;
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::options::fingerprint;
+use super::text_rule::TextRule;
 use super::tolerance::{self, Tolerance};
-use super::{Answer, Entry, Example, OptionReader, Reads, Scorer};
+use super::{Answer, Entry, Example, OptionReader};
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result};
 use crate::text::snippet;
@@ -238,12 +238,10 @@ impl Numeric {
     }
 }
 
-impl Scorer for Numeric {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+impl TextRule for Numeric {
+    const NAME: &'static str = NAME;
 
-    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+    fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let expected = self.expected(&answer.target.0)?;
         let ground_truth = expected.to_string();
         let wrong = |reason| {
@@ -273,15 +271,11 @@ impl Scorer for Numeric {
         Ok(score.normalized(got.to_string(), ground_truth))
     }
 
-    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
-        Some(["abs_error", "rel_error"].map(Into::into).to_vec())
+    fn detail_names(&self) -> Option<&'static [&'static str]> {
+        Some(&["abs_error", "rel_error"])
     }
 
-    fn reads(&self) -> Reads {
-        Reads::Text
-    }
-
-    fn fingerprint(&self) -> String {
+    fn version(&self) -> String {
         fingerprint(NAME, self)
     }
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::golds::Golds;
 use super::numeric::Numeric;
+use super::text_rule::{Golds, TextRule};
 use super::token_f1::TokenF1;
-use super::{Answer, Entry, Example, Reads, Scorer};
-use crate::data::{Normalized, Sample, Score, Target};
+use super::{Answer, Entry, Example, Scorer};
+use crate::data::{Normalized, Score, Target};
 use crate::error::Result;
 use crate::text::py_digit;
 
@@ -90,12 +90,10 @@ impl QaScorer {
     }
 }
 
-impl Scorer for QaScorer {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+impl TextRule for QaScorer {
+    const NAME: &'static str = NAME;
 
-    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+    fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let target = as_texts(answer.target);
         let golds = Golds::read(&target, NAME)?;
         let (numbers, texts): (Vec<&str>, Vec<&str>) =
@@ -134,18 +132,11 @@ impl Scorer for QaScorer {
         })
     }
 
-    fn reads(&self) -> Reads {
-        Reads::Text
+    fn check(&self, target: &Target) -> Result<()> {
+        Golds::read(&as_texts(target), NAME).map(drop)
     }
 
-    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        match &sample.target {
-            Some(target) => Golds::read(&as_texts(target), NAME).map(|_| None),
-            None => Ok(None),
-        }
-    }
-
-    fn fingerprint(&self) -> String {
+    fn version(&self) -> String {
         let [number, text] = [
             Numeric::default().fingerprint(),
             TokenF1::default().fingerprint(),

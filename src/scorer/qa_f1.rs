@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::data::{Sample, Score};
+use crate::data::{Sample, Score, Target};
 use crate::error::{Error, Result};
+use crate::scorer::text_rule::TextRule;
 use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 
 use normal::normalize;
@@ -83,32 +84,18 @@ pub struct QaF1Format;
 /// So many messages of tools must be there.
 const TOOL_CALLS: u64 = 2;
 
-/// Refuses a ground truth that cannot be compared, before an agent is paid for an answer to it.
-fn check(sample: &Sample, scorer: &str) -> Result<Option<String>> {
-    if let Some(target) = &sample.target {
-        Best::of("", &target.0, scorer)?;
-    }
-    Ok(None)
-}
+impl TextRule for QaF1 {
+    const NAME: &'static str = "qa_f1";
 
-impl Scorer for QaF1 {
-    fn name(&self) -> &'static str {
-        "qa_f1"
-    }
-
-    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        check(sample, self.name())
-    }
-
-    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+    fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let prediction = normalize(answer.prediction.unwrap_or_default());
-        let best = Best::of(&prediction, &answer.target.0, self.name())?;
+        let best = Best::of(&prediction, &answer.target.0, Self::NAME)?;
         let reason = best.figures.reason();
         Ok(best.into_score(prediction, reason))
     }
 
-    fn reads(&self) -> Reads {
-        Reads::Text
+    fn check(&self, target: &Target) -> Result<()> {
+        Best::of("", &target.0, Self::NAME).map(drop)
     }
 }
 
@@ -118,7 +105,10 @@ impl Scorer for QaF1Format {
     }
 
     fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        check(sample, self.name())
+        if let Some(target) = &sample.target {
+            Best::of("", &target.0, self.name())?;
+        }
+        Ok(None)
     }
 
     fn score(&self, answer: &Answer<'_>) -> Result<Score> {

@@ -5,10 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::data::Score;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::scorer::extract::Extract;
 use crate::scorer::numerals;
-use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
+use crate::scorer::text_rule::{TextRule, truth_text};
+use crate::scorer::{Answer, Entry, Example};
 use crate::text::{is_py_space, py_lower};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -133,17 +134,11 @@ impl QuasiExact {
     }
 }
 
-impl Scorer for QuasiExact {
-    fn name(&self) -> &'static str {
-        "quasi_exact"
-    }
+impl TextRule for QuasiExact {
+    const NAME: &'static str = "quasi_exact";
 
-    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        let Some(ground_truth) = answer.target.as_text() else {
-            return Err(Error::usage(
-                "`ground_truth` must be a string for scorer `quasi_exact`",
-            ));
-        };
+    fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
+        let ground_truth = truth_text(answer.target, Self::NAME)?;
         let raw = answer.prediction.unwrap_or_default();
         let prediction = self.normalize(raw);
         let normalized = self.normalize(ground_truth);
@@ -168,23 +163,15 @@ impl Scorer for QuasiExact {
         })
     }
 
-    fn extract(&self) -> Option<Extract> {
+    fn extraction(&self) -> Option<Extract> {
         Some(Extract::first_answer())
     }
 
-    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
-        Some(
-            ["exact_match", "partial_match", "extracted"]
-                .map(Into::into)
-                .to_vec(),
-        )
+    fn detail_names(&self) -> Option<&'static [&'static str]> {
+        Some(&["exact_match", "partial_match", "extracted"])
     }
 
-    fn reads(&self) -> Reads {
-        Reads::Text
-    }
-
-    fn fingerprint(&self) -> String {
+    fn version(&self) -> String {
         let options = if self.documented { " documented" } else { "" };
         format!("quasi_exact{options}")
     }

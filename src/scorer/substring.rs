@@ -1,13 +1,13 @@
 //! Correct when one text contains the other, after some cleaning.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::data::Score;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::scorer::numerals;
-use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
+use crate::scorer::text_rule::{TextRule, truth_text};
+use crate::scorer::{Answer, Entry, Example};
 use crate::text::{is_js_space, js_lower_word};
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -98,17 +98,11 @@ impl Substring {
     }
 }
 
-impl Scorer for Substring {
-    fn name(&self) -> &'static str {
-        "substring"
-    }
+impl TextRule for Substring {
+    const NAME: &'static str = "substring";
 
-    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
-        let Some(ground_truth) = answer.target.as_text() else {
-            return Err(Error::usage(
-                "`ground_truth` must be a string for scorer `substring`",
-            ));
-        };
+    fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
+        let ground_truth = truth_text(answer.target, Self::NAME)?;
         let raw = answer.prediction.unwrap_or_default();
         let truth = normalize(ground_truth);
         let prediction = if raw == ground_truth {
@@ -160,15 +154,11 @@ impl Scorer for Substring {
         Ok(score)
     }
 
-    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
-        Some(["direction", "verbose", "warning"].map(Into::into).to_vec())
+    fn detail_names(&self) -> Option<&'static [&'static str]> {
+        Some(&["direction", "verbose", "warning"])
     }
 
-    fn reads(&self) -> Reads {
-        Reads::Text
-    }
-
-    fn fingerprint(&self) -> String {
+    fn version(&self) -> String {
         let options = if self.compat { " compat" } else { "" };
         format!("substring{options}")
     }

@@ -1,9 +1,90 @@
-//! `Golds`: the accepted answers of a ground truth that is a text or an array of texts.
+//! `TextRule`: the base of scorers that compare a prediction with the ground truth and look at nothing else.
+//!
+//! A rule says what it is called and how it compares. [`Golds`] are the accepted answers of a ground truth that is a text
+//! or an array of texts; [`Golds::compare`] is the frame of a rule that compares normalised texts.
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::data::{Normalized, Sample, Target};
+use super::{Answer, Reads, Scorer};
+use crate::data::{Normalized, Sample, Score, Target};
 use crate::error::{Error, Result};
+use crate::scorer::extract::Extract;
+
+/// A rule that compares a prediction with the ground truth.
+#[diagnostic::on_unimplemented(
+    message = "the trait `Scorer` is not implemented for `{Self}`",
+    label = "not a scorer"
+)]
+pub(crate) trait TextRule: Send + Sync {
+    const NAME: &'static str;
+
+    /// See [`Scorer::score`].
+    fn compare(&self, answer: &Answer<'_>) -> Result<Score>;
+
+    /// Refuses a ground truth that cannot be compared, before an agent is paid for an answer to it.
+    fn check(&self, target: &Target) -> Result<()> {
+        let _ = target;
+        Ok(())
+    }
+
+    /// The details that its scores may have, see [`Scorer::details`].
+    fn detail_names(&self) -> Option<&'static [&'static str]> {
+        None
+    }
+
+    /// See [`Scorer::extract`].
+    fn extraction(&self) -> Option<Extract> {
+        None
+    }
+
+    /// See [`Scorer::fingerprint`].
+    fn version(&self) -> String {
+        Self::NAME.to_owned()
+    }
+}
+
+impl<R: TextRule> Scorer for R {
+    fn name(&self) -> &str {
+        R::NAME
+    }
+
+    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+        self.compare(answer)
+    }
+
+    fn extract(&self) -> Option<Extract> {
+        self.extraction()
+    }
+
+    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
+        sample
+            .target
+            .as_ref()
+            .map_or(Ok(()), |target| self.check(target))?;
+        Ok(None)
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::Text
+    }
+
+    fn fingerprint(&self) -> String {
+        self.version()
+    }
+
+    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
+        let names = self.detail_names()?;
+        Some(names.iter().copied().map(Cow::Borrowed).collect())
+    }
+}
+
+/// A ground truth that is one text.
+pub(super) fn truth_text<'a>(target: &'a Target, scorer: &str) -> Result<&'a str> {
+    let message = || format!("`ground_truth` must be a string for scorer `{scorer}`");
+    target.as_text().ok_or_else(|| Error::usage(message()))
+}
 
 /// One accepted answer or several.
 pub(super) struct Golds<'a> {
@@ -30,12 +111,18 @@ impl<'a> Golds<'a> {
         }
     }
 
-    /// Refuses a ground truth that is neither, before an agent is paid for an answer to it.
-    pub(super) fn check(sample: &Sample, scorer: &str) -> Result<()> {
-        match &sample.target {
-            Some(target) => Golds::read(target, scorer).map(drop),
-            None => Ok(()),
-        }
+    /// Compares the normalised prediction, if there is one, with the normalised texts. The score has the texts then.
+    pub(super) fn compare(
+        &self,
+        prediction: Option<&str>,
+        normalize: impl Fn(&str) -> String,
+        compare: impl FnOnce(Option<&str>, &[String]) -> Result<Score>,
+    ) -> Result<Score> {
+        let texts: Vec<String> = self.texts.iter().map(|text| normalize(text)).collect();
+        let prediction = prediction.map(normalize);
+        let score = compare(prediction.as_deref(), &texts)?;
+        let prediction = prediction.map_or(Normalized::None, Normalized::Text);
+        Ok(score.normalized(prediction, self.normalized(texts)))
     }
 
     /// At least one.

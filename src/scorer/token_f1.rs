@@ -1,17 +1,16 @@
 //! Words in common: F1 and exact match over several accepted answers.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::folding::{Folding, Form};
-use super::golds::Golds;
 use super::numerals;
 use super::options::fingerprint;
-use super::{Answer, Entry, Example, Reads, Scorer};
-use crate::data::{Normalized, Sample, Score};
+use super::text_rule::{Golds, TextRule};
+use super::{Answer, Entry, Example};
+use crate::data::{Score, Target};
 use crate::error::Result;
 
 const NAME: &str = "token_f1";
@@ -166,75 +165,64 @@ impl TokenF1 {
     }
 }
 
-impl Scorer for TokenF1 {
-    fn name(&self) -> &'static str {
-        NAME
-    }
+impl TextRule for TokenF1 {
+    const NAME: &'static str = NAME;
 
-    fn score(&self, answer: &Answer<'_>) -> Result<Score> {
+    fn compare(&self, answer: &Answer<'_>) -> Result<Score> {
         let golds = Golds::read(answer.target, NAME)?;
-        let texts: Vec<String> = golds.texts().iter().map(|text| normalize(text)).collect();
-        let prediction = answer.prediction.map(normalize);
-        let mut best = Overlap::default();
-        let mut counted = 0;
-        if let Some(prediction) = &prediction {
-            for (place, text) in texts.iter().enumerate() {
-                let overlap = compare(prediction, text);
-                // Equal words have an F1 of 1, but so have the same words in another order.
-                if (overlap.f1, overlap.is_equal) > (best.f1, best.is_equal) {
-                    best = overlap;
-                    counted = place;
+        golds.compare(answer.prediction, normalize, |prediction, texts| {
+            let mut best = Overlap::default();
+            let mut counted = 0;
+            if let Some(prediction) = prediction {
+                for (place, text) in texts.iter().enumerate() {
+                    let overlap = compare(prediction, text);
+                    // Equal words have an F1 of 1, but so have the same words in another order.
+                    if (overlap.f1, overlap.is_equal) > (best.f1, best.is_equal) {
+                        best = overlap;
+                        counted = place;
+                    }
                 }
             }
-        }
-        let correct = prediction.is_some() && self.suffices(best);
-        let reason = match &prediction {
-            None => "no_prediction",
-            Some(_) if best.is_equal => "exact_match",
-            Some(_) if best.f1 > 0.0 => "overlap",
-            Some(_) => "mismatch",
-        };
-        let score = Score::new(best.f1, correct, reason)
-            .detail("f1", best.f1)
-            .detail("em", if best.is_equal { 1.0 } else { 0.0 })
-            .detail("precision", best.precision)
-            .detail("recall", best.recall)
-            .detail("gold", golds.texts()[counted]);
-        let differs = |gold: &str| numerals::differ(answer.prediction.unwrap_or_default(), gold);
-        // Another accepted text may be what was said: `45` beside `-45`.
-        let is_said = |(gold, text): (&&str, &String)| {
-            let overlap = compare(prediction.as_deref().unwrap_or_default(), text);
-            self.suffices(overlap) && !differs(gold)
-        };
-        let misreads = correct
-            && differs(golds.texts()[counted])
-            && !golds.texts().iter().zip(&texts).any(is_said);
-        let score = if misreads {
-            score.detail("warning", numerals::WARNING)
-        } else {
-            score
-        };
-        let prediction = prediction.map_or(Normalized::None, Normalized::Text);
-        Ok(score.normalized(prediction, golds.normalized(texts)))
+            let correct = prediction.is_some() && self.suffices(best);
+            let reason = match prediction {
+                None => "no_prediction",
+                Some(_) if best.is_equal => "exact_match",
+                Some(_) if best.f1 > 0.0 => "overlap",
+                Some(_) => "mismatch",
+            };
+            let score = Score::new(best.f1, correct, reason)
+                .detail("f1", best.f1)
+                .detail("em", if best.is_equal { 1.0 } else { 0.0 })
+                .detail("precision", best.precision)
+                .detail("recall", best.recall)
+                .detail("gold", golds.texts()[counted]);
+            let raw = answer.prediction.unwrap_or_default();
+            let differs = |gold: &str| numerals::differ(raw, gold);
+            // Another accepted text may be what was said: `45` beside `-45`.
+            let is_said = |(gold, text): (&&str, &String)| {
+                let overlap = compare(prediction.unwrap_or_default(), text);
+                self.suffices(overlap) && !differs(gold)
+            };
+            let misreads = correct
+                && differs(golds.texts()[counted])
+                && !golds.texts().iter().zip(texts).any(is_said);
+            Ok(if misreads {
+                score.detail("warning", numerals::WARNING)
+            } else {
+                score
+            })
+        })
     }
 
-    fn details(&self) -> Option<Vec<Cow<'static, str>>> {
-        Some(
-            ["f1", "em", "precision", "recall", "gold"]
-                .map(Into::into)
-                .to_vec(),
-        )
+    fn check(&self, target: &Target) -> Result<()> {
+        Golds::read(target, NAME).map(drop)
     }
 
-    fn reads(&self) -> Reads {
-        Reads::Text
+    fn detail_names(&self) -> Option<&'static [&'static str]> {
+        Some(&["f1", "em", "precision", "recall", "gold"])
     }
 
-    fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
-        Golds::check(sample, NAME).map(|()| None)
-    }
-
-    fn fingerprint(&self) -> String {
+    fn version(&self) -> String {
         fingerprint(NAME, self)
     }
 }

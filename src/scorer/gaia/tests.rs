@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::data::Target;
+use crate::scorer::Scorer;
 use crate::tests::{needs, parity};
 
 fn check(prediction: Option<&str>, ground_truth: &str, expect: &Value) {

@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::data::Target;
+use crate::scorer::Scorer;
 use crate::tests::{fuzz, needs, parity};
 
 fn judge(scorer: QuasiExact, prediction: Option<&str>, target: impl Into<Target>) -> Result<Score> {

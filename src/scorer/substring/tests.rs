@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::data::Target;
+use crate::scorer::Scorer;
 use crate::tests::{fuzz, needs, parity};
 
 fn judge(scorer: Substring, prediction: Option<&str>, target: impl Into<Target>) -> Result<Value> {
