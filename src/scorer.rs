@@ -342,15 +342,23 @@ pub trait Scorer: Send + Sync {
     }
 
     /// The variables among its [secrets](Self::secrets), name and value, so that people are told whose value was often
-    /// blanked.
+    /// blanked: those of its agents, unless it has others.
     fn secret_variables(&self) -> Vec<(String, String)> {
-        Vec::new()
+        let agents = self.agents();
+        agents
+            .iter()
+            .flat_map(|agent| agent.secret_variables())
+            .collect()
     }
 
-    /// The variables that it is to hand to a program and that have no value, as they are named. People are told before
-    /// anything is paid.
+    /// The variables that it is to hand to a program and that have no value, as they are named: those of its agents,
+    /// unless it has others. People are told before anything is paid.
     fn unset_variables(&self) -> Vec<String> {
-        Vec::new()
+        let agents = self.agents();
+        agents
+            .iter()
+            .flat_map(|agent| agent.unset_variables())
+            .collect()
     }
 
     /// What is about to be judged, told before anybody is asked: for scorers that must know all samples first.

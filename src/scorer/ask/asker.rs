@@ -21,45 +21,70 @@ use crate::scorer::AskedAgent;
 /// The forms in the order in which they are tried.
 const FORMS: [ReplyForm; 3] = [ReplyForm::Schema, ReplyForm::Tool, ReplyForm::Text];
 
-/// An agent that gives verdicts.
-pub(super) struct JudgeAsker {
+/// An agent that a scorer asks.
+pub(super) struct AskedModel {
     pub(super) agent: Arc<dyn Agent>,
+    /// Who the agent is, wherever it is reached.
+    pub(super) identity: String,
     /// What every task of the agent brings along.
-    options: Map<String, Value>,
+    pub(super) options: Arc<Map<String, Value>>,
     /// What must not be recorded.
     pub(super) secrets: Vec<String>,
     pub(super) patience: Patience,
+}
+
+impl AskedModel {
+    /// The agent that options name, which has this identity.
+    pub(super) fn named(asked: AskedAgent, identity: String, patience: Patience) -> Self {
+        let AskedAgent {
+            agent,
+            options,
+            mut secrets,
+        } = asked;
+        secrets.extend(agent.secrets());
+        Self {
+            agent,
+            identity,
+            options: Arc::new(options),
+            secrets,
+            patience,
+        }
+    }
+
+    /// An agent as Rust builds it.
+    pub(super) fn built(agent: impl Agent + 'static) -> Self {
+        Self {
+            identity: agent.fingerprint().unwrap_or_default(),
+            options: Arc::default(),
+            secrets: agent.secrets(),
+            patience: Patience::default(),
+            agent: Arc::new(agent),
+        }
+    }
+}
+
+/// An agent that gives verdicts.
+pub(super) struct JudgeAsker {
+    pub(super) model: AskedModel,
     form: FormLadder,
     /// What tasks bring along in each of the forms.
     task_options: [OnceLock<Arc<Map<String, Value>>>; FORMS.len()],
 }
 
-/// The methods of a scorer that has a `calibration`, and an `asker` which alone asks.
-macro_rules! forward_asker {
-    () => {
-        fn calibration(&self) -> Option<&std::path::Path> {
-            self.calibration.as_deref()
+/// The methods of a scorer that asks one [`AskedModel`].
+macro_rules! forward_model {
+    ($self:ident => $model:expr) => {
+        fn agents(&$self) -> Vec<std::sync::Arc<dyn $crate::agent::Agent>> {
+            vec![std::sync::Arc::clone(&$model.agent)]
         }
 
-        fn agents(&self) -> Vec<std::sync::Arc<dyn $crate::agent::Agent>> {
-            vec![std::sync::Arc::clone(&self.asker.agent)]
-        }
-
-        fn secrets(&self) -> Vec<String> {
-            self.asker.secrets.clone()
-        }
-
-        fn secret_variables(&self) -> Vec<(String, String)> {
-            self.asker.agent.secret_variables()
-        }
-
-        fn unset_variables(&self) -> Vec<String> {
-            self.asker.agent.unset_variables()
+        fn secrets(&$self) -> Vec<String> {
+            $model.secrets.clone()
         }
     };
 }
 
-pub(super) use forward_asker;
+pub(super) use forward_model;
 
 /// What it is asked. All that one asker is asked has the same grading.
 pub(super) struct Inquiry<'a> {
@@ -143,20 +168,11 @@ impl NoVerdict {
 }
 
 impl JudgeAsker {
-    /// One that asks this agent.
-    pub(super) fn of(asked: AskedAgent) -> Self {
-        let AskedAgent {
-            agent,
-            options,
-            mut secrets,
-        } = asked;
-        secrets.extend(agent.secrets());
+    /// One that asks this model.
+    pub(super) fn of(model: AskedModel) -> Self {
         Self {
-            options,
-            secrets,
-            patience: Patience::default(),
-            form: FormLadder::of(&*agent),
-            agent,
+            form: FormLadder::of(&*model.agent),
+            model,
             task_options: Default::default(),
         }
     }
@@ -194,7 +210,7 @@ impl JudgeAsker {
             let form = FORMS[usize::from(place)];
             let prompt = prompt::prompt(grading, inquiry.canonical, inquiry.exhibits, form);
             JudgeRequest {
-                agent: &self.agent,
+                agent: &self.model.agent,
                 key: key.clone(),
                 prompt: match again {
                     0 => prompt,
@@ -207,7 +223,7 @@ impl JudgeAsker {
                 repeat: inquiry.repeat,
                 repeats: inquiry.repeats,
                 again,
-                patience: &self.patience,
+                patience: &self.model.patience,
                 length: inquiry.length,
             }
         };
@@ -240,7 +256,7 @@ impl JudgeAsker {
     fn task_options(&self, grading: &Grading, place: u8) -> Arc<Map<String, Value>> {
         let place = usize::from(place);
         let options = self.task_options[place].get_or_init(|| {
-            let mut options = self.options.clone();
+            let mut options = Map::clone(&self.model.options);
             options.extend(schema::options(grading, FORMS[place]));
             Arc::new(options)
         });

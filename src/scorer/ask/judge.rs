@@ -22,16 +22,16 @@ pub(super) mod unread;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::asker::{Inquiry, JudgeAsker, NoVerdict, forward_asker};
+use super::asker::{AskedModel, Inquiry, JudgeAsker, NoVerdict, forward_model};
 use super::desk::NamedDesk;
 use crate::agent::Agent;
 use crate::data::{JudgeRule, Normalized, Sample, Score};
 use crate::error::Result;
-use crate::scorer::{Answer, AskedAgent, Reads, Scorer};
+use crate::scorer::{Answer, Scorer};
 use crate::text::hash::Hasher;
 use graded::Graded;
 pub(super) use opinion::{NoOpinion, Opinion};
@@ -59,8 +59,6 @@ const NAME: &str = "judge";
 #[doc = include_str!("judge.md")]
 pub struct Judge {
     asker: JudgeAsker,
-    /// Who the agent is, wherever it is reached.
-    identity: String,
     pub(super) grading: Grading,
     sees: Sees,
     repeats: u32,
@@ -83,20 +81,13 @@ impl Judge {
     /// # Errors
     /// When the rubric is none.
     pub fn new(agent: impl Agent + 'static, rubric: &str) -> Result<Self> {
-        let identity = agent.fingerprint().unwrap_or_default();
         let grading = Grading::of_text(rubric)?;
-        let agent = AskedAgent {
-            agent: Arc::new(agent),
-            options: Map::new(),
-            secrets: Vec::new(),
-        };
-        Ok(Self::of(agent, identity, grading))
+        Ok(Self::of(AskedModel::built(agent), grading))
     }
 
-    fn of(asked: AskedAgent, identity: String, grading: Grading) -> Self {
+    fn of(model: AskedModel, grading: Grading) -> Self {
         Self {
-            asker: JudgeAsker::of(asked),
-            identity,
+            asker: JudgeAsker::of(model),
             sees: Sees::usual(&grading),
             grading,
             repeats: 1,
@@ -127,7 +118,7 @@ impl Judge {
     /// How often a failed request is repeated, whatever the eval says.
     #[must_use]
     pub fn retries(mut self, retries: u32) -> Self {
-        self.asker.patience.retries = Some(retries);
+        self.asker.model.patience.retries = Some(retries);
         self
     }
 
@@ -179,7 +170,7 @@ impl Judge {
     /// Of all that makes it another judge.
     fn identify(&self) -> String {
         let parts = json!([
-            self.identity,
+            self.asker.model.identity,
             self.grading.canonical(),
             self.sees.names(),
             prompt::PROMPT_VERSION,
@@ -250,10 +241,6 @@ impl Scorer for Judge {
         self.sees.criterion(sample)
     }
 
-    fn reads(&self) -> Reads {
-        Reads::Everything
-    }
-
     fn fingerprint(&self) -> String {
         self.fingerprint.get_or_init(|| self.identify()).clone()
     }
@@ -270,7 +257,11 @@ impl Scorer for Judge {
         Some(graded::rule(&self.grading))
     }
 
-    forward_asker!();
+    fn calibration(&self) -> Option<&Path> {
+        self.calibration.as_deref()
+    }
+
+    forward_model!(self => self.asker.model);
 
     fn notices(&self) -> Vec<String> {
         let mut notices = self.grading.notices();

@@ -26,7 +26,7 @@ use super::judge::{Judge, graded};
 use crate::agent::Agent;
 use crate::data::{JudgeRule, Normalized, Sample, Score, Unread};
 use crate::error::{Error, Result};
-use crate::scorer::{Answer, Reads, Scorer};
+use crate::scorer::{Answer, Scorer};
 pub use aggregate::Aggregate;
 use aggregate::{Together, Voice};
 use juror::{JurorIsSilent, JurorSaid, JurorSays};
@@ -302,10 +302,6 @@ impl Scorer for Jury {
         Err(Error::usage(message).hint("take the labels of this eval, or those lines out"))
     }
 
-    fn reads(&self) -> Reads {
-        Reads::Everything
-    }
-
     /// The order of the list is no part of it.
     fn fingerprint(&self) -> String {
         let weights = self.weights.as_ref().map(JurorWeights::all);
@@ -358,16 +354,6 @@ impl Scorer for Jury {
     fn secrets(&self) -> Vec<String> {
         let secrets = self.jurors.iter().flat_map(|it| it.judge.secrets());
         secrets.collect()
-    }
-
-    fn secret_variables(&self) -> Vec<(String, String)> {
-        let jurors = self.jurors.iter();
-        jurors.flat_map(|it| it.judge.secret_variables()).collect()
-    }
-
-    fn unset_variables(&self) -> Vec<String> {
-        let jurors = self.jurors.iter();
-        jurors.flat_map(|it| it.judge.unset_variables()).collect()
     }
 
     fn notices(&self) -> Vec<String> {

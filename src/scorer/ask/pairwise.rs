@@ -13,12 +13,12 @@ mod pairs;
 mod references;
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use serde_json::json;
 
-use super::asker::{Inquiry, JudgeAsker, NoVerdict, forward_asker};
+use super::asker::{AskedModel, Inquiry, JudgeAsker, NoVerdict, forward_model};
 use super::desk::NamedDesk;
 use super::judge::prompt::{self, Exhibit};
 use super::judge::reading::{self, Reading};
@@ -27,7 +27,7 @@ use super::judge::sees::{Sees, Shown};
 use crate::data::{JudgeRule, Normalized, Sample, Score};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
-use crate::scorer::{Answer, AskedAgent, Beginning, Scorer};
+use crate::scorer::{Answer, Beginning, Scorer};
 use crate::text::hash::Hasher;
 use compared::{Better, ComparedPair};
 use pairs::{Draw, ReferencePairs};
@@ -57,8 +57,6 @@ const ORDERS: u32 = 2;
 #[doc = include_str!("pairwise.md")]
 pub struct Pairwise {
     asker: JudgeAsker,
-    /// Who the agent is, wherever it is reached.
-    identity: String,
     grading: Grading,
     /// Whether somebody wrote the criteria.
     has_criteria: bool,
@@ -94,16 +92,9 @@ struct Pair<'a> {
 }
 
 impl Pairwise {
-    fn of(
-        asked: AskedAgent,
-        identity: String,
-        grading: Grading,
-        references: References,
-        draw: Draw,
-    ) -> Self {
+    fn of(model: AskedModel, grading: Grading, references: References, draw: Draw) -> Self {
         Self {
-            asker: JudgeAsker::of(asked),
-            identity,
+            asker: JudgeAsker::of(model),
             grading,
             has_criteria: true,
             sees: None,
@@ -208,7 +199,7 @@ impl Pairwise {
     /// Of all that makes it another judge: not which pairs are drawn, nor what with.
     fn asked_as(&self) -> String {
         let parts = json!([
-            self.identity,
+            self.asker.model.identity,
             self.grading.canonical(),
             self.sees.as_ref().map(Sees::names),
             prompt::PROMPT_VERSION,
@@ -326,7 +317,11 @@ impl Scorer for Pairwise {
         Some(compared::rule())
     }
 
-    forward_asker!();
+    fn calibration(&self) -> Option<&Path> {
+        self.calibration.as_deref()
+    }
+
+    forward_model!(self => self.asker.model);
 
     fn notices(&self) -> Vec<String> {
         let begun = self.begun();

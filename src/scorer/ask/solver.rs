@@ -12,17 +12,15 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::asker::NoVerdict;
-use super::desk::{Heard, JudgeRequest, NamedDesk, Patience};
+use super::asker::{AskedModel, NoVerdict, forward_model};
+use super::desk::{Heard, JudgeRequest, NamedDesk};
 use super::judge::make::{
-    AGENT, REQUESTS_PER_MINUTE, RETRIES, TIMEOUT_S, TOKENS_PER_MINUTE, asked_agent, named_agent,
-    patience,
+    AGENT, REQUESTS_PER_MINUTE, RETRIES, TIMEOUT_S, TOKENS_PER_MINUTE, model, named_agent,
 };
-use crate::agent::Agent;
 use crate::data::{Normalized, ReplyForm, Score, Unread};
 use crate::error::{Error, Result};
 use crate::scorer::item::verdict::WHY;
-use crate::scorer::{Answer, AskedAgent, Entry, Example, OptionReader, Reads, Scorer};
+use crate::scorer::{Answer, Entry, Example, OptionReader, Scorer};
 use crate::text::hash::Hasher;
 use vote::{Panel, SolverVote};
 
@@ -81,13 +79,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 /// A model that works out items.
 pub(crate) struct Solver {
-    agent: Arc<dyn Agent>,
-    /// What every task of the agent brings along.
-    options: Arc<Map<String, Value>>,
-    secrets: Vec<String>,
-    /// Who the agent is, wherever it is reached.
-    identity: String,
-    patience: Patience,
+    model: AskedModel,
     votes: u32,
     shows: Vec<String>,
     answer: String,
@@ -126,20 +118,8 @@ impl Solver {
             let error = Error::usage(format!("`{answer}` is what is to be found out"));
             return Err(options.of("shows", error.hint(format!("remove `{answer}`"))));
         }
-        let patience = patience(options)?;
-        let (asked, identity) = asked_agent(options, agent)?;
-        let AskedAgent {
-            agent,
-            options,
-            mut secrets,
-        } = asked;
-        secrets.extend(agent.secrets());
         Ok(Self {
-            agent,
-            options: Arc::new(options),
-            secrets,
-            identity,
-            patience,
+            model: model(options, agent)?,
             votes: votes.unwrap_or(VOTES),
             shows: shows.into_iter().map(str::to_owned).collect(),
             answer: answer.to_owned(),
@@ -155,21 +135,21 @@ impl Solver {
     ) -> Result<Option<SolverVote>, NoVerdict> {
         let key = Hasher::default()
             .part(NAME)
-            .part(&self.identity)
+            .part(&self.model.identity)
             .part(prompt)
             .part(number.to_le_bytes());
         let request = JudgeRequest {
-            agent: &self.agent,
+            agent: &self.model.agent,
             key: key.hex(),
             prompt: prompt.to_owned(),
-            options: Arc::clone(&self.options),
+            options: Arc::clone(&self.model.options),
             files: &[],
             form: ReplyForm::Text,
             may_fall_back: false,
             repeat: number,
             repeats: self.votes,
             again: 0,
-            patience: &self.patience,
+            patience: &self.model.patience,
             length: prompt.chars().count() as u64,
         };
         let heard = match desk.desk.recall(desk.scorer, &request) {
@@ -269,14 +249,10 @@ impl Scorer for Solver {
         false
     }
 
-    fn reads(&self) -> Reads {
-        Reads::Everything
-    }
-
     fn fingerprint(&self) -> String {
         let parts = json!([
             prompt::VERSION,
-            self.identity,
+            self.model.identity,
             self.votes,
             self.shows,
             self.answer
@@ -296,24 +272,10 @@ impl Scorer for Solver {
         ]
     }
 
-    fn agents(&self) -> Vec<Arc<dyn Agent>> {
-        vec![Arc::clone(&self.agent)]
-    }
+    forward_model!(self => self.model);
 
     fn asks_opinions(&self) -> bool {
         false
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        self.secrets.clone()
-    }
-
-    fn secret_variables(&self) -> Vec<(String, String)> {
-        self.agent.secret_variables()
-    }
-
-    fn unset_variables(&self) -> Vec<String> {
-        self.agent.unset_variables()
     }
 
     fn notices(&self) -> Vec<String> {

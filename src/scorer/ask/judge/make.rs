@@ -12,8 +12,9 @@ use super::sees::Sees;
 use super::{Judge, NAME};
 use crate::data::calibration::Calibration;
 use crate::error::{Error, Result};
+use crate::scorer::ask::asker::AskedModel;
 use crate::scorer::ask::desk::Patience;
-use crate::scorer::{AskedAgent, Entry, Example, OptionReader, Scorer};
+use crate::scorer::{Entry, Example, OptionReader, Scorer};
 use crate::system::file::absolute;
 
 /// The most repeats of a verdict.
@@ -124,17 +125,14 @@ pub(in crate::scorer::ask) fn judge(options: &OptionReader<'_>) -> Result<Judge>
             is_some.then(|| u32::try_from(number).ok())?
         },
     );
-    let patience = patience(options)?;
     let repeats = hinted(repeats, "write how often, such as `repeats: 3`")?;
-    let (asked, who) = asked_agent(options, agent)?;
-    let mut judge = Judge {
+    let model = model(options, agent)?;
+    Ok(Judge {
         sees,
         repeats: repeats.unwrap_or(1),
         calibration: calibration(options)?,
-        ..Judge::of(asked, who, grading)
-    };
-    judge.asker.patience = patience;
-    Ok(judge)
+        ..Judge::of(model, grading)
+    })
 }
 
 /// What the options say of the agent.
@@ -143,11 +141,12 @@ pub(in crate::scorer::ask) fn named_agent<'a>(options: &OptionReader<'a>) -> Res
     agent.ok_or_else(|| options.missing("agent", "the model that judges"))
 }
 
-/// The agent that judges, and who it is, wherever it is reached.
-pub(in crate::scorer::ask) fn asked_agent(
+/// The agent that judges.
+pub(in crate::scorer::ask) fn model(
     options: &OptionReader<'_>,
     agent: &Value,
-) -> Result<(AskedAgent, String)> {
+) -> Result<AskedModel> {
+    let patience = patience(options)?;
     let asked = options.maker().agent(agent);
     let asked = asked.map_err(|error| options.of("agent", error))?;
     let mut who = identity(agent, options.folder());
@@ -155,11 +154,11 @@ pub(in crate::scorer::ask) fn asked_agent(
         who.push(' ');
         who.push_str(&recording);
     }
-    Ok((asked, who))
+    Ok(AskedModel::named(asked, who, patience))
 }
 
 /// How patient a scorer is with its agent.
-pub(in crate::scorer::ask) fn patience(options: &OptionReader<'_>) -> Result<Patience> {
+fn patience(options: &OptionReader<'_>) -> Result<Patience> {
     let rate = |key: &'static str, hint| hinted(options.number_in(key, 1e-3, f64::MAX), hint);
     let retries = options.read(
         "retries",

@@ -61,11 +61,11 @@ impl Judge {
 
     /// Makes it one of several: where it fails, the others go on.
     pub(in crate::scorer::ask) fn spare(&mut self, spared: Spared) {
-        self.asker.patience.spared = Some(spared);
+        self.asker.model.patience.spared = Some(spared);
     }
 
     /// The model that its agent asks, as it is configured.
     pub(in crate::scorer::ask) fn model(&self) -> Option<String> {
-        self.asker.agent.model().map(str::to_owned)
+        self.asker.model.agent.model().map(str::to_owned)
     }
 }

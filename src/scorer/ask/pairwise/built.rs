@@ -1,16 +1,13 @@
 //! The comparison of pairs as Rust builds it.
 
 use std::path::Path;
-use std::sync::Arc;
-
-use serde_json::Map;
 
 use super::pairs::Draw;
 use super::references::References;
 use super::{Pairwise, against, criteria};
 use crate::agent::Agent;
 use crate::error::{Error, Result};
-use crate::scorer::AskedAgent;
+use crate::scorer::ask::asker::AskedModel;
 use crate::scorer::ask::judge::make::calibration_file;
 use crate::scorer::ask::judge::sees::Sees;
 
@@ -66,7 +63,7 @@ impl Pairwise {
     /// How often a failed request is repeated, whatever the eval says.
     #[must_use]
     pub fn retries(mut self, retries: u32) -> Self {
-        self.asker.patience.retries = Some(retries);
+        self.asker.model.patience.retries = Some(retries);
         self
     }
 
@@ -84,18 +81,12 @@ impl Pairwise {
             return Err(Error::usage("there is nothing to compare answers with")
                 .hint("name a run or a file with answers"));
         }
-        let identity = agent.fingerprint().unwrap_or_default();
-        let agent = AskedAgent {
-            agent: Arc::new(agent),
-            options: Map::new(),
-            secrets: Vec::new(),
-        };
         let draw = Draw {
             pairs: None,
             seed: 0,
         };
         let grading = criteria::grading(None);
-        let mut pairwise = Self::of(agent, identity, grading, references, draw);
+        let mut pairwise = Self::of(AskedModel::built(agent), grading, references, draw);
         pairwise.has_criteria = false;
         Ok(pairwise)
     }

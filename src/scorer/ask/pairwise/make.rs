@@ -6,8 +6,8 @@ use super::pairs::Draw;
 use super::{NAME, Pairwise, against, criteria};
 use crate::error::{Error, Result};
 use crate::scorer::ask::judge::make::{
-    AGENT, CALIBRATION, REQUESTS_PER_MINUTE, RETRIES, TIMEOUT_S, TOKENS_PER_MINUTE, asked_agent,
-    calibration, named_agent, patience,
+    AGENT, CALIBRATION, REQUESTS_PER_MINUTE, RETRIES, TIMEOUT_S, TOKENS_PER_MINUTE, calibration,
+    model, named_agent,
 };
 use crate::scorer::ask::judge::sees::{self, Sees};
 use crate::scorer::{Entry, Example, OptionReader, Scorer};
@@ -82,19 +82,17 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     let seed = seed.map_err(|error| error.hint("write a number, such as `seed: 7`"))?;
     let grading = criteria::grading(text);
     let sees = sees(options)?;
-    let patience = patience(options)?;
     let references = against::references(options)?;
-    let (asked, who) = asked_agent(options, agent)?;
+    let model = model(options, agent)?;
     let draw = Draw {
         pairs,
         seed: seed.unwrap_or_default(),
     };
-    let mut pairwise = Pairwise::of(asked, who, grading, references, draw);
+    let mut pairwise = Pairwise::of(model, grading, references, draw);
     pairwise.has_criteria = text.is_some();
     pairwise.sees = sees;
     pairwise.is_of_items = options.maker().shown_parts().is_some();
     pairwise.calibration = calibration(options)?;
-    pairwise.asker.patience = patience;
     Ok(Arc::new(pairwise))
 }
 
