@@ -17,8 +17,9 @@ use evaltest::engine::text::{clean, shell_word};
 use evaltest::{Cancel, Error, Eval, Exit, Registry, Result};
 
 use super::run::options::absolute;
+use super::run::report::report_all;
 use super::run::work::Work;
-use super::run::{RunArgs, dry_run, matrix};
+use super::run::{RunArgs, dry_run};
 use crate::colour::ColorArgs;
 use crate::progress::{Ahead, Progress};
 use crate::{console, discover, run_ids};
@@ -228,7 +229,7 @@ fn made(args: &GenerateArgs, drive: &Drive, work: &Work) -> Result<Exit> {
     if interrupt.is_set() {
         exit = Exit::Interrupted;
     }
-    matrix::tell(&results, exit, args.json)?;
+    report_all(&results, exit, args.json)?;
     Ok(exit)
 }
 

@@ -11,8 +11,8 @@ use evaltest::{Error, Exit, Result, Run};
 
 use crate::colour::ColorArgs;
 use crate::command::run::after::{After, AfterArgs};
-use crate::command::run::told::ToldRuns;
-use crate::command::run::{matrix, result};
+use crate::command::run::report::{RunsReport, report_all};
+use crate::command::run::result;
 use crate::{console, runs};
 
 /// Put the shards of a run together, and check its gates
@@ -75,7 +75,7 @@ fn merge_all(args: &MergeArgs, after: &mut After<'_>) -> Result<Exit> {
     } else {
         Telling::Whole
     };
-    let mut told = ToldRuns::new(telling, args.color.paint(), several);
+    let mut report = RunsReport::new(telling, args.color.paint(), several);
     let (mut runs, mut exit) = (Vec::new(), Exit::Passed);
     for parts in evals {
         let eval = parts.eval.clone();
@@ -85,7 +85,7 @@ fn merge_all(args: &MergeArgs, after: &mut After<'_>) -> Result<Exit> {
                 for notice in &run.notices {
                     console::note(&format!("{}: {}", clean(&eval), clean(notice)));
                 }
-                told.run(&run)?;
+                report.run(&run)?;
                 let mut result = result(&run);
                 after.ran(&mut result, args.json)?;
                 runs.push(result);
@@ -94,13 +94,13 @@ fn merge_all(args: &MergeArgs, after: &mut After<'_>) -> Result<Exit> {
             // What is wrong with this one keeps nobody from the others.
             Err(error) => {
                 after.left_no_run(&eval, &error);
-                told.failed(&eval, &error);
+                report.failed(&eval, &error);
                 exit = exit.max(error.exit());
             }
         }
     }
-    matrix::tell(&runs, exit, args.json)?;
-    told.end(exit)?;
+    report_all(&runs, exit, args.json)?;
+    report.end(exit)?;
     Ok(exit)
 }
 

@@ -21,26 +21,21 @@ use crate::console;
 use crate::progress::{Ahead, Progress};
 
 pub(super) mod after;
-mod driven;
 mod flags;
-mod history;
-pub(super) mod matrix;
 pub(super) mod options;
+pub(super) mod report;
 mod shard;
 mod sources;
 mod tiers;
-pub(super) mod told;
 mod watch;
 mod watched;
 pub(super) mod work;
 
 use crate::target::run_test;
 use after::{After, AfterArgs};
-use driven::results_of;
-use history::HistoryArgs;
+use report::{RunsReport, report_all, results_of};
 use shard::ShardArgs;
-use tiers::TierArgs;
-use told::ToldRuns;
+use tiers::{HistoryArgs, TierArgs};
 use work::Work;
 
 /// Run evals: ask the agent, score the answers, check the gates
@@ -280,7 +275,7 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
     let several = prepared.len() + drive.evals.only.len() > 1;
     drive.audience.telling = args.telling(several);
     drive.audience.paint = args.color.paint();
-    let mut told = ToldRuns::new(drive.audience.telling, drive.audience.paint, several);
+    let mut report = RunsReport::new(drive.audience.telling, drive.audience.paint, several);
     let counts = prepared.iter().map(Prepared::count);
     let ahead = Ahead {
         evals: prepared.len() + drive.evals.only.len(),
@@ -302,16 +297,16 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
         match drive.run(eval, &cancel, Arc::new(observer)) {
             Ok(run) => {
                 exit = exit.max(run.summary.exit_code);
-                told.run(&run)?;
+                report.run(&run)?;
                 let (result, worst) = args.result(&run, after, &cancel)?;
-                told.ends_at_least(worst);
+                report.ends_at_least(worst);
                 exit = exit.max(worst);
                 runs.push(result);
             }
             // What fails here is this eval's own, such as its run directory.
             Err(error) => {
                 after.left_no_run(&name, &error);
-                told.failed(&name, &error);
+                report.failed(&name, &error);
                 exit = exit.max(error.exit());
             }
         }
@@ -320,9 +315,9 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
         if !interrupt.is_set() {
             exit = exit.max(run_test(test, &drive, args.json, &interrupt)?);
             for run in results_of(&drive, &runs)? {
-                told.row(&run);
+                report.row(&run);
                 let (result, worst) = args.result(&run, after, &cancel)?;
-                told.ends_at_least(worst);
+                report.ends_at_least(worst);
                 exit = exit.max(worst);
                 runs.push(result);
             }
@@ -331,7 +326,7 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
     if args.filter.is_none() && !interrupt.is_set() {
         // Those of a test binary that ended before it came to them.
         let names = drive.evals.only.iter();
-        names.for_each(|name| told.not_run(name, Exit::Usage));
+        names.for_each(|name| report.not_run(name, Exit::Usage));
         after.left_out(&drive.evals.only);
     }
     if args.filter.is_some() && runs.is_empty() && work.tests.is_empty() && !interrupt.is_set() {
@@ -346,11 +341,11 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
                 .unwrap_or_else(|| "cargo evaltest list".to_owned()),
         ));
     }
-    matrix::tell(&runs, exit, args.json)?;
+    report_all(&runs, exit, args.json)?;
     if interrupt.is_set() {
         exit = Exit::Interrupted;
     }
-    told.end(exit)?;
+    report.end(exit)?;
     Ok(exit)
 }
 

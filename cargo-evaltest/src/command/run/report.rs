@@ -1,0 +1,145 @@
+//! What a command that ran evals reports: one at once and whole, of several what is not as it should be, and all of them in
+//! tables at the end.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use evaltest::engine::report::matrix::{Ranking, document, matrices, rank};
+use evaltest::engine::report::render::terminal;
+use evaltest::engine::report::render::terminal::paint::Paint;
+use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
+use evaltest::engine::report::terminal::overview::{OverviewRow, overview};
+use evaltest::engine::report::terminal::{brief, painted};
+use evaltest::engine::run::drive::{Drive, Telling};
+use evaltest::engine::run::rescore::as_judged;
+use evaltest::engine::store::{RunDir, runs_in};
+use evaltest::engine::system::terminal::columns;
+use evaltest::{Error, Exit, Result, Run};
+use serde_json::{Value, json};
+
+use crate::{colour, console};
+
+/// Reports the runs of a command.
+pub(in crate::command) struct RunsReport {
+    telling: Telling,
+    paint: Paint,
+    several: bool,
+    rows: Vec<OverviewRow>,
+    /// Evals that have a row.
+    known: BTreeSet<String>,
+}
+
+impl RunsReport {
+    pub(in crate::command) fn new(telling: Telling, paint: Paint, several: bool) -> Self {
+        Self {
+            telling,
+            paint,
+            several,
+            rows: Vec::new(),
+            known: BTreeSet::new(),
+        }
+    }
+
+    /// An eval has run here.
+    pub(in crate::command) fn run(&mut self, run: &Run) -> Result<()> {
+        self.row(run);
+        match self.telling {
+            Telling::Whole => console::print(|out| painted(run, self.paint, out)),
+            Telling::Brief => console::print(|out| brief(run, self.paint, out)),
+            Telling::Nothing => Ok(()),
+        }
+    }
+
+    /// An eval has run, and has told of itself.
+    pub(in crate::command) fn row(&mut self, run: &Run) {
+        self.known.insert(run.eval.clone());
+        self.rows.push(OverviewRow::of(run));
+    }
+
+    /// An eval did not run, and why was told.
+    pub(in crate::command) fn not_run(&mut self, eval: &str, exit: Exit) {
+        if self.known.insert(eval.to_owned()) {
+            self.rows.push(OverviewRow::not_run(eval, exit));
+        }
+    }
+
+    /// An eval could not start.
+    pub(in crate::command) fn failed(&mut self, eval: &str, error: &Error) {
+        console::complain(error);
+        self.not_run(eval, error.exit());
+    }
+
+    /// What came after the last run ended so.
+    pub(in crate::command) fn ends_at_least(&mut self, exit: Exit) {
+        if let Some(row) = self.rows.last_mut() {
+            row.ends_at_least(exit);
+        }
+    }
+
+    /// The command is at its end.
+    pub(in crate::command) fn end(&self, exit: Exit) -> Result<()> {
+        if self.telling == Telling::Nothing || !self.several || self.rows.len() < 2 {
+            return Ok(());
+        }
+        let width = columns(&std::io::stdout());
+        console::print(|out| overview(&self.rows, exit, width, self.paint, out))
+    }
+}
+
+/// Reports all runs of a command at its end: as JSON, or the rankings alone. What came of the runs does not depend on it.
+pub(in crate::command) fn report_all(runs: &[Value], exit: Exit, json: bool) -> Result<()> {
+    let rankings = rankings(runs).unwrap_or_else(|error| {
+        console::note(&format!("the runs are not ranked: {}", error.message()));
+        Vec::new()
+    });
+    if json {
+        let mut report = json!({ "runs": runs, "exit_code": exit });
+        if !rankings.is_empty() {
+            report["matrix"] = json!(rankings);
+        }
+        return console::print_json(&report);
+    }
+    let mut rankings = rankings.iter();
+    rankings.try_for_each(|ranking| {
+        let ranking = document(ranking);
+        console::print(|out| terminal::document(&ranking, colour::paint(), out))
+    })
+}
+
+/// One for each spec of which several variants ran, in the order in which they did.
+fn rankings(runs: &[Value]) -> Result<Vec<Ranking>> {
+    let mut ran = Vec::new();
+    for run in runs {
+        let dir = RunDir::open(Path::new(run["run_dir"].as_str().unwrap_or_default()))?;
+        // Others have no ranking, and need no second look; parts are ranked when they are put together.
+        let manifest = dir.manifest()?;
+        if manifest.variant.is_some() && manifest.part.is_none() {
+            ran.push(ReportedRun::read(dir, MaskedTexts::Hidden)?);
+        }
+    }
+    Ok(matrices(&ran).iter().map(|runs| rank(runs)).collect())
+}
+
+/// The runs of this command that are on disk and not among `known`, with the verdicts that they gave.
+pub(super) fn results_of(drive: &Drive, known: &[Value]) -> Result<Vec<Run>> {
+    let known: BTreeSet<_> = known
+        .iter()
+        .filter_map(|run| run["run_dir"].as_str())
+        .collect();
+    let destination = &drive.destination;
+    let root = destination
+        .output_root
+        .as_ref()
+        .or(destination.default_output_root.as_ref());
+    let Some(root) = root else {
+        return Ok(Vec::new());
+    };
+    let is_known = |dir: &RunDir| known.contains(dir.path().to_string_lossy().as_ref());
+    let is_ours = |dir: &RunDir| {
+        let manifest = dir.manifest();
+        manifest.is_ok_and(|manifest| manifest.invocation == destination.invocation)
+    };
+    let dirs = runs_in(root).into_iter();
+    let dirs = dirs.filter(|dir| !is_known(dir) && is_ours(dir));
+    dirs.map(|dir| as_judged(&dir)).collect()
+}
