@@ -32,7 +32,7 @@ pub use interval::{CI95, Interval, Scale};
 pub use money::Usd;
 pub use p_value::P;
 pub use points::Points;
-pub(crate) use share::Of100;
+pub(crate) use share::{Of100, share_cell};
 pub use share::{Share, part_of};
 pub use time::Seconds;
 pub(crate) use value::Value;

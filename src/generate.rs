@@ -9,26 +9,20 @@
 //! All of it is made of the records and the journal, which are redacted: nothing is asked here, and the same run makes the
 //! same files, whenever and however often that is. A run that was killed is read like one that ended.
 
-mod delay;
-mod figures;
 mod files;
 mod gathered;
 mod generation;
 mod item;
 mod report;
-mod schema;
 mod statistics;
 mod topics;
 
-pub use delay::per_minute;
-pub use figures::{
-    CheckFigures, ItemFigures, NearestReference, NeverPassed, RefusedExample, ReplyFigures,
-    SolverFigures,
-};
 pub use files::{GeneratedFiles, check_writable, write_generated};
-pub use generation::{BENCHMARK, Generation, generate, made_items, makes_items};
-pub use item::GeneratedItem;
+pub use generation::{BENCHMARK, Generation, generate, made_items, makes_items, per_minute};
+pub use item::{GENERATED_FORMAT, GeneratedItem, generated_schema};
 pub use report::generation_report;
-pub use schema::{GENERATED_FORMAT, generated_schema};
-pub use statistics::GenerationStatistics;
+pub use statistics::{
+    CheckFigures, GenerationStatistics, ItemFigures, NearestReference, NeverPassed, RefusedExample,
+    ReplyFigures, SolverFigures,
+};
 pub use topics::{TopicFigures, TopicShare};

@@ -6,6 +6,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use evaltest::engine::report::document::{Block, Document};
+use evaltest::engine::report::render::terminal::{self, paint::Paint};
 use evaltest::engine::system::project;
 use evaltest::engine::text::{clean_lines, shown_json};
 use evaltest::{Error, Result};
@@ -19,6 +21,16 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
         write(&mut spoken)?;
         spoken.flush()
     })
+}
+
+/// Tells a person what a document says.
+pub(crate) fn print_document(document: &Document) -> Result<()> {
+    print(|out| terminal::document(document, Paint::Plain, out))
+}
+
+/// Tells a person what blocks without a title say.
+pub(crate) fn print_blocks(blocks: &[Block]) -> Result<()> {
+    print(|out| terminal::blocks(blocks, 0, Paint::Plain, out))
 }
 
 /// Writes to standard output what is not ours to word, as it is.

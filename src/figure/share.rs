@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::Interval;
+use super::{Interval, or_dash};
 use crate::stats::{ratio, wilson95};
 
 /// A part of a whole, from 0 to 1: `62.2 %`.
@@ -68,6 +68,12 @@ pub fn part_of(part: u64, whole: u64, of: &str) -> String {
         ),
         None => of,
     }
+}
+
+/// A share with its interval, below a head that says what is in the brackets; a dash where there is none.
+pub(crate) fn share_cell(share: Option<f64>, ci95: Option<[f64; 2]>) -> String {
+    let both = share.zip(ci95);
+    or_dash(both.map(|(share, ci95)| Share(share).with_interval(ci95)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //!   flow.json                       how far it is, written before and after each stage    (state.rs)
 //!   <time>_generate/ <time>_judge/ <time>_winrate/         run directories as of any eval
 //!   aime_generated_<time>.json, generation_report_<time>.md
-//!   llm_judge_report_<time>.md, win_rate_report_<time>.md, comprehensive_report.md, .html  (written.rs)
+//!   llm_judge_report_<time>.md, win_rate_report_<time>.md, comprehensive_report.md, .html  (report.rs)
 //! ```
 //!
 //! A stage that is over is not asked again, and one that was begun goes on in its run directory, which holds what was paid
@@ -17,15 +17,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::basics::basics;
 use super::figures::{FlowFigures, FlowGate, FlowStage, StageCost, StageFigures};
 use super::found::StageRun;
 use super::generation::{self, GeneratedStage};
 use super::plan::CheckedFlow;
+use super::report::write_reports;
 use super::reviews::reviews;
 use super::spec::FlowSpec;
 use super::state::{FlowState, StageStatus};
-use super::written::write_reports;
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::exit::Exit;
@@ -261,7 +260,7 @@ impl Flow {
         let ended = match read {
             // What fails here is this stage's own: the other one goes on.
             Err(error) => StageEnd {
-                figures: StageFigures::Failed(told(&error)),
+                figures: StageFigures::Failed(text(&error)),
                 run: None,
             },
             Ok(run) => StageEnd {
@@ -361,7 +360,8 @@ impl Flow {
         exit: Exit,
     ) -> Result<FlowEnd> {
         let exit = exit.max(self.reviewed(&mut figures, made)?);
-        figures.basics = basics(&self.checked, &self.state, &self.folder, made);
+        let items = made.items.as_deref();
+        figures.basics = self.checked.basics(&self.state, &self.folder, items);
         let time = stamp_and_id(&self.folder).map(|(stamp, _)| stamp.replace('T', "_"));
         let time = time.unwrap_or_default().replace('Z', "");
         let mut files = made.file_names();
@@ -469,7 +469,7 @@ fn is_finished(dir: &RunDir) -> bool {
 }
 
 /// An error in one line, with what to do about it.
-fn told(error: &Error) -> String {
+fn text(error: &Error) -> String {
     match error.hint_text() {
         Some(hint) => format!("{} (hint: {hint})", error.message()),
         None => error.message().to_owned(),

@@ -1,21 +1,13 @@
 //! `FlowFigures`: all that the stages of a flow found, as plain data.
 
-mod compared;
-mod cost;
-mod generated;
-mod judged;
-mod reviewed;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::figure::{Interval, Scale, Share, counted, part_of};
 use crate::stats::{BoundedMean, RunningMean, ratio, wilson95};
+use crate::verdict::judged::pairs::PairsSummary;
 use crate::verdict::result::Verdict;
-
-pub use compared::ComparedItems;
-pub use cost::StageCost;
-pub use generated::{GeneratedItems, ItemCheckCount, TopicCount};
-pub use judged::{DimensionPoints, ItemPoints, JudgeWorth};
-pub use reviewed::ReviewedItems;
 
 /// All that the stages of a flow found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,6 +28,14 @@ pub struct FlowFigures {
     pub costs: Vec<StageCost>,
     /// What became of the gates of all stages.
     pub gates: Vec<FlowGate>,
+}
+
+impl FlowFigures {
+    /// The gates that reports list: the error rate of a stage only where it is too high.
+    pub fn listed_gates(&self) -> impl Iterator<Item = &FlowGate> {
+        let gates = self.gates.iter();
+        gates.filter(|gate| !gate.default || gate.verdict != Verdict::Passed)
+    }
 }
 
 /// What was asked of whom.
@@ -167,7 +167,7 @@ pub struct FlowGate {
 
 impl FlowGate {
     /// What was measured, behind the gate where that does not name it.
-    pub fn told(&self) -> String {
+    pub fn text(&self) -> String {
         let measured = self.measured();
         let metric = self
             .gate
@@ -185,6 +185,197 @@ impl FlowGate {
         let line = self.message.lines().next().unwrap_or_default();
         line.split("; ").next().unwrap_or_default()
     }
+}
+
+/// What was generated, and what was refused.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GeneratedItems {
+    /// Items that were asked for.
+    pub asked: u64,
+    /// Those that passed every check that refuses.
+    pub accepted: u64,
+    /// Items without any reply, for the generator failed.
+    pub errors: u64,
+    /// Why there is no item, if so.
+    pub failure: Option<String>,
+    /// Replies that were refused; an item may have several before one is accepted.
+    pub refused: u64,
+    /// Why, with how many replies.
+    pub reasons: Vec<(String, u64)>,
+    /// What each check found, of the replies that stand.
+    pub checks: Vec<ItemCheckCount>,
+    /// The topics of the accepted items beside those that were asked for.
+    pub topics: Vec<TopicCount>,
+    /// How likely a spread as far from the asked one is by chance: the exact test.
+    pub topics_p: Option<f64>,
+    /// Items whose answer an independent solver found, too.
+    pub solver: Option<CountedShare>,
+}
+
+impl GeneratedItems {
+    /// Accepted of those that were asked for.
+    pub fn share(&self) -> CountedShare {
+        CountedShare::of(self.accepted, self.asked)
+    }
+}
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ItemCheckCount {
+    /// Its name, such as `answer_in_range`.
+    pub name: String,
+    /// Replies that passed, of those that it could look at.
+    pub passed: CountedShare,
+}
+
+/// How often a topic is there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TopicCount {
+    /// Which.
+    pub topic: String,
+    /// Items that were asked to be of it.
+    pub asked: u64,
+    /// Accepted items of it, of all accepted ones.
+    pub reached: CountedShare,
+}
+
+/// The points of a judge.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ItemPoints {
+    /// Items that it was asked about.
+    pub items: u64,
+    /// Those of which no reply could be read.
+    pub unread: u64,
+    /// Why, with how often.
+    pub reasons: BTreeMap<String, u64>,
+    /// The weighted mean of the dimensions.
+    pub total: PointMean,
+    /// Items from the rubric's `pass` on.
+    pub pass: CountedShare,
+    /// Items from its `excellent` on.
+    pub excellent: CountedShare,
+    /// Each dimension.
+    pub dimensions: Vec<DimensionPoints>,
+    /// Each topic.
+    pub topics: Vec<DimensionPoints>,
+    /// What the judge is worth beside people.
+    pub worth: JudgeWorth,
+    /// What people should know of how it judges.
+    pub notes: Vec<String>,
+}
+
+/// The points of a part: a dimension, a topic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DimensionPoints {
+    /// Which.
+    pub name: String,
+    /// How many points.
+    pub points: PointMean,
+}
+
+/// What a judge is worth beside people.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct JudgeWorth {
+    /// Whether enough labels of people vouch for it.
+    pub calibrated: bool,
+    /// In words.
+    #[serde(rename = "told")]
+    pub text: String,
+    /// The 95 % confidence interval of kappa, where there is one.
+    pub kappa_ci95: Option<[f64; 2]>,
+    /// Means as people would have them, in words.
+    pub corrected: Vec<String>,
+}
+
+/// How generated items do beside real ones.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComparedItems {
+    /// The pairs.
+    pub pairs: PairsSummary,
+    /// Why pairs could not be read, with how often.
+    #[serde(default)]
+    pub reasons: BTreeMap<String, u64>,
+    /// What the judge is worth beside people.
+    #[serde(default)]
+    pub worth: JudgeWorth,
+    /// What people should know of how it judges.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+impl ComparedItems {
+    /// Pairs with a verdict.
+    pub fn read(&self) -> u64 {
+        self.pairs.n.saturating_sub(self.pairs.unreadable)
+    }
+
+    /// So many pairs of those with a verdict.
+    pub fn share(&self, part: u64) -> CountedShare {
+        CountedShare::of(part, self.read())
+    }
+
+    /// `9 wins, 3 ties, 8 losses of 20 pairs (wins 45.0 %, 95 % interval 25.8 % to 65.8 %; win rate 52.5 %, …)`.
+    pub(super) fn text(&self) -> String {
+        let pairs = &self.pairs;
+        let mut parts = vec![
+            counted(pairs.wins, "win"),
+            counted(pairs.ties, "tie"),
+            counted(pairs.losses, "loss"),
+        ];
+        if pairs.inconsistent > 0 {
+            parts.push(format!("{} inconsistent", pairs.inconsistent));
+        }
+        let wins = self.share(pairs.wins);
+        let wins = wins.share.zip(wins.ci95).map(|wins| ("wins", wins));
+        let rate = pairs.win_rate.zip(pairs.ci95);
+        let rates = wins.into_iter().chain(rate.map(|rate| ("win rate", rate)));
+        let rates = rates.map(|(name, (share, ci95))| {
+            format!(
+                "{name} {}, {}",
+                Share(share),
+                Interval(ci95.map(Share)).ci95()
+            )
+        });
+        let rates = rates.collect::<Vec<_>>().join("; ");
+        let read = counted(self.read(), "pair");
+        format!("{} of {read} ({rates})", parts.join(", "))
+    }
+}
+
+/// What people say of generated items.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReviewedItems {
+    /// Items with a verification, of all.
+    pub reviewed: CountedShare,
+    /// Approved, of those that were reviewed.
+    pub approved: CountedShare,
+    /// Rejected, of those.
+    pub rejected: CountedShare,
+    /// To be revised, of those.
+    pub needs_revision: CountedShare,
+    /// Points of each dimension.
+    pub dimensions: Vec<DimensionPoints>,
+    /// How far reviewers agree, where several looked at the same items: in words.
+    pub agreement: Option<String>,
+}
+
+/// What a stage took: of whom it asks, be that an agent or a judge.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StageCost {
+    /// Which.
+    pub stage: FlowStage,
+    /// Requests, those that were repeated too.
+    pub requests: u64,
+    /// Tokens read and written, where endpoints tell.
+    pub tokens: Option<u64>,
+    /// US dollars, where a price is known.
+    pub cost_usd: Option<f64>,
+    /// Seconds from start to end, of a stage that went on those of its parts.
+    pub duration_s: Option<f64>,
 }
 
 /// A share of things that are counted.
@@ -209,6 +400,11 @@ impl CountedShare {
             share: ratio(part, of),
             ci95: wilson95(part, of),
         }
+    }
+
+    /// `12 of 80 items (15.0 %, 95 % interval 8.8 % to 24.4 %)`.
+    pub(super) fn text(&self, noun: &str) -> String {
+        part_of(self.part, self.of, noun)
     }
 }
 
@@ -245,6 +441,24 @@ impl PointMean {
             ci95: ci95.map(|ends| ends.map(|end| end.clamp(low, high))),
             scale,
         }
+    }
+
+    /// `4.20/5.0 (95 % interval 3.95 to 4.45)`.
+    pub(super) fn text(&self) -> String {
+        let Some(mean) = self.mean else {
+            return "unknown".to_owned();
+        };
+        let of = self.scale.map(|[_, high]| format!("/{high:.1}"));
+        let mean = format!("{}{}", Scale(mean, 2), of.unwrap_or_default());
+        match self.interval() {
+            Some(interval) => format!("{mean} ({})", interval.ci95()),
+            None => mean,
+        }
+    }
+
+    /// `3.95 to 4.45`.
+    pub fn interval(&self) -> Option<Interval<Scale>> {
+        Some(Interval(self.ci95?.map(|end| Scale(end, 2))))
     }
 }
 

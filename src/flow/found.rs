@@ -123,15 +123,15 @@ impl StageRun {
             .map(|(reason, times)| format!("{times} {reason}"));
         let reasons: Vec<_> = reasons.collect();
         let why = self.run.manifest.stop_reason.as_deref();
-        let mut told = "no reply of the judge could be read".to_owned();
+        let mut text = "no reply of the judge could be read".to_owned();
         if !reasons.is_empty() {
-            told = format!("{told} ({})", reasons.join(", "));
+            text = format!("{text} ({})", reasons.join(", "));
         }
         if let Some(why) = why {
             let line = why.lines().next().unwrap_or_default();
-            told = format!("{told}; it stopped early: {line}");
+            text = format!("{text}; it stopped early: {line}");
         }
-        Some(told)
+        Some(text)
     }
 
     /// What people should know of the judge, and that not all was asked, if so.
@@ -246,13 +246,13 @@ impl StageRun {
 fn worth(judge: &JudgeSummary) -> JudgeWorth {
     let Some(calibration) = &judge.calibration else {
         return JudgeWorth {
-            told: "uncalibrated: no labels of people".to_owned(),
+            text: "uncalibrated: no labels of people".to_owned(),
             ..JudgeWorth::default()
         };
     };
     JudgeWorth {
         calibrated: calibration.status == CalibrationStatus::Calibrated,
-        told: JudgeCalibration::told(calibration),
+        text: JudgeCalibration::told(calibration),
         kappa_ci95: calibration.kappa_ci95,
         corrected: corrected_lines(Some(calibration)),
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::driver::{Flow, drive};
-use super::figures::FlowStage;
+use super::figures::{FlowBasics, FlowPlaces, FlowStage};
 use super::spec::{FlowFlags, FlowSpec};
 use super::state::FlowState;
 use crate::error::{Error, Result};
@@ -15,6 +15,7 @@ use crate::run::CiPolicy;
 use crate::scorer::ask::kin::{Answerer, notices};
 use crate::store::{random_run_id, stamp};
 use crate::system::file::{absolute, make_root};
+use crate::system::project::shown;
 use crate::text::redact::Redactor;
 
 /// A flow that can begin: its spec was read and checked, and nobody was asked.
@@ -63,6 +64,43 @@ impl CheckedFlow {
         });
         self.redactor.config(&mut value);
         value
+    }
+
+    /// What was asked of whom.
+    pub(super) fn basics(
+        &self,
+        state: &FlowState,
+        folder: &Path,
+        items: Option<&Path>,
+    ) -> FlowBasics {
+        let spec = &self.spec;
+        let run = |stage: FlowStage| {
+            let state = state.stages.iter().find(|state| state.stage == stage)?;
+            Some(shown(&folder.join(state.run_dir.as_ref()?)))
+        };
+        let configuration = &state.configuration;
+        FlowBasics {
+            name: spec.name.clone(),
+            run_id: state.run_id.clone(),
+            started_at: state.started_at.clone(),
+            generator: described(&configuration["agent"]),
+            judge: described(&configuration["judge"]["agent"]),
+            judges_itself: spec.judges_itself,
+            kinship: self.kinship.clone(),
+            reference: spec.reference().map(|reference| match reference {
+                hub if hub.starts_with("hf://") => hub.to_owned(),
+                path => shown(&spec.folder.join(path)),
+            }),
+            count: spec.count,
+            seed: spec.seed,
+            places: FlowPlaces {
+                folder: shown(folder),
+                items: items.map(shown),
+                generation: run(FlowStage::Generate),
+                judge: run(FlowStage::Judge),
+                winrate: run(FlowStage::Winrate),
+            },
+        }
     }
 }
 
@@ -158,5 +196,20 @@ impl FlowPlan {
         state.flags = self.flags.redacted(&self.checked.redactor);
         state.write(&folder)?;
         Ok(Flow::new(self.checked, folder, state))
+    }
+}
+
+/// An agent in a few words: its kind, and the model or the file that it names.
+fn described(agent: &Value) -> String {
+    let kind = agent.get("type").unwrap_or(agent);
+    let kind = kind.as_str().unwrap_or("an agent");
+    let named = ["model", "path", "command", "url"];
+    let named = named.iter().find_map(|key| match agent.get(key)? {
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    });
+    match named {
+        Some(named) => format!("{kind}: {named}"),
+        None => kind.to_owned(),
     }
 }

@@ -359,3 +359,12 @@ fn stage_of(gate: &str) -> Result<Option<FlowStage>> {
     gate.parse::<Gate>()?;
     Ok(stage)
 }
+
+/// The JSON schema of a flow in YAML, draft 2020-12, made of the type that reads it.
+#[cfg(feature = "schema")]
+pub fn flow_schema() -> Value {
+    let mut schema = schemars::schema_for!(FlowFile).to_value();
+    schema["title"] = "A flow of `cargo evaltest flow`".into();
+    schema["required"] = Value::from(vec!["generate"]);
+    schema
+}

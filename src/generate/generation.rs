@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::files::{GeneratedFiles, write_generated};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::report::event::Event;
 use crate::run::drive::{Drive, Prepared};
@@ -46,4 +48,21 @@ pub fn generate(
     let run = drive.run(prepared, cancel, observer)?;
     let files = write_generated(&RunDir::open(&run.dir)?)?;
     Ok(Generation { run, files })
+}
+
+/// How many may be asked in a minute; null for no bound, also where the spec has one.
+///
+/// # Errors
+/// When it is no number of seconds from 0 on.
+pub fn per_minute(delay_s: f64) -> Result<Value> {
+    if !delay_s.is_finite() || delay_s < 0.0 {
+        return Err(Error::usage(format!(
+            "`--delay-s` must be a number of seconds from 0 on, not {delay_s}"
+        )));
+    }
+    Ok(if delay_s > 0.0 {
+        (60.0 / delay_s).into()
+    } else {
+        Value::Null
+    })
 }

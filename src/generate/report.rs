@@ -3,29 +3,25 @@
 //! For somebody who is tired: the first line is what came of it, and each sentence stands for a figure. What agents wrote
 //! is escaped where the blocks are rendered, as in all reports.
 
-mod checks;
-mod told;
-
 use std::io::{self, Write};
 use std::path::Path;
 
 use super::files::GeneratedFiles;
 use super::statistics::GenerationStatistics;
-use crate::figure::{Count, P, Seconds, Share, Usd, counted};
-use crate::report::document::{Align, Block, Document, Line, Table};
+use crate::figure::{Count, P, Seconds, Share, Usd, counted, or_dash, part_of, share_cell};
+use crate::report::document::Align::{Left, Right};
+use crate::report::document::{Document, Line, Table};
 use crate::report::render::markdown;
 use crate::store::{RunDir, RunStatus};
 use crate::system::project::shown;
 use crate::text::shell_word;
-use crate::verdict::summary::UsageTotal;
-use told::{part, share_cell};
-
-use Align::{Left, Right};
 
 /// Below this a difference is called one.
 const ALPHA: f64 = 0.05;
 /// So many items that never passed are listed.
 const LISTED: usize = 20;
+/// So many items are shown with the reference that they are nearest to.
+const NEAREST: usize = 10;
 
 /// Writes the report of a run.
 ///
@@ -37,161 +33,131 @@ pub fn generation_report(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let of = &files.statistics;
-    let mut text = Document::new(format!("Generation report: {}", of.eval));
-    headline(of, &mut text);
-    basic(of, &mut text);
-    statistics(of, &mut text);
-    checks::checks(of, &mut text);
-    checks::refused(of, &mut text);
-    never_passed(of, &mut text);
-    what_next(files, dir, &mut text);
-    markdown::document(&text, 1, out)
+    let mut report = Document::new(format!("Generation report: {}", of.eval));
+    headline(of, &mut report);
+    basics(of, &mut report);
+    statistics(of, &mut report);
+    checks(of, &mut report);
+    refused(of, &mut report);
+    never_passed(of, &mut report);
+    next_steps(files, dir, &mut report);
+    markdown::document(&report, 1, out)
 }
 
 /// What came of it, and what nobody should overlook.
-fn headline(of: &GenerationStatistics, text: &mut Document) {
+fn headline(of: &GenerationStatistics, report: &mut Document) {
     let items = &of.items;
     let tried = items.accepted + items.never_passed;
-    let accepted = part(items.accepted, tried, items.share, items.ci95);
+    let accepted = part_of(items.accepted, tried, "");
     let whole = if tried == items.asked {
         String::new()
     } else {
         format!(", of {} that were asked for", items.asked)
     };
-    text.paragraph(Line::default().strong(format!("{accepted} items were accepted{whole}.")));
+    report.paragraph(Line::default().strong(format!("{accepted} items were accepted{whole}.")));
     if items.accepted == 0 {
-        text.note("Not one item was accepted: the file of items is empty.");
+        report.note("Not one item was accepted: the file of items is empty.");
     }
     let reason = of.stop_reason.as_deref();
     match of.status {
         RunStatus::Finished => {}
-        _ => text.note(format!(
+        _ => report.note(format!(
             "The run ended early{}: {} never asked for.",
             reason.map_or_else(String::new, |reason| format!(" ({reason})")),
             counted(items.not_asked, "item")
         )),
     }
     if items.errors > 0 {
-        text.note(format!(
+        report.note(format!(
             "{} got no reply that could be checked: the agent or a solver failed.",
             counted(items.errors, "item")
         ));
     }
 }
 
-fn basic(of: &GenerationStatistics, text: &mut Document) {
-    text.section("1 Basic information");
-    let mut table = Table::new(&[("", Left), ("", Left)]);
-    let mut row = |name: &str, value: Option<String>| {
-        if let Some(value) = value {
-            table.row([name.to_owned(), value]);
-        }
-    };
-    row("eval", Some(of.eval.clone()));
+fn basics(of: &GenerationStatistics, report: &mut Document) {
     let asked = [&of.agent, &of.model].into_iter().flatten();
     let asked: Vec<&str> = asked.map(String::as_str).collect();
-    row("agent", (!asked.is_empty()).then(|| asked.join(", ")));
     let served = of.models.iter();
     let served: Vec<String> = served
         .map(|(model, items)| format!("{model} ({})", counted(*items as u64, "item")))
         .collect();
-    row(
-        "answered by",
-        (!served.is_empty()).then(|| served.join(", ")),
-    );
     let drawn = counted(of.references_shown, "reference");
-    let reference = of.reference.as_ref();
-    row(
-        "references",
-        Some(match reference {
-            Some(path) if path.starts_with("hf://") => format!("{path} ({drawn} shown)"),
-            Some(path) => format!("{} ({drawn} shown)", shown(Path::new(path))),
-            None if of.references_shown > 0 => format!("{drawn} shown"),
-            None => "none".to_owned(),
-        }),
-    );
-    row("seed", of.seed.map(|seed| seed.to_string()));
-    row("began", Some(of.started_at.clone()));
-    row("took", of.duration_s.map(|it| Seconds(it).to_string()));
-    let each = of.latency_s.as_ref();
-    row(
-        "a reply took",
-        each.map(|it| {
-            format!(
-                "{} in the median, {} at most",
-                Seconds(it.p50),
-                Seconds(it.max)
-            )
-        }),
-    );
-    row("tokens", tokens(of.usage.tokens()));
-    row("cost", of.usage.cost_usd.map(|usd| Usd(usd).to_string()));
-    let judge = of.judge_usage.as_ref();
-    row(
-        "tokens of solvers",
-        tokens(judge.and_then(UsageTotal::tokens)),
-    );
-    row(
-        "cost of solvers",
-        judge.and_then(|it| Some(Usd(it.cost_usd?).to_string())),
-    );
-    row("run", Some(of.run_id.clone()));
-    text.table(table);
-}
-
-fn tokens(tokens: Option<u64>) -> Option<String> {
-    tokens.map(|tokens| Count(tokens).to_string())
-}
-
-fn statistics(of: &GenerationStatistics, text: &mut Document) {
-    text.section("2 Statistics");
-    let (items, replies) = (&of.items, &of.replies);
-    let mut table = Table::new(&[("figure", Left), ("count", Right), ("share", Right)]);
-    let mut row = |name: &str, count: u64, share: String| {
-        table.row([name.to_owned(), count.to_string(), share]);
+    let references = match &of.reference {
+        Some(path) if path.starts_with("hf://") => format!("{path} ({drawn} shown)"),
+        Some(path) => format!("{} ({drawn} shown)", shown(Path::new(path))),
+        None if of.references_shown > 0 => format!("{drawn} shown"),
+        None => "none".to_owned(),
     };
-    row("items asked for", items.asked, String::new());
-    row(
-        "accepted",
-        items.accepted,
-        share_cell(items.share, items.ci95),
-    );
-    row("never passed", items.never_passed, String::new());
-    for (name, count) in [
-        ("without a reply", items.errors),
-        ("never asked for", items.not_asked),
+    let took = of.latency_s.as_ref().map(|it| {
+        let (median, most) = (Seconds(it.p50), Seconds(it.max));
+        format!("{median} in the median, {most} at most")
+    });
+    let usages = [Some(&of.usage), of.judge_usage.as_ref()];
+    let [tokens, solver_tokens] = usages.map(|it| Some(Count(it?.tokens()?).to_string()));
+    let [cost, solver_cost] = usages.map(|it| Some(Usd(it?.cost_usd?).to_string()));
+    report.section("1 Basic information");
+    let mut table = Table::new(&[("", Left), ("", Left)]);
+    for (name, value) in [
+        ("eval", Some(of.eval.clone())),
+        ("agent", (!asked.is_empty()).then(|| asked.join(", "))),
+        (
+            "answered by",
+            (!served.is_empty()).then(|| served.join(", ")),
+        ),
+        ("references", Some(references)),
+        ("seed", of.seed.map(|seed| seed.to_string())),
+        ("began", Some(of.started_at.clone())),
+        ("took", of.duration_s.map(|it| Seconds(it).to_string())),
+        ("a reply took", took),
+        ("tokens", tokens),
+        ("cost", cost),
+        ("tokens of solvers", solver_tokens),
+        ("cost of solvers", solver_cost),
+        ("run", Some(of.run_id.clone())),
     ] {
-        if count > 0 {
-            row(name, count, String::new());
+        let row = value.map(|value| vec![name.into(), value.into()]);
+        table.rows.extend(row);
+    }
+    report.table(table);
+}
+
+fn statistics(of: &GenerationStatistics, report: &mut Document) {
+    report.section("2 Statistics");
+    let (items, replies) = (&of.items, &of.replies);
+    let accepted = share_cell(items.share, items.ci95);
+    let refused = share_cell(replies.share, replies.ci95);
+    let mut table = Table::of_numbers(["figure", "count", "share"]);
+    for (name, count, share) in [
+        ("items asked for", items.asked, ""),
+        ("accepted", items.accepted, &accepted),
+        ("never passed", items.never_passed, ""),
+        ("without a reply", items.errors, ""),
+        ("never asked for", items.not_asked, ""),
+        ("replies checked", replies.checked, ""),
+        ("refused", replies.refused, &refused),
+        ("mended (LaTeX that was not escaped)", replies.repaired, ""),
+    ] {
+        if count > 0 || !matches!(name, "without a reply" | "never asked for") {
+            table.row([name.to_owned(), count.to_string(), share.to_owned()]);
         }
     }
-    row("replies checked", replies.checked, String::new());
-    row(
-        "refused",
-        replies.refused,
-        share_cell(replies.share, replies.ci95),
-    );
-    row(
-        "mended (LaTeX that was not escaped)",
-        replies.repaired,
-        String::new(),
-    );
-    text.table(table);
-    topics(of, text);
+    report.table(table);
+    topics(of, report);
 }
 
-fn topics(of: &GenerationStatistics, text: &mut Document) {
+fn topics(of: &GenerationStatistics, report: &mut Document) {
     let topics = &of.topics.topics;
     if topics.is_empty() {
         return;
     }
-    text.part("Topics");
-    let mut table = Table::new(&[
-        ("topic", Left),
-        ("asked for", Right),
-        ("share asked for", Right),
-        ("accepted", Right),
-        ("share accepted", Right),
+    report.part("Topics");
+    let mut table = Table::of_numbers([
+        "topic",
+        "asked for",
+        "share asked for",
+        "accepted",
+        "share accepted",
     ]);
     for it in topics {
         table.row([
@@ -203,21 +169,149 @@ fn topics(of: &GenerationStatistics, text: &mut Document) {
             share_cell(it.share, it.ci95),
         ]);
     }
-    text.table(table);
+    report.table(table);
     if let (Some(p), Some(test)) = (of.topics.p, &of.topics.test) {
-        let told = if p < ALPHA {
+        let sentence = if p < ALPHA {
             "The accepted items are spread over the topics otherwise than they were asked for"
         } else {
             "The accepted items show no difference from the topics that were asked for"
         };
-        text.paragraph(format!("{told} ({test}, {}).", P(p)));
+        report.paragraph(format!("{sentence} ({test}, {}).", P(p)));
     }
 }
 
-fn never_passed(of: &GenerationStatistics, text: &mut Document) {
-    text.section("5 Items that never passed");
+/// What a check is about.
+fn meaning(check: &str) -> String {
+    const OF_FIELDS: [(&str, &str); 4] = [
+        ("_in_range", "is a number in its range"),
+        ("_in_list", "is one of its choices"),
+        ("_in_form", "is of its type and length"),
+        (
+            "_differs_from_reference",
+            "is not that of the reference that was shown",
+        ),
+    ];
+    if let Some((name, end)) = check.split_once("_ends_in_") {
+        return format!("{name} ends in {end}");
+    }
+    let of_field = |(end, is): &(&str, &str)| Some(format!("{} {is}", check.strip_suffix(end)?));
+    let of_field = OF_FIELDS.iter().find_map(of_field);
+    of_field.unwrap_or_else(|| {
+        let known = match check {
+            "readable" => "the reply is one JSON object",
+            "complete" => "no field is missing or blank",
+            "no_copy_of_reference" => "it is no near copy of a reference",
+            "no_copy_of_item" => "it is no near copy of another item",
+            "topic_as_asked" => "the topic is the one that was asked for",
+            "solver_agrees" => "who solves it anew comes to the same answer",
+            _ => "",
+        };
+        known.to_owned()
+    })
+}
+
+fn checks(of: &GenerationStatistics, report: &mut Document) {
+    report.section("3 Checks");
+    if of.checks.is_empty() {
+        report.paragraph("No reply was checked.");
+        return;
+    }
+    let mut table = Table::new(&[
+        ("check", Left),
+        ("holds that", Left),
+        ("replies", Right),
+        ("failed", Right),
+        ("share that failed", Right),
+        ("failed and accepted", Right),
+    ]);
+    for check in &of.checks {
+        table.row([
+            check.name.clone(),
+            meaning(&check.name),
+            check.checked.to_string(),
+            check.failed.to_string(),
+            share_cell(check.share, check.ci95),
+            check.accepted.to_string(),
+        ]);
+    }
+    report.table(table);
+    report.paragraph(
+        "A check looks at the replies in which there is something to look at. What failed and was accepted all the same is \
+         a failure that the spec only has noted.",
+    );
+    if let Some(solver) = &of.solver {
+        report.part("Solved again");
+        let agrees = part_of(solver.agrees, solver.solved, "");
+        report.paragraph(format!(
+            "Of the accepted items, who saw the problem alone came to the same answer in {agrees}."
+        ));
+    }
+    nearest(of, report);
+}
+
+fn nearest(of: &GenerationStatistics, report: &mut Document) {
+    let Some(first) = of.nearest.first() else {
+        return;
+    };
+    report.part("Nearest references");
+    if first.share <= 0.0 {
+        report
+            .paragraph("No accepted item has a phrase of eight words with a reference in common.");
+        return;
+    }
+    report.paragraph(format!(
+        "The accepted item that is nearest to a reference has {} of its phrases of eight words in common with it.",
+        Share(first.share)
+    ));
+    let mut table = Table::new(&[
+        ("item", Left),
+        ("nearest reference", Left),
+        ("share of its phrases", Right),
+    ]);
+    let near = of.nearest.iter().filter(|it| it.share > 0.0);
+    for it in near.take(NEAREST) {
+        table.row([
+            it.id.clone(),
+            or_dash(it.reference_id.as_ref()),
+            Share(it.share).to_string(),
+        ]);
+    }
+    report.table(table);
+}
+
+fn refused(of: &GenerationStatistics, report: &mut Document) {
+    report.section("4 Refused replies");
+    let replies = &of.replies;
+    if replies.refused == 0 {
+        report.paragraph(match replies.checked {
+            0 => "There was no reply to refuse.".to_owned(),
+            1 => "None of 1 reply was refused.".to_owned(),
+            many => format!("None of {many} replies was refused."),
+        });
+        return;
+    }
+    let share = part_of(replies.refused, replies.checked, "");
+    report.paragraph(format!(
+        "{share} replies were refused, by the first check that they failed:"
+    ));
+    report.list(replies.reasons.iter().map(|(reason, refused)| {
+        let line = Line::default()
+            .strong(reason.clone())
+            .plain(format!(": {}", counted(*refused, "reply")));
+        let examples = of.examples.iter();
+        let examples = examples.filter(|it| it.check == *reason && it.message != it.check);
+        examples.enumerate().fold(line, |line, (place, example)| {
+            line.plain(if place == 0 { "; such as " } else { "; " })
+                .code(example.id.clone())
+                .plain(format!(" ({})", example.message))
+        })
+    }));
+}
+
+fn never_passed(of: &GenerationStatistics, report: &mut Document) {
+    report.section("5 Items that never passed");
     if of.items.never_passed == 0 {
-        text.paragraph("None: each item that was replied to was accepted in the end.");
+        report.paragraph("None: each item that was replied to was accepted in the end.");
         return;
     }
     let mut table = Table::new(&[
@@ -234,16 +328,16 @@ fn never_passed(of: &GenerationStatistics, text: &mut Document) {
             it.reason.clone(),
         ]);
     }
-    text.table(table);
+    report.table(table);
     let more = of.items.never_passed.saturating_sub(LISTED as u64);
     if more > 0 {
-        text.paragraph(format!("{more} more are in the run directory."));
+        report.paragraph(format!("{more} more are in the run directory."));
     }
 }
 
-fn what_next(files: &GeneratedFiles, dir: &RunDir, text: &mut Document) {
+fn next_steps(files: &GeneratedFiles, dir: &RunDir, report: &mut Document) {
     let of = &files.statistics;
-    text.section("6 Files and next steps");
+    report.section("6 Files and next steps");
     let mut table = Table::new(&[("file", Left), ("is", Left)]);
     let name = |path: &Path| {
         let name = path.file_name().unwrap_or_default();
@@ -258,7 +352,7 @@ fn what_next(files: &GeneratedFiles, dir: &RunDir, text: &mut Document) {
         name(dir.path()),
         "the run: every prompt and reply, also those that were refused".into(),
     ]);
-    text.table(table);
+    report.table(table);
     let run = shell_word(&shown(dir.path()));
     let typed = |command: String, what: &str| Line::default().code(command).plain(what);
     let mut steps = Vec::new();
@@ -294,5 +388,5 @@ fn what_next(files: &GeneratedFiles, dir: &RunDir, text: &mut Document) {
                 .plain(": look at the examples above, then at the template of the prompt."),
         );
     }
-    text.blocks.push(Block::List(steps));
+    report.list(steps);
 }

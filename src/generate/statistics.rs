@@ -6,10 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::figures::{
-    CheckFigures, ItemFigures, NearestReference, NeverPassed, RefusedExample, ReplyFigures,
-    SolverFigures,
-};
 use super::item::{GeneratedItem, text_of};
 use super::topics::{TopicFigures, TopicTally};
 use crate::data::{Record, Status};
@@ -26,7 +22,7 @@ const NEAREST_SHARE: &str = "nearest_share";
 /// How much of a reply was mended.
 const REPAIRED: &str = "repaired";
 /// What is said of a reply besides the checks: a share may be 0 or 1 as a verdict is.
-const TOLD: [&str; 8] = [
+const NO_CHECKS: [&str; 8] = [
     "nearest",
     NEAREST_SHARE,
     "nearest_item",
@@ -92,6 +88,108 @@ pub struct GenerationStatistics {
     pub never_passed: Vec<NeverPassed>,
     /// Some of the refused replies, for each reason.
     pub examples: Vec<RefusedExample>,
+}
+
+/// What became of the items.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ItemFigures {
+    /// Items that were asked for.
+    pub asked: u64,
+    /// Those of which a reply was accepted.
+    pub accepted: u64,
+    /// Those of which every reply was refused.
+    pub never_passed: u64,
+    /// Those without a reply that could be checked: the agent or a solver failed.
+    pub errors: u64,
+    /// Those that were never asked for, as the run stopped before.
+    pub not_asked: u64,
+    /// accepted / (accepted + never passed); `None` where there is neither.
+    pub share: Option<f64>,
+    /// Its 95 % Wilson interval.
+    pub ci95: Option<[f64; 2]>,
+}
+
+/// What became of the replies.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReplyFigures {
+    /// All that were checked.
+    pub checked: u64,
+    /// Those among them that were refused, the last of an item that never passed included.
+    pub refused: u64,
+    /// refused / checked.
+    pub share: Option<f64>,
+    /// Its 95 % Wilson interval.
+    pub ci95: Option<[f64; 2]>,
+    /// The refused by the first check that they failed, the most frequent first.
+    pub reasons: Vec<(String, u64)>,
+    /// Replies whose JSON was mended, such as one with backslashes of LaTeX that were not escaped.
+    pub repaired: u64,
+}
+
+/// What a check found, in all replies in which there was something to check.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CheckFigures {
+    /// Its name.
+    pub name: String,
+    /// Replies that it looked at.
+    pub checked: u64,
+    /// Those that failed it.
+    pub failed: u64,
+    /// Those of the failed that are items all the same: the check only takes note.
+    pub accepted: u64,
+    /// failed / checked.
+    pub share: Option<f64>,
+    /// Its 95 % Wilson interval.
+    pub ci95: Option<[f64; 2]>,
+}
+
+/// How near an item is to the reference that it is nearest to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NearestReference {
+    /// The item.
+    pub id: String,
+    /// The reference.
+    pub reference_id: Option<String>,
+    /// The share of the item's pieces that the reference has, too.
+    pub share: f64,
+}
+
+/// Whether somebody who saw the problem alone came to the same answer, of the accepted items.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SolverFigures {
+    /// Items that were solved again.
+    pub solved: u64,
+    /// Those with the same answer.
+    pub agrees: u64,
+    /// agrees / solved.
+    pub share: Option<f64>,
+    /// Its 95 % Wilson interval.
+    pub ci95: Option<[f64; 2]>,
+}
+
+/// An item of which every reply was refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NeverPassed {
+    /// Its id.
+    pub id: String,
+    /// The topic that was asked for.
+    pub topic: Option<String>,
+    /// How many replies were refused.
+    pub replies: u64,
+    /// Why the last of them was.
+    pub reason: String,
+}
+
+/// A reply that was refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RefusedExample {
+    /// The item that it was to be.
+    pub id: String,
+    /// The first check that it failed.
+    pub check: String,
+    /// What the check says of it.
+    #[serde(rename = "told")]
+    pub message: String,
 }
 
 /// A reply that was checked, as a record has it.
@@ -163,9 +261,9 @@ impl GenerationTally {
         let Some(score) = &record.result.score else {
             return;
         };
-        let told = score.details.get("topic").and_then(Value::as_str);
+        let found = score.details.get("topic").and_then(Value::as_str);
         let written = item.and_then(|item| item.fields.get("topic")?.as_str());
-        if let Some(topic) = told.or(written).or(asked) {
+        if let Some(topic) = found.or(written).or(asked) {
             self.topics.reached(topic);
         }
         if let Some(agrees) = score.details.get(SOLVER).and_then(is_true) {
@@ -205,7 +303,7 @@ impl GenerationTally {
             self.examples.push(RefusedExample {
                 id: id.to_owned(),
                 check: check.to_owned(),
-                told: excerpt(told_of(reply)),
+                message: excerpt(message_of(reply)),
             });
         }
     }
@@ -303,7 +401,7 @@ fn check_of(reason: &str) -> &str {
 }
 
 /// What a check says of a reply that it refuses.
-fn told_of<'a>(reply: &CheckedReply<'a>) -> &'a str {
+fn message_of<'a>(reply: &CheckedReply<'a>) -> &'a str {
     let details = &reply.details;
     let why = details.iter().find(|(name, _)| *name == "why");
     let why = why.and_then(|(_, why)| why.as_str());
@@ -312,7 +410,7 @@ fn told_of<'a>(reply: &CheckedReply<'a>) -> &'a str {
 
 /// Whether a detail is a check.
 fn is_check(name: &str) -> bool {
-    name == SOLVER || !(TOLD.contains(&name) || name.starts_with(OF_SOLVER))
+    name == SOLVER || !(NO_CHECKS.contains(&name) || name.starts_with(OF_SOLVER))
 }
 
 /// Where a check stands among the others: they are made in this order.

@@ -1,13 +1,16 @@
 //! `cargo evaltest flow`.
 
-mod told;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use evaltest::engine::flow::{Flow, FlowEnd, FlowFlags, FlowHost, FlowNews, FlowPlan, READY_FLOW};
+use evaltest::engine::figure::{Scale, Share, counted};
+use evaltest::engine::flow::{
+    CountedShare, Flow, FlowEnd, FlowFigures, FlowFlags, FlowHost, FlowNews, FlowPlan, PointMean,
+    READY_FLOW,
+};
 use evaltest::engine::report::Event;
+use evaltest::engine::report::document::{Block, Document, list};
 use evaltest::engine::run::drive::CiPolicy;
 use evaltest::engine::store::DEFAULT_OUTPUT_ROOT;
 use evaltest::engine::system::project::{is_ci, shown};
@@ -101,7 +104,10 @@ pub(crate) fn run(args: &FlowArgs) -> Result<Exit> {
         plan.begin(&root, args.run_id.as_deref())?
     };
     if !args.json {
-        console::print(|out| told::begin(flow.state(), flow.folder(), out))?;
+        let state = flow.state();
+        let folder = format!("folder: {}", shown(flow.folder()));
+        let configuration = &state.configuration;
+        console::print_document(&outline(&state.name, configuration, folder))?;
     }
     let cancel = Cancel::new();
     let interrupt = signal::cancel_on_signals(&cancel)
@@ -184,7 +190,7 @@ fn end(args: &FlowArgs, ended: &FlowEnd, exit: Exit) -> Result<()> {
         ));
         return Ok(());
     }
-    console::print(|out| told::end(ended, out))
+    console::print_document(&summary(ended))
 }
 
 fn dry_run(args: &FlowArgs, plan: &FlowPlan) -> Result<Exit> {
@@ -198,9 +204,140 @@ fn dry_run(args: &FlowArgs, plan: &FlowPlan) -> Result<Exit> {
             "counts": counts,
         }))?;
     } else {
-        console::print(|out| told::counts(plan, out))?;
+        let [(_, items), (_, judged), (_, pairs)] = plan.counts();
+        let counts = format!(
+            "at most {items} items are generated, {judged} judged and {pairs} pairs compared, each in both orders; nothing \
+             was asked"
+        );
+        let outline = outline(plan.name(), &plan.configuration(), counts);
+        console::print_document(&outline)?;
     }
     Ok(Exit::Passed)
+}
+
+/// What a flow is made of.
+fn outline(name: &str, of: &Value, last: String) -> Document {
+    let reference = of["generate"]["reference"].as_str().unwrap_or("none");
+    let gates = of["gates"].as_array().into_iter().flatten();
+    let gates: Vec<_> = gates.filter_map(Value::as_str).collect();
+    let mut text = Document::new(format!("flow {name}"));
+    text.list([
+        format!("generator: {}", of["agent"]),
+        format!("judge: {}", of["judge"]["agent"]),
+        format!("real items: {reference}"),
+        format!("items: {}", of["generate"]["count"]),
+        format!("gates: {}", gates.join(", ")),
+        last,
+    ]);
+    text
+}
+
+/// What came of a flow.
+fn summary(ended: &FlowEnd) -> Document {
+    let state = &ended.state;
+    let mut text = Document::default();
+    text.section("stages");
+    text.list(state.stages.iter().map(|stage| {
+        let why = stage.why.as_ref().map(|why| format!(": {why}"));
+        let (name, status) = (stage.stage.as_str(), stage.status.as_str());
+        format!("{name}: {status}{}", why.unwrap_or_default())
+    }));
+    if let Some(figures) = &state.figures {
+        text.section("figures");
+        text.blocks.extend(figure_lines(figures));
+        text.list(figures.listed_gates().map(|gate| {
+            let (verdict, stage) = (gate.verdict.as_str(), gate.stage.as_str());
+            format!("gate {verdict}, {stage}: {}", gate.text())
+        }));
+        text.section(format!("files in {}", shown(&ended.folder)));
+        text.list(state.files.iter().map(String::as_str));
+        text.section("next");
+        text.list(next_steps(figures));
+    }
+    text
+}
+
+fn figure_lines(of: &FlowFigures) -> Option<Block> {
+    let mut lines = Vec::new();
+    if let Some(items) = of.generation.found() {
+        let refused = counted(items.refused, "reply");
+        lines.push(format!(
+            "generated: {} of {} items accepted, {refused} refused",
+            items.accepted, items.asked
+        ));
+    }
+    if let Some(judged) = of.judge.found() {
+        let unread = match judged.unread {
+            0 => String::new(),
+            unread => format!(", {unread} not judged"),
+        };
+        lines.push(format!(
+            "judge: mean {}, {} pass, {} excellent{unread}",
+            mean(&judged.total),
+            share(&judged.pass),
+            share(&judged.excellent)
+        ));
+        lines.push(format!("judge: {}", judged.worth.text));
+    }
+    if let Some(compared) = of.winrate.found() {
+        let pairs = &compared.pairs;
+        lines.push(format!(
+            "against real items: wins {}, ties {}, losses {}, inconsistent {}, unreadable {}; {} are won",
+            pairs.wins,
+            pairs.ties,
+            pairs.losses,
+            pairs.inconsistent,
+            pairs.unreadable,
+            share(&compared.share(pairs.wins))
+        ));
+    }
+    if let Some(reviewed) = &of.reviewed {
+        lines.push(format!(
+            "people: {} reviewed, {} approved",
+            share(&reviewed.reviewed),
+            share(&reviewed.approved)
+        ));
+    }
+    list(lines)
+}
+
+/// What to type next.
+fn next_steps(of: &FlowFigures) -> Vec<String> {
+    let places = &of.basics.places;
+    let made = of.generation.found();
+    let failed = of.judge.failure().is_some()
+        || of.winrate.failure().is_some()
+        || made.is_some_and(|made| made.failure.is_some());
+    let has_items = made.is_some_and(|made| made.accepted > 0);
+    let items = places.items.as_ref().filter(|_| has_items);
+    let run = places.judge.as_ref().or(places.generation.as_ref());
+    let steps = [
+        ("flow --resume", failed.then_some(&places.folder)),
+        ("review", items),
+        ("show", run),
+    ];
+    let step = |(command, path): (&str, Option<&String>)| {
+        Some(format!("cargo evaltest {command} {}", shell_word(path?)))
+    };
+    steps.into_iter().filter_map(step).collect()
+}
+
+/// `62.2 % (95 % interval 51.2 % to 72.0 %)`.
+fn share(of: &CountedShare) -> String {
+    let share = of.share.zip(of.ci95);
+    share.map_or_else(
+        || "none".to_owned(),
+        |(share, ci95)| Share(share).with_ci95(ci95),
+    )
+}
+
+/// `4.20 (95 % interval 3.95 to 4.45)`.
+fn mean(of: &PointMean) -> String {
+    let Some(mean) = of.mean.map(|mean| Scale(mean, 2)) else {
+        return "none".to_owned();
+    };
+    let interval = of.interval().map(|it| format!(" ({})", it.ci95()));
+    format!("{mean}{}", interval.unwrap_or_default())
 }
 
 impl FlowArgs {

@@ -1,25 +1,33 @@
 //! `cargo evaltest generate`.
 
 mod overrides;
-mod told;
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use evaltest::engine::eval::spec;
-use evaltest::engine::generate::{BENCHMARK, check_writable, generate, made_items, makes_items};
+use evaltest::engine::figure::{Interval, Share};
+use evaltest::engine::generate::{
+    BENCHMARK, Generation, GenerationStatistics, check_writable, generate, made_items, makes_items,
+};
 use evaltest::engine::report::Event;
+use evaltest::engine::report::document::Document;
+use evaltest::engine::report::render::terminal::paint::Paint;
+use evaltest::engine::report::terminal::brief;
 use evaltest::engine::run::drive::{Drive, Prepared};
 use evaltest::engine::store::{DEFAULT_OUTPUT_ROOT, RunDir};
+use evaltest::engine::system::project::shown;
 use evaltest::engine::system::signal;
 use evaltest::engine::text::{clean, shell_word};
 use evaltest::{Cancel, Error, Eval, Exit, Registry, Result};
+use serde_json::{Value, json};
 
 use super::run::options::absolute;
 use super::run::report::report_all;
 use super::run::work::Work;
-use super::run::{RunArgs, dry_run};
+use super::run::{RunArgs, dry_run, result as result_of};
 use crate::colour::ColorArgs;
 use crate::progress::{Ahead, Progress};
 use crate::{console, discover, run_ids};
@@ -214,11 +222,12 @@ fn made(args: &GenerateArgs, drive: &Drive, work: &Work) -> Result<Exit> {
         // What fails here is this eval's own, such as its run directory.
         match generate(drive, eval, &cancel, Arc::new(observer)) {
             Ok(made) => {
-                exit = exit.max(told::exit(&made));
+                exit = exit.max(exit_of(&made));
                 if !args.json {
-                    console::print(|out| told::made(&made, paint, out))?;
+                    console::print(|out| alerts(&made, paint, out))?;
+                    console::print_document(&summary(&made))?;
                 }
-                results.push(told::result(&made));
+                results.push(result(&made));
             }
             Err(error) => {
                 console::complain(&error);
@@ -231,6 +240,99 @@ fn made(args: &GenerateArgs, drive: &Drive, work: &Work) -> Result<Exit> {
     }
     report_all(&results, exit, args.json)?;
     Ok(exit)
+}
+
+/// How a run ends: as its gates say, and never well without a single item.
+fn exit_of(made: &Generation) -> Exit {
+    let items = &made.files.statistics.items;
+    let own = if items.accepted == 0 {
+        Exit::Failed
+    } else {
+        Exit::Passed
+    };
+    own.max(made.run.summary.exit_code)
+}
+
+/// A run as `--json` shows it.
+fn result(made: &Generation) -> Value {
+    let mut result = result_of(&made.run);
+    result["items"] = json!(made.files.items);
+    result["report"] = json!(made.files.report);
+    result["statistics"] = json!(made.files.statistics);
+    result
+}
+
+/// What was made.
+fn summary(made: &Generation) -> Document {
+    let of = &made.files.statistics;
+    let mut text = Document::new(headline(of));
+    let parts = [
+        (of.items.never_passed, "never passed"),
+        (of.items.errors, "without a reply that could be checked"),
+        (of.items.not_asked, "never asked for"),
+    ];
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<_> = parts
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    if !parts.is_empty() {
+        text.paragraph(parts.join(", "));
+    }
+    if of.replies.refused > 0 {
+        let (refused, checked) = (of.replies.refused, of.replies.checked);
+        let reasons = of.replies.reasons.iter();
+        let reasons = reasons.map(|(reason, count)| format!("{count} {reason}"));
+        let reasons = reasons.collect::<Vec<_>>().join(", ");
+        text.paragraph(format!(
+            "refused: {refused} of {checked} replies ({reasons})"
+        ));
+    }
+    if let Some(solver) = &of.solver {
+        text.paragraph(format!(
+            "solved again: {} of {} came to the same answer",
+            solver.agrees, solver.solved
+        ));
+    }
+    let topics = of.topics.topics.iter();
+    let topics = topics.map(|it| format!("{} {}/{}", it.topic, it.reached, it.asked));
+    let topics: Vec<_> = topics.collect();
+    if !topics.is_empty() {
+        text.paragraph(format!("topics, accepted of asked: {}", topics.join(", ")));
+    }
+    let dir = shown(&made.run.dir);
+    text.paragraph(format!("items: {}", shown(&made.files.items)));
+    text.paragraph(format!("report: {}", shown(&made.files.report)));
+    text.paragraph(format!("run: {dir}"));
+    if of.items.not_asked + of.items.errors > 0 {
+        let dir = shell_word(&dir);
+        text.paragraph(format!("to go on: cargo evaltest generate --resume {dir}"));
+    }
+    text
+}
+
+fn headline(of: &GenerationStatistics) -> String {
+    let (eval, items) = (&of.eval, &of.items);
+    let (accepted, asked) = (items.accepted, items.asked);
+    if accepted == 0 {
+        return format!("{eval}: not one of {asked} items was accepted");
+    }
+    let share = items.share.zip(items.ci95).map(|(share, ci95)| {
+        let interval = Interval(ci95.map(Share)).ci95();
+        format!(", {} of those with a reply ({interval})", Share(share))
+    });
+    let share = share.unwrap_or_default();
+    format!("{eval}: {accepted} of {asked} items accepted{share}")
+}
+
+/// What is not as it should be with the run. How it goes on is said at the end, for `run` would not write the files anew.
+fn alerts(made: &Generation, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
+    let mut text = Vec::new();
+    brief(&made.run, paint, &mut text)?;
+    let text = String::from_utf8_lossy(&text);
+    let lines = text.lines();
+    lines
+        .filter(|line| !line.contains("cargo evaltest run --resume"))
+        .try_for_each(|line| writeln!(out, "{line}"))
 }
 
 impl GenerateArgs {

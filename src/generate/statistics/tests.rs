@@ -65,7 +65,7 @@ fn items_replies_and_checks_are_counted() {
     let reasons = tally.reasons.iter();
     let reasons: Vec<_> = reasons.map(|(name, count)| (&**name, *count)).collect();
     assert_eq!(reasons, [("readable", 1), ("no_copy_of_reference", 1)]);
-    assert_eq!(tally.examples[1].told, "0.8 of it is in real-1");
+    assert_eq!(tally.examples[1].message, "0.8 of it is in real-1");
     assert_eq!((tally.solver.solved, tally.solver.agrees), (1, 1));
     assert_eq!(tally.nearest[0].reference_id.as_deref(), Some("real-4"));
     assert_eq!(tally.references.len(), 1);

@@ -2,15 +2,15 @@
 
 use crate::figure::counted;
 use crate::flow::figures::FlowFigures;
-use crate::flow::sentences::FlowFinding;
+use crate::flow::findings::FlowFinding;
 use crate::report::document::{Block, Document, Line};
 use crate::text::shell_word;
 use crate::verdict::result::Verdict;
 
 /// What the figures say, and what became of the gates.
-pub(super) fn conclusion(figures: &FlowFigures, found: &[FlowFinding], text: &mut Document) {
+pub(super) fn conclusion(figures: &FlowFigures, found: &[FlowFinding], report: &mut Document) {
     for (stage, why) in failures(figures) {
-        text.note(
+        report.note(
             Line::default()
                 .strong(format!("Stage {stage} failed"))
                 .plain(": ")
@@ -18,36 +18,28 @@ pub(super) fn conclusion(figures: &FlowFigures, found: &[FlowFinding], text: &mu
                 .plain(". Nothing is concluded about it."),
         );
     }
-    let said = found.iter().filter_map(FlowFinding::says);
-    let said: Vec<_> = said.map(|said| Line::default().marked(&said)).collect();
-    if said.is_empty() {
-        text.paragraph("There is no figure to conclude from.");
-    } else {
-        text.blocks.push(Block::List(said));
+    let sentences: Vec<_> = found.iter().filter_map(FlowFinding::text).collect();
+    if sentences.is_empty() {
+        report.paragraph("There is no figure to conclude from.");
     }
-    gates(figures, text);
+    report.list(sentences.iter().map(|it| Line::default().marked(it)));
+    gates(figures, report);
 }
 
-fn gates(figures: &FlowFigures, text: &mut Document) {
-    // The error rate of a stage is said where it is too high.
-    let told = |verdict: Verdict, default: bool| !default || verdict != Verdict::Passed;
-    let gates = figures.gates.iter();
-    let gates: Vec<_> = gates
-        .filter(|gate| told(gate.verdict, gate.default))
-        .collect();
+fn gates(figures: &FlowFigures, report: &mut Document) {
+    let gates: Vec<_> = figures.listed_gates().collect();
     if gates.is_empty() {
         return;
     }
-    text.part("Gates");
-    let lines = gates.iter().map(|gate| {
+    report.part("Gates");
+    report.list(gates.iter().map(|gate| {
         let stage = gate.stage.as_str();
         let line = Line::default().strong(gate.verdict.as_str());
         let line = line.plain(format!(", {stage}: "));
-        line.marked(&gate.told())
-    });
-    text.blocks.push(Block::List(lines.collect()));
+        line.marked(&gate.text())
+    }));
     let passed = gates.iter().filter(|gate| gate.verdict == Verdict::Passed);
-    text.paragraph(format!(
+    report.paragraph(format!(
         "{} of {} passed. A gate compares a figure with a number; how sure that figure is, its interval says.",
         passed.count(),
         counted(gates.len() as u64, "gate")
@@ -55,27 +47,27 @@ fn gates(figures: &FlowFigures, text: &mut Document) {
 }
 
 /// What to do about the figures.
-pub(super) fn suggestions(figures: &FlowFigures, found: &[FlowFinding], text: &mut Document) {
-    let mut todo: Vec<String> = Vec::new();
+pub(super) fn suggestions(figures: &FlowFigures, found: &[FlowFinding], report: &mut Document) {
+    let mut advice: Vec<String> = Vec::new();
     if failures(figures).next().is_some() {
-        todo.push(
+        advice.push(
             "mend what made a stage fail, and go on: what was answered is not asked again (part 7)"
                 .to_owned(),
         );
     }
     for finding in found {
-        todo.extend(finding.todo().filter(|one| !todo.contains(one)));
+        advice.extend(finding.advice().filter(|one| !advice.contains(one)));
     }
-    if todo.is_empty() {
-        text.paragraph("No figure asks for anything.");
+    if advice.is_empty() {
+        report.paragraph("No figure asks for anything.");
         return;
     }
-    let todo = todo.iter().map(|one| Line::default().marked(one));
-    text.blocks.push(Block::Numbered(todo.collect()));
+    let advice = advice.iter().map(|one| Line::default().marked(one));
+    report.blocks.push(Block::Numbered(advice.collect()));
 }
 
 /// What to type next.
-pub(super) fn next_steps(figures: &FlowFigures, text: &mut Document) {
+pub(super) fn next_steps(figures: &FlowFigures, report: &mut Document) {
     let places = &figures.basics.places;
     let mut steps = Vec::new();
     let mut step = |what: &str, command: String| {
@@ -96,7 +88,9 @@ pub(super) fn next_steps(figures: &FlowFigures, text: &mut Document) {
             );
         }
     }
-    if let Some(items) = places.items.as_deref().filter(|_| has_items(figures)) {
+    let made = figures.generation.found();
+    let has_items = made.is_some_and(|made| made.accepted > 0);
+    if let Some(items) = places.items.as_deref().filter(|_| has_items) {
         step(
             "have people look at the items",
             format!("review {}", shell_word(items)),
@@ -122,15 +116,9 @@ pub(super) fn next_steps(figures: &FlowFigures, text: &mut Document) {
         );
     }
     if steps.is_empty() {
-        text.paragraph("There is nothing to look at.");
-    } else {
-        text.blocks.push(Block::List(steps));
+        report.paragraph("There is nothing to look at.");
     }
-}
-
-fn has_items(figures: &FlowFigures) -> bool {
-    let generated = figures.generation.found();
-    generated.is_some_and(|generated| generated.accepted > 0)
+    report.list(steps);
 }
 
 /// The stages that failed, and why.

@@ -1,10 +1,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::flow::figures::{
-    ComparedItems, CountedShare, FlowFigures, FlowGate, FlowStage, GeneratedItems, ItemPoints,
-    JudgeWorth, PointMean, ReviewedItems, StageFigures,
-};
+use crate::flow::figures::{PointMean, ReviewedItems, StageFigures};
 use crate::verdict::judged::pairs::{JudgedPair, PairsSummary};
 use crate::verdict::judged::winrate::Preferred;
 
@@ -196,18 +193,32 @@ fn flows() -> Vec<FlowFigures> {
 }
 
 #[test]
-fn every_row_speaks_of_some_flow_and_every_figure_has_a_row() {
+fn the_file_is_read_and_has_no_unknown_placeholder() {
+    for sentence in SENTENCES.values().flatten() {
+        for text in [Some(&sentence.text), sentence.advice.as_ref()] {
+            let mut text = text.cloned().unwrap_or_default();
+            for known in ["{figure}", "{target}", "{n}"] {
+                text = text.replace(known, "");
+            }
+            assert!(!text.contains(['{', '}']), "{text}");
+        }
+    }
+}
+
+#[test]
+fn every_sentence_is_text_of_some_flow_and_every_figure_has_a_sentence() {
     let mut heard = BTreeSet::new();
     for flow in flows() {
         for finding in findings(&flow) {
-            let row = finding.row();
-            assert!(row.is_some(), "nothing is said of {finding:?}");
-            heard.extend(row);
+            let sentence = finding.sentence();
+            assert!(sentence.is_some(), "nothing is text of {finding:?}");
+            heard.extend(sentence.map(std::ptr::from_ref));
         }
     }
-    let silent = (0..TABLE.len()).filter(|row| !heard.contains(row));
-    let silent: Vec<_> = silent.map(|row| TABLE[row].says).collect();
-    assert_eq!(silent, Vec::<&str>::new());
+    let all = SENTENCES.values().flatten();
+    let silent = all.filter(|sentence| !heard.contains(&std::ptr::from_ref(*sentence)));
+    let silent: Vec<_> = silent.map(|sentence| &sentence.text).collect();
+    assert_eq!(silent, Vec::<&String>::new());
 }
 
 /// What a sentence claims of an interval beside its threshold; of the win rate beside one half.
@@ -257,32 +268,32 @@ fn no_sentence_contradicts_its_interval_or_its_gate() {
                 FindingTopic::Approved => (flow.reviewed.as_ref().unwrap().approved.ci95, 0.9),
                 _ => continue,
             };
-            let said = finding.says().unwrap();
+            let text = finding.text().unwrap();
             let Some(ci95) = ci95 else {
                 assert!(
-                    said.contains("No pair has a verdict") || said.contains("too few items"),
-                    "{said}"
+                    text.contains("No pair has a verdict") || text.contains("too few items"),
+                    "{text}"
                 );
                 continue;
             };
-            let is_open = finding.gate == GateWord::Open;
+            let is_open = finding.gate == Verdict::Inconclusive;
             let claims: Vec<_> = CLAIMS
                 .iter()
-                .filter(|claim| said.contains(**claim))
+                .filter(|claim| text.contains(**claim))
                 .collect();
             for claim in &claims {
-                assert!(holds(claim, ci95, threshold), "{ci95:?}: {said}");
+                assert!(holds(claim, ci95, threshold), "{ci95:?}: {text}");
                 checked += 1;
             }
-            assert!(is_open || !claims.is_empty(), "{said}");
-            // Of a gate is said what became of it.
-            if said.contains("pass {") || said.contains("it passes ") || said.contains("enough for")
+            assert!(is_open || !claims.is_empty(), "{text}");
+            // Of a gate is text what became of it.
+            if text.contains("pass {") || text.contains("it passes ") || text.contains("enough for")
             {
-                let missed = said.contains("not enough for");
-                assert_eq!(missed, finding.gate == GateWord::Failed, "{said}");
+                let missed = text.contains("not enough for");
+                assert_eq!(missed, finding.gate == Verdict::Failed, "{text}");
             }
-            if said.contains("misses") || said.contains("Wins alone miss") {
-                assert_eq!(finding.gate, GateWord::Failed, "{said}");
+            if text.contains("misses") || text.contains("Wins alone miss") {
+                assert_eq!(finding.gate, Verdict::Failed, "{text}");
             }
         }
     }
@@ -294,35 +305,33 @@ fn nine_wins_of_twenty_do_not_reach_real_problems() {
     let flow = with_pairs([9, 3, 8, 0], Some(Verdict::Passed));
     let found = findings(&flow);
     let wins = found.iter().find(|it| it.topic == FindingTopic::Wins);
-    let said = wins.unwrap().says().unwrap();
+    let text = wins.unwrap().text().unwrap();
     assert!(
-        said.starts_with(
+        text.starts_with(
             "The generated items are not told apart from real ones, and n is too small to say more: 9 wins, 3 ties, 8 losses of \
              20 pairs (wins 45.0 %, 95 % interval 25.8 % to 65.8 %; win rate 52.5 %, 95 % interval "
         ),
-        "{said}"
+        "{text}"
     );
     assert!(
-        said.contains("That wins alone pass 45.0 % does not say"),
-        "{said}"
+        text.contains("That wins alone pass 45.0 % does not say"),
+        "{text}"
     );
-    assert!(wins.unwrap().todo().unwrap().contains("more pairs"));
-    for row in TABLE {
+    assert!(wins.unwrap().advice().unwrap().contains("more pairs"));
+    for sentence in SENTENCES.values().flatten() {
         for word in ["reaching", "exceed", "surpass", "human-level"] {
-            assert!(!row.says.contains(word), "{}", row.says);
+            assert!(!sentence.text.contains(word), "{}", sentence.text);
         }
     }
 }
 
 #[test]
-fn what_agents_said_is_not_filled_in_again() {
+fn what_agents_wrote_is_not_filled_in_again() {
+    let (topic, place) = (FindingTopic::Trust, IntervalPlace::Nowhere);
     let finding = FlowFinding {
-        topic: FindingTopic::Worth,
-        gate: GateWord::None,
-        place: IntervalPlace::Nowhere,
-        told: "{wanted} {n}".to_owned(),
-        wanted: "WANTED".to_owned(),
+        target: "TARGET".to_owned(),
         n: "N".to_owned(),
+        ..FlowFinding::new(topic, place, "{target} {n}".to_owned())
     };
-    assert!(finding.says().unwrap().contains("{wanted} {n}"));
+    assert!(finding.text().unwrap().contains("{target} {n}"));
 }

@@ -1,77 +1,68 @@
-//! What was generated.
+//! What was generated, and what was refused.
 
-use super::words::{cell, part};
-use crate::figure::{P, ci95, counted};
+use crate::figure::{P, ci95, counted, share_cell};
 use crate::flow::figures::GeneratedItems;
 use crate::report::document::Align::{Left, Right};
 use crate::report::document::{Document, Table};
 
 /// What was generated, and what was refused.
-pub(super) fn generated(items: &GeneratedItems, text: &mut Document) {
-    let share = items.share();
-    text.paragraph(format!(
+pub(super) fn generation(items: &GeneratedItems, report: &mut Document) {
+    report.paragraph(format!(
         "Accepted: {}. {}.",
-        part(&share, "asked items"),
+        items.share().text("asked items"),
         match items.refused {
             0 => "No reply was refused".to_owned(),
-            refused => format!("{} refused on the way", {
-                let replies = if refused == 1 {
-                    "reply was"
-                } else {
-                    "replies were"
-                };
-                format!("{refused} {replies}")
-            }),
+            1 => "1 reply was refused on the way".to_owned(),
+            refused => format!("{refused} replies were refused on the way"),
         }
     ));
     if items.errors > 0 {
-        text.note(format!(
+        report.note(format!(
             "The generator gave no reply for {}.",
             counted(items.errors, "item")
         ));
     }
-    topics(items, text);
-    checks(items, text);
+    topics(items, report);
+    checks(items, report);
     if let Some(solver) = &items.solver {
-        text.paragraph(format!(
+        report.paragraph(format!(
             "An independent solver, who does not see the solution, comes to the answer of {}.",
-            part(solver, "items")
+            solver.text("items")
         ));
     }
 }
 
-fn topics(items: &GeneratedItems, text: &mut Document) {
+fn topics(items: &GeneratedItems, report: &mut Document) {
     if items.topics.is_empty() {
         return;
     }
-    text.part("Topics");
-    let heads = [
+    report.part("Topics");
+    let mut table = Table::new(&[
         ("topic", Left),
         ("asked", Right),
         ("quantity", Right),
         (ci95!("share ("; ")"), Left),
-    ];
-    let mut table = Table::new(&heads);
+    ]);
     for topic in &items.topics {
         table.row([
             topic.topic.clone(),
             topic.asked.to_string(),
             topic.reached.part.to_string(),
-            cell(&topic.reached),
+            share_cell(topic.reached.share, topic.reached.ci95),
         ]);
     }
-    text.table(table);
+    report.table(table);
     if let Some(p) = items.topics_p {
-        text.paragraph(format!(
-            "Exact test of the spread against the asked one: {}.",
-            P(p)
+        let p = P(p);
+        report.paragraph(format!(
+            "Exact test of the spread against the asked one: {p}."
         ));
     }
 }
 
-fn checks(items: &GeneratedItems, text: &mut Document) {
+fn checks(items: &GeneratedItems, report: &mut Document) {
     if !items.checks.is_empty() {
-        text.part("Checks");
+        report.part("Checks");
         let mut table = Table::new(&[
             ("check", Left),
             ("passed", Right),
@@ -83,17 +74,17 @@ fn checks(items: &GeneratedItems, text: &mut Document) {
                 check.name.replace('_', " "),
                 check.passed.part.to_string(),
                 check.passed.of.to_string(),
-                cell(&check.passed),
+                share_cell(check.passed.share, check.passed.ci95),
             ]);
         }
-        text.table(table);
+        report.table(table);
     }
     if !items.reasons.is_empty() {
-        text.part("Refused replies");
-        let mut table = Table::new(&[("why", Left), ("replies", Right)]);
+        report.part("Refused replies");
+        let mut table = Table::of_numbers(["why", "replies"]);
         for (why, replies) in &items.reasons {
             table.row([why.replace('_', " "), replies.to_string()]);
         }
-        text.table(table);
+        report.table(table);
     }
 }

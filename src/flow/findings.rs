@@ -1,0 +1,342 @@
+//! What a flow says of its figures: sentences and advice, chosen by gates and by where intervals lie.
+//!
+//! No sentence comes from a point. 9 wins, 3 ties and 8 losses pass a gate of 45 % wins, and still their interval goes from
+//! 26 to 66 %: such items are not told apart from real ones, and the sentence says that the pairs are too few.
+//! `sentences.yaml` is all there is to say; of each figure the first sentence speaks that fits.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::figures::{
+    ComparedItems, CountedShare, FlowFigures, FlowGate, FlowStage, GeneratedItems, ItemPoints,
+    JudgeWorth,
+};
+use crate::figure::{P, Share, counted};
+use crate::text::yaml;
+use crate::verdict::result::Verdict;
+
+/// At least so many of the asked items should pass their checks.
+const ACCEPTED: f64 = 0.9;
+/// A solver should agree on so many.
+const SOLVED: f64 = 0.9;
+/// So many points should a mean have where no gate says it.
+const POINTS: f64 = 4.0;
+/// So many items should pass where no gate says it.
+const PASSING: f64 = 0.8;
+/// So many items should people approve of where no gate says it.
+const APPROVED: f64 = 0.9;
+/// A judge agrees with people from this kappa on.
+const KAPPA: f64 = 0.4;
+/// So many pairs may change their verdict with the order.
+const ORDER: f64 = 0.3;
+/// A win rate that is surely so close to one half is about one half.
+const CLOSE: f64 = 0.1;
+/// What is less likely is no chance.
+const ALPHA: f64 = 0.05;
+
+/// What a sentence is about, in the order in which they are said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum FindingTopic {
+    /// The share of the asked items that passed their checks.
+    Accepted,
+    /// The spread over topics beside the asked one.
+    Spread,
+    /// The share of items whose answer an independent solver found.
+    Solved,
+    /// The mean of the judge's points.
+    Points,
+    /// The share of items that pass by its rubric.
+    Passing,
+    /// How far labels of people vouch for the judge.
+    Trust,
+    /// That the generator judges itself.
+    JudgesItself,
+    /// The win rate against real items.
+    Wins,
+    /// The share of pairs whose verdict changes with the order.
+    Order,
+    /// The share of reviewed items that people approved.
+    Approved,
+}
+
+/// Where the interval of a figure lies beside its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum IntervalPlace {
+    /// Wholly there or above.
+    Above,
+    /// It holds the target, and is so narrow that both are about equal.
+    Near,
+    /// It holds the target.
+    Across,
+    /// Wholly below.
+    Below,
+    /// There is none.
+    Nowhere,
+}
+
+/// A figure as sentences are chosen by it.
+#[derive(Clone, Debug)]
+pub(super) struct FlowFinding {
+    topic: FindingTopic,
+    /// What became of the gate on it; `Ignored` where there is none.
+    gate: Verdict,
+    place: IntervalPlace,
+    /// The figure with its interval, in words.
+    figure: String,
+    /// What it is compared with, in words.
+    target: String,
+    /// Of how many.
+    n: String,
+}
+
+/// What is said of a figure.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sentence {
+    /// With the interval at one of these places.
+    interval: Vec<IntervalPlace>,
+    /// With a gate that became one of these; with any, or none, where this is empty.
+    #[serde(default)]
+    gate: Vec<Verdict>,
+    text: String,
+    /// What to do about it, if there is anything.
+    advice: Option<String>,
+}
+
+static SENTENCES: LazyLock<BTreeMap<FindingTopic, Vec<Sentence>>> = LazyLock::new(|| {
+    yaml::read(include_str!("sentences.yaml")).expect("a test reads the sentences")
+});
+
+impl FlowFinding {
+    /// With an interval that lies there, and no gate.
+    fn new(topic: FindingTopic, place: IntervalPlace, figure: String) -> Self {
+        Self {
+            topic,
+            gate: Verdict::Ignored,
+            place,
+            figure,
+            target: String::new(),
+            n: String::new(),
+        }
+    }
+
+    /// With a share that should reach a target.
+    fn of_share(topic: FindingTopic, share: &CountedShare, noun: &str, target: &Target) -> Self {
+        let place = IntervalPlace::of(share.ci95, target.threshold);
+        Self {
+            gate: target.gate,
+            target: Share(target.threshold).to_string(),
+            n: counted(share.of, "item"),
+            ..Self::new(topic, place, share.text(noun))
+        }
+    }
+
+    fn sentence(&self) -> Option<&'static Sentence> {
+        SENTENCES.get(&self.topic)?.iter().find(|sentence| {
+            sentence.interval.contains(&self.place)
+                && (sentence.gate.is_empty() || sentence.gate.contains(&self.gate))
+        })
+    }
+
+    /// What is said of it.
+    pub(super) fn text(&self) -> Option<String> {
+        Some(self.fill(&self.sentence()?.text))
+    }
+
+    /// What to do about it.
+    pub(super) fn advice(&self) -> Option<String> {
+        Some(self.fill(self.sentence()?.advice.as_ref()?))
+    }
+
+    fn fill(&self, text: &str) -> String {
+        // What datasets and agents wrote comes last, so that nothing in it is filled in again.
+        let text = text.replace("{n}", &self.n);
+        let text = text.replace("{target}", &self.target);
+        text.replace("{figure}", &self.figure)
+    }
+}
+
+impl IntervalPlace {
+    /// Beside a threshold that is to be reached.
+    fn of(ci95: Option<[f64; 2]>, threshold: f64) -> Self {
+        match ci95 {
+            None => Self::Nowhere,
+            Some([low, _]) if low >= threshold => Self::Above,
+            Some([_, high]) if high < threshold => Self::Below,
+            Some(_) => Self::Across,
+        }
+    }
+
+    /// Beside what it should equal: near where the whole interval lies so close to it.
+    fn beside(ci95: Option<[f64; 2]>, middle: f64, close: f64) -> Self {
+        match ci95 {
+            None => Self::Nowhere,
+            Some([low, _]) if low > middle => Self::Above,
+            Some([_, high]) if high < middle => Self::Below,
+            Some([low, high]) if low >= middle - close && high <= middle + close => Self::Near,
+            Some(_) => Self::Across,
+        }
+    }
+}
+
+/// What a figure should reach.
+struct Target {
+    gate: Verdict,
+    threshold: f64,
+}
+
+impl Target {
+    fn ungated(threshold: f64) -> Self {
+        Self {
+            gate: Verdict::Ignored,
+            threshold,
+        }
+    }
+
+    /// That of the gate on the lower end of a metric, where there is one.
+    fn of(figures: &FlowFigures, stage: FlowStage, metrics: &[&str], otherwise: f64) -> Self {
+        let is_on = |gate: &&FlowGate| {
+            let gate: String = gate.gate.split_whitespace().collect();
+            let rest = |metric: &&str| gate.strip_prefix(metric).map(str::to_owned);
+            let mut rests = metrics.iter().filter_map(rest);
+            rests.any(|rest| rest.starts_with('>'))
+        };
+        let mut gates = figures.gates.iter().filter(|gate| gate.stage == stage);
+        let gate = gates.find(is_on);
+        Self {
+            gate: gate.map_or(Verdict::Ignored, |gate| gate.verdict),
+            threshold: gate.and_then(|gate| gate.threshold).unwrap_or(otherwise),
+        }
+    }
+}
+
+/// All that sentences are chosen by, in the order in which they are said.
+pub(super) fn findings(figures: &FlowFigures) -> Vec<FlowFinding> {
+    let mut found = Vec::new();
+    if let Some(generated) = figures.generation.found() {
+        found.extend(of_generated(generated));
+    }
+    let judged = figures.judge.found();
+    if let Some(judged) = judged {
+        found.extend(of_judged(judged, figures));
+    }
+    let compared = figures.winrate.found();
+    if let Some(compared) = compared {
+        found.extend(of_compared(compared, figures));
+    }
+    let worth = judged.map(|judged| &judged.worth);
+    if let Some(worth) = worth.or_else(|| compared.map(|compared| &compared.worth)) {
+        found.push(of_worth(worth));
+        if figures.basics.judges_itself {
+            let (topic, place) = (FindingTopic::JudgesItself, IntervalPlace::Nowhere);
+            found.push(FlowFinding::new(topic, place, String::new()));
+        }
+    }
+    if let Some(reviewed) = &figures.reviewed {
+        let target = Target::of(figures, FlowStage::Review, &["reviewed.approved"], APPROVED);
+        let (topic, share) = (FindingTopic::Approved, &reviewed.approved);
+        found.push(FlowFinding::of_share(
+            topic,
+            share,
+            "reviewed items",
+            &target,
+        ));
+    }
+    found.sort_by_key(|finding| finding.topic);
+    found
+}
+
+fn of_generated(generated: &GeneratedItems) -> Vec<FlowFinding> {
+    let mut found = Vec::new();
+    // Who says nothing writes no bad items.
+    if generated.accepted > 0 || generated.refused > 0 || generated.asked == 0 {
+        let (share, target) = (generated.share(), Target::ungated(ACCEPTED));
+        found.push(FlowFinding::of_share(
+            FindingTopic::Accepted,
+            &share,
+            "asked items",
+            &target,
+        ));
+    }
+    if let Some(p) = generated.topics_p {
+        let place = if p < ALPHA {
+            IntervalPlace::Below
+        } else {
+            IntervalPlace::Across
+        };
+        found.push(FlowFinding {
+            n: counted(generated.accepted, "item"),
+            ..FlowFinding::new(FindingTopic::Spread, place, P(p).to_string())
+        });
+    }
+    if let Some(solved) = generated.solver.filter(|solved| solved.of > 0) {
+        let target = Target::ungated(SOLVED);
+        found.push(FlowFinding::of_share(
+            FindingTopic::Solved,
+            &solved,
+            "items",
+            &target,
+        ));
+    }
+    found
+}
+
+fn of_judged(judged: &ItemPoints, figures: &FlowFigures) -> Vec<FlowFinding> {
+    let mut found = Vec::new();
+    let target = |metrics, otherwise| Target::of(figures, FlowStage::Judge, metrics, otherwise);
+    if judged.total.mean.is_some() {
+        let target = target(&["mean(judge.total)", "mean(total)"], POINTS);
+        let place = IntervalPlace::of(judged.total.ci95, target.threshold);
+        found.push(FlowFinding {
+            gate: target.gate,
+            target: format!("{:.1}", target.threshold),
+            n: counted(judged.total.n, "item"),
+            ..FlowFinding::new(FindingTopic::Points, place, judged.total.text())
+        });
+    }
+    if judged.pass.of > 0 {
+        let target = target(&["accuracy(judge)", "accuracy"], PASSING);
+        found.push(FlowFinding::of_share(
+            FindingTopic::Passing,
+            &judged.pass,
+            "items",
+            &target,
+        ));
+    }
+    found
+}
+
+fn of_compared(compared: &ComparedItems, figures: &FlowFigures) -> Vec<FlowFinding> {
+    let metrics = ["mean(pairwise.win)", "mean(win)"];
+    let target = Target::of(figures, FlowStage::Winrate, &metrics, 0.5);
+    let place = IntervalPlace::beside(compared.pairs.ci95, 0.5, CLOSE);
+    let wins = FlowFinding {
+        gate: target.gate,
+        target: Share(target.threshold).to_string(),
+        n: counted(compared.read(), "pair"),
+        ..FlowFinding::new(FindingTopic::Wins, place, compared.text())
+    };
+    let inconsistent = compared.share(compared.pairs.inconsistent);
+    let order = (inconsistent.of > 0).then(|| {
+        let target = Target::ungated(ORDER);
+        FlowFinding::of_share(FindingTopic::Order, &inconsistent, "pairs", &target)
+    });
+    std::iter::once(wins).chain(order).collect()
+}
+
+fn of_worth(worth: &JudgeWorth) -> FlowFinding {
+    let ci95 = worth.kappa_ci95.filter(|_| worth.calibrated);
+    let place = match IntervalPlace::of(ci95, KAPPA) {
+        // Enough labels and no kappa, as where all are alike.
+        IntervalPlace::Nowhere if worth.calibrated => IntervalPlace::Across,
+        place => place,
+    };
+    FlowFinding::new(FindingTopic::Trust, place, worth.text.clone())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,228 @@
+//! The reports of a flow, as blocks that Markdown and HTML render, and as files.
+//!
+//! The comprehensive report has seven sections, those of a single stage the same parts of that stage. A stage without figures
+//! says so and why: there is no empty table, and no figure that nobody measured.
+
+mod conclusion;
+mod generation;
+mod judge;
+mod winrate;
+
+use std::io;
+use std::path::Path;
+
+use self::conclusion::{conclusion, next_steps, suggestions};
+use super::figures::{CountedShare, FlowFigures, FlowStage, StageCost, StageFigures};
+use super::findings::findings;
+use crate::error::{Error, Result};
+use crate::figure::{Seconds, Usd, ci95, or_dash, share_cell};
+use crate::report::document::Align::{Left, Right};
+use crate::report::document::{Document, Line, Table};
+use crate::report::render::{html, markdown};
+use crate::system::file::write_atomically;
+
+/// Writes the reports of a flow into its folder, and gives their names: the comprehensive one as Markdown and as a page, and
+/// those of single stages that have figures, with this time in their names.
+///
+/// # Errors
+/// When one cannot be written.
+pub(super) fn write_reports(
+    figures: &FlowFigures,
+    folder: &Path,
+    time: &str,
+) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    let mut write = |name: String, render: &dyn Fn(&mut Vec<u8>) -> io::Result<()>| {
+        let path = folder.join(&name);
+        let mut content = Vec::new();
+        render(&mut content).map_err(|error| Error::io("write", &path, &error))?;
+        write_atomically(&path, &content)?;
+        names.push(name);
+        Ok(())
+    };
+    if figures.judge.found().is_some() {
+        let name = format!("llm_judge_report_{time}.md");
+        let report = single(figures, FlowStage::Judge, "generated items before a judge");
+        write(name, &|out| markdown::document(&report, 1, out))?;
+    }
+    if figures.winrate.found().is_some() {
+        let name = format!("win_rate_report_{time}.md");
+        let report = single(
+            figures,
+            FlowStage::Winrate,
+            "generated items beside real ones",
+        );
+        write(name, &|out| markdown::document(&report, 1, out))?;
+    }
+    let whole = comprehensive(figures);
+    write("comprehensive_report.md".to_owned(), &|out| {
+        markdown::document(&whole, 1, out)
+    })?;
+    write("comprehensive_report.html".to_owned(), &|out| {
+        html::page(&whole.title, std::slice::from_ref(&whole), out)
+    })?;
+    Ok(names)
+}
+
+/// The report of a whole flow.
+fn comprehensive(figures: &FlowFigures) -> Document {
+    let found = findings(figures);
+    let name = &figures.basics.name;
+    let mut report = Document::new(format!("{name}: generated items, judged and compared"));
+    report.section("1. Basic information");
+    basics(figures, &mut report);
+    report.section("2. Generation");
+    stage(&figures.generation, &mut report, generation::generation);
+    report.section("3. Judge");
+    stage(&figures.judge, &mut report, judge::judge);
+    if let Some(reviewed) = &figures.reviewed {
+        judge::people(reviewed, &mut report);
+    }
+    report.section("4. Win rate against real items");
+    stage(&figures.winrate, &mut report, winrate::winrate);
+    report.section("5. Conclusion");
+    conclusion(figures, &found, &mut report);
+    report.section("6. Suggestions");
+    suggestions(figures, &found, &mut report);
+    report.section("7. Next steps");
+    next_steps(figures, &mut report);
+    report
+}
+
+/// The report of a single stage.
+fn single(figures: &FlowFigures, of: FlowStage, title: &str) -> Document {
+    let mut figures = figures.clone();
+    figures.generation = StageFigures::default();
+    if of == FlowStage::Judge {
+        figures.winrate = StageFigures::default();
+    } else {
+        figures.judge = StageFigures::default();
+    }
+    figures.reviewed = None;
+    figures.gates.retain(|gate| gate.stage == of);
+    figures.costs.retain(|cost| cost.stage == of);
+    let found = findings(&figures);
+    let mut report = Document::new(format!("{}: {title}", figures.basics.name));
+    report.section("Basic information");
+    basics(&figures, &mut report);
+    report.section("Figures");
+    if of == FlowStage::Judge {
+        stage(&figures.judge, &mut report, judge::judge);
+    } else {
+        stage(&figures.winrate, &mut report, winrate::winrate);
+    }
+    report.section("Conclusion");
+    conclusion(&figures, &found, &mut report);
+    report.section("Suggestions");
+    suggestions(&figures, &found, &mut report);
+    report
+}
+
+/// The part of a stage, or why there is nothing in it.
+fn stage<T>(stage: &StageFigures<T>, report: &mut Document, write: fn(&T, &mut Document)) {
+    match stage {
+        StageFigures::Found(figures) => write(figures, report),
+        StageFigures::Failed(why) => report.note(
+            Line::default()
+                .strong("This stage failed, so there are no figures:")
+                .plain(" ")
+                .marked(why),
+        ),
+        StageFigures::LeftOut(why) => {
+            report.paragraph(Line::default().plain("Not run: ").marked(why));
+        }
+    }
+}
+
+/// What was asked of whom, and what it cost.
+fn basics(figures: &FlowFigures, report: &mut Document) {
+    let basics = &figures.basics;
+    let started = basics.started_at.split('.').next().unwrap_or_default();
+    let started = started.trim_end_matches('Z').replace('T', " ");
+    let reference = basics.reference.as_deref().unwrap_or("none were named");
+    let accepted = figures.generation.found().map(|items| items.accepted);
+    let version = concat!("evaltest ", env!("CARGO_PKG_VERSION"));
+    let mut table = Table::new(&[("what", Left), ("is", Left)]);
+    for (what, is) in [
+        ("flow", Some(basics.run_id.clone())),
+        ("started", Some(format!("{started} UTC"))),
+        ("generator", Some(basics.generator.clone())),
+        ("judge", Some(basics.judge.clone())),
+        ("real items", Some(reference.to_owned())),
+        ("items asked for", Some(basics.count.to_string())),
+        (
+            "items accepted",
+            accepted.map(|accepted| accepted.to_string()),
+        ),
+        ("seed", basics.seed.map(|seed| seed.to_string())),
+        ("written by", Some(version.to_owned())),
+    ] {
+        table.rows.extend(is.map(|is| vec![what.into(), is.into()]));
+    }
+    report.table(table);
+    if basics.judges_itself {
+        report.note(
+            "The judge is the generator itself. Models favour what they wrote themselves: its points and wins are no \
+             independent opinion.",
+        );
+    }
+    for kinship in basics.kinship.iter().filter(|_| !basics.judges_itself) {
+        report.note(Line::default().marked(kinship));
+    }
+    costs(&figures.costs, report);
+}
+
+/// What each stage took.
+fn costs(costs: &[StageCost], report: &mut Document) {
+    if costs.is_empty() {
+        return;
+    }
+    let mut table = Table::of_numbers(["stage", "requests", "tokens", "cost", "time"]);
+    let mut row = |name: &str, costs: &[StageCost]| {
+        // Of nothing but unknown ones no sum is known.
+        let sum = |of: fn(&StageCost) -> Option<f64>| {
+            let known = costs.iter().filter_map(of);
+            known.reduce(|sum, one| sum + one)
+        };
+        let tokens = costs.iter().filter_map(|cost| cost.tokens);
+        let requests: u64 = costs.iter().map(|cost| cost.requests).sum();
+        table.row([
+            name.to_owned(),
+            requests.to_string(),
+            or_dash(tokens.reduce(|sum, one| sum + one)),
+            or_dash(sum(|cost| cost.cost_usd).map(Usd)),
+            or_dash(sum(|cost| cost.duration_s).map(Seconds)),
+        ]);
+    };
+    for cost in costs {
+        row(cost.stage.as_str(), std::slice::from_ref(cost));
+    }
+    if costs.len() > 1 {
+        row("all", costs);
+    }
+    report.part("Cost and time");
+    report.table(table);
+}
+
+/// A table of counted things with their shares, below a head that says what the brackets are.
+fn shares<'a>(
+    [what, noun]: [&str; 2],
+    rows: impl IntoIterator<Item = (&'a str, CountedShare)>,
+) -> Table {
+    let mut table = Table::new(&[(what, Left), (noun, Right), (ci95!("share ("; ")"), Left)]);
+    for (name, share) in rows {
+        table.row([
+            name.to_owned(),
+            share.part.to_string(),
+            share_cell(share.share, share.ci95),
+        ]);
+    }
+    table
+}
+
+/// `2 cut_off, 1 refused`.
+fn counts<'a>(reasons: impl IntoIterator<Item = (&'a String, &'a u64)>) -> String {
+    let reasons = reasons.into_iter();
+    let reasons = reasons.map(|(reason, times)| format!("{times} {reason}"));
+    reasons.collect::<Vec<_>>().join(", ")
+}
