@@ -85,14 +85,14 @@ fn notes(command: &Command) -> Option<String> {
 /// Paragraphs, and lists whose lines are indented.
 fn prose(text: &str, roff: &mut Roff) {
     for line in text.lines() {
-        let told = line.trim_start();
-        let indent = (line.len() - told.len()).to_string();
-        match (told, indent.as_str()) {
+        let text = line.trim_start();
+        let indent = (line.len() - text.len()).to_string();
+        match (text, indent.as_str()) {
             ("", _) => drop(roff.control("PP", [])),
-            (told, "0") => drop(roff.text([roman(told)])),
-            (told, indent) => {
+            (text, "0") => drop(roff.text([roman(text)])),
+            (text, indent) => {
                 roff.control("RS", [indent]);
-                roff.text([roman(told)]);
+                roff.text([roman(text)]);
                 roff.control("RE", []);
             }
         }
@@ -100,18 +100,13 @@ fn prose(text: &str, roff: &mut Roff) {
 }
 
 fn examples(below: &str, roff: &mut Roff) {
-    let examples = if below.is_empty() {
-        examples::OF_ALL
-    } else {
-        examples::of(below)
-    };
     roff.control("SH", ["EXAMPLES"]);
     roff.control("nf", []);
-    for (line, meaning) in examples {
+    for (line, meaning) in examples::of(below) {
         let line = format!("cargo evaltest {line}");
         roff.text([bold(line.trim_end())]);
         roff.control("RS", ["4"]);
-        roff.text([roman(*meaning)]);
+        roff.text([roman(meaning.as_str())]);
         roff.control("RE", []);
     }
     roff.control("fi", []);
@@ -120,9 +115,9 @@ fn examples(below: &str, roff: &mut Roff) {
 /// The codes of the command if it says them more closely than all do.
 fn exit_status(command: &Command, below: &str, roff: &mut Roff) {
     roff.control("SH", ["EXIT STATUS"]);
-    let told = command.get_after_help().map(ToString::to_string);
-    let told = told.unwrap_or_default();
-    match told.split_once(CODES) {
+    let text = command.get_after_help().map(ToString::to_string);
+    let text = text.unwrap_or_default();
+    match text.split_once(CODES) {
         Some((_, codes)) if !below.is_empty() => drop(roff.text([roman(codes.trim())])),
         _ if below.is_empty() => {
             let mut all = Exit::ALL;
