@@ -12,25 +12,23 @@ mod done;
 mod fields;
 mod line;
 mod messages;
-mod record;
-mod rows;
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use evaltest::dataset::{self, Row, Rows};
 use evaltest::engine::text::Override;
 use evaltest::{Error, Extract, Extraction, Result};
 
-pub(crate) use answered::{AnsweredSample, Wanted};
+pub(crate) use answered::{AnsweredSample, RecordedAnswer, Wanted};
 pub(crate) use calls::Calls;
 pub(crate) use chunks::InputChunk;
-use chunks::InputChunks;
+use chunks::{InputChunks, READ_SIZE};
 pub(crate) use done::{DoneLines, Verb, write_in_order};
 pub(crate) use fields::Fields;
 pub(crate) use line::Line;
-pub(crate) use record::RecordedAnswer;
 
 use crate::runs::read_run;
 
@@ -163,13 +161,13 @@ impl AnswerInput {
                 chunks
             }
             InputFormat::Csv | InputFormat::Parquet => {
-                let rows = rows::read(path, format)?;
+                let rows = read_rows(path, format)?;
                 if let Layout::Lines(fields) = &layout {
                     fields.check_columns(&rows)?;
                 }
                 source.path.clone_from(&rows.path);
                 source.has_lines = format == InputFormat::Csv;
-                Box::new(rows::chunks(rows).map(Ok))
+                Box::new(row_chunks(rows).map(Ok))
             }
             InputFormat::Run => {
                 if !args.map.is_empty() {
@@ -261,4 +259,42 @@ fn chunks_of(path: &Path, input: impl Read + Send + 'static) -> LineChunks {
     let path = path.to_owned();
     let chunks = InputChunks::new(input);
     Box::new(chunks.map(move |chunk| chunk.map_err(|error| Error::io("read", &path, &error))))
+}
+
+/// Reads all rows.
+fn read_rows(path: &Path, format: InputFormat) -> Result<Rows> {
+    let is_csv = format == InputFormat::Csv;
+    let format = if is_csv {
+        dataset::Format::Csv
+    } else {
+        dataset::Format::Parquet
+    };
+    if path != Path::new("-") {
+        // Said here, because to the dataset's reader paths are those of a spec.
+        std::fs::File::open(path).map_err(|error| Error::io("read", path, &error))?;
+        return Rows::read_as(path, format);
+    }
+    if is_csv {
+        return Rows::read_as("/dev/stdin", format);
+    }
+    Err(Error::usage("parquet cannot be read from standard input").hint("name the file"))
+}
+
+/// The rows as lines, each with the number of its line or row in the file.
+fn row_chunks(rows: Rows) -> impl Iterator<Item = InputChunk> + Send {
+    let mut rows = rows.rows.into_iter().zip(1_u64..);
+    std::iter::from_fn(move || {
+        let mut bytes = Vec::new();
+        let mut numbers = Vec::new();
+        for (Row { line, fields }, number) in rows.by_ref() {
+            // A map of JSON values can always be written.
+            let _ = serde_json::to_writer(&mut bytes, &fields);
+            bytes.push(b'\n');
+            numbers.push(line.unwrap_or(number));
+            if bytes.len() >= READ_SIZE {
+                break;
+            }
+        }
+        (!numbers.is_empty()).then(|| InputChunk::numbered(bytes, numbers))
+    })
 }

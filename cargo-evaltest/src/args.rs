@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Command, CommandFactory, FromArgMatches, Parser, Subcommand};
 use evaltest::engine::text::clean;
 
@@ -46,7 +47,32 @@ use crate::command::{
 use crate::examples;
 
 mod groups;
-mod official;
+
+/// Commands of the leaderboard's own program, which may be typed behind `cargo evaltest bfcl`.
+const OF_LEADERBOARD: &[&str] = &[
+    "evaluate",
+    "generate",
+    "models",
+    "results",
+    "scores",
+    "test-categories",
+];
+
+/// A complaint about such a command, with what to type instead.
+fn with_tip_of_leaderboard(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    if OF_LEADERBOARD.contains(&name.as_str()) {
+        let tip = format!(
+            "`bfcl {name}` is a command of the official program: type it without `cargo evaltest`"
+        );
+        let tip = ContextValue::StyledStrs(vec![tip.into()]);
+        error.insert(ContextKind::Suggested, tip);
+    }
+    error
+}
+
 #[cfg(test)]
 mod tests;
 
@@ -129,10 +155,10 @@ pub(crate) fn in_groups() -> CommandsInGroups {
 /// Reads the command line. Help and complaints name the command as it was typed; they end the process.
 pub(crate) fn read() -> Result<Arguments, ExitCode> {
     let words = called::arguments(std::env::args_os());
-    parse(words.clone()).map_err(|told| {
-        let told = printable(told, &words);
-        let text = told.render();
-        let terminal = if told.use_stderr() {
+    parse(words.clone()).map_err(|error| {
+        let error = printable(error, &words);
+        let text = error.render();
+        let terminal = if error.use_stderr() {
             std::io::stderr().is_terminal()
         } else {
             std::io::stdout().is_terminal()
@@ -144,29 +170,29 @@ pub(crate) fn read() -> Result<Arguments, ExitCode> {
         };
         let text = called::spoken(&text);
         // With nobody there to read it, the exit code still tells.
-        let _ = if told.use_stderr() {
+        let _ = if error.use_stderr() {
             std::io::stderr().write_all(text.as_bytes())
         } else {
             std::io::stdout().write_all(text.as_bytes())
         };
-        ExitCode::from(u8::try_from(told.exit_code()).unwrap_or(2))
+        ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
     })
 }
 
 /// A complaint in which no argument does something instead of being seen: what clap says of the same arguments with
 /// such characters as escapes.
-fn printable(told: clap::Error, words: &[OsString]) -> clap::Error {
+fn printable(error: clap::Error, words: &[OsString]) -> clap::Error {
     let shown = |word: &OsString| {
         word.to_str()
             .map_or_else(|| word.clone(), |word| clean(word).into())
     };
     let shown: Vec<_> = words.iter().map(shown).collect();
     if shown == words {
-        return told;
+        return error;
     }
     let message = || {
         command().error(
-            told.kind(),
+            error.kind(),
             "an argument holds characters that are not seen",
         )
     };
@@ -178,6 +204,6 @@ fn parse(words: Vec<OsString>) -> clap::error::Result<Arguments> {
     called::has_commands(command.get_subcommands().map(Command::get_name));
     let mut matches = command
         .try_get_matches_from_mut(words)
-        .map_err(official::with_tip)?;
+        .map_err(with_tip_of_leaderboard)?;
     Arguments::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }

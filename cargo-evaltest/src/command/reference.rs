@@ -1,5 +1,6 @@
 //! `cargo evaltest reference`: the pages of the book that are made of the program itself.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
@@ -8,8 +9,6 @@ use evaltest::{Error, Exit, Result};
 
 use crate::console;
 
-mod commands;
-mod example;
 mod kinds;
 mod names;
 mod spec;
@@ -51,7 +50,7 @@ pub(crate) fn run(args: &ReferenceArgs, commands: &CommandsInGroups) -> Result<E
 fn pages(commands: &CommandsInGroups) -> Vec<(&'static str, String)> {
     vec![
         ("spec.md", spec::page()),
-        ("commands.md", commands::page(commands)),
+        ("commands.md", commands_page(commands)),
         ("scorers.md", kinds::scorers()),
         ("agents.md", kinds::agents()),
         ("benchmarks.md", kinds::benchmarks()),
@@ -59,4 +58,46 @@ fn pages(commands: &CommandsInGroups) -> Vec<(&'static str, String)> {
         ("gates.md", names::gates()),
         ("exit-codes.md", names::exit_codes(&commands.command)),
     ]
+}
+
+/// The commands, as their `--help` tells of them.
+fn commands_page(commands: &CommandsInGroups) -> String {
+    let mut command = commands.command.clone();
+    command.build();
+    let mut text = "\
+# Commands
+
+`cargo evaltest`, `cargo-evaltest` and `evaltest` are the same program. Each command tells of itself with `--help`; `-h` is
+shorter.
+
+"
+    .to_owned();
+    section(&mut command.clone(), "cargo evaltest", &mut text);
+    for name in &commands.names {
+        if let Some(sub) = command.find_subcommand(name) {
+            below(sub, &format!("cargo evaltest {name}"), &mut text);
+        }
+    }
+    text
+}
+
+fn below(command: &Command, path: &str, text: &mut String) {
+    section(&mut command.clone(), path, text);
+    for sub in command
+        .get_subcommands()
+        .filter(|sub| sub.get_name() != "help")
+    {
+        below(sub, &format!("{path} {}", sub.get_name()), text);
+    }
+}
+
+fn section(command: &mut Command, path: &str, text: &mut String) {
+    let help = command.render_long_help().to_string();
+    let lines = help.lines().map(|line| format!("{}\n", line.trim_end()));
+    let help: String = lines.collect();
+    let _ = write!(
+        text,
+        "## `{path}`\n\n````text\n{}\n````\n\n",
+        help.trim_end()
+    );
 }

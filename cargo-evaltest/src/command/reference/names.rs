@@ -107,11 +107,11 @@ pub(super) fn exit_codes(command: &Command) -> String {
 
 /// What commands tell of their own codes.
 fn closer(command: &Command, path: &str, text: &mut String) {
-    let told = command
+    let notes = command
         .get_after_help()
         .map(ToString::to_string)
         .unwrap_or_default();
-    if let Some((_, codes)) = told.split_once("Exit codes: ") {
+    if let Some((_, codes)) = notes.split_once("Exit codes: ") {
         let _ = writeln!(text, "- `{path}`: {}", codes.trim());
     }
     for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {

@@ -30,10 +30,10 @@ pub(super) fn rows(properties: &Value, around: &str) -> Vec<KeyRow> {
         let meaning = schema["description"].as_str().unwrap_or_default();
         let mut meaning = meaning.replace("\n\n", " ");
         for choice in choices(schema) {
-            if let (Some(word), Some(told)) =
+            if let (Some(word), Some(text)) =
                 (choice["const"].as_str(), choice["description"].as_str())
             {
-                let _ = write!(meaning, "<br>`{word}`: {told}");
+                let _ = write!(meaning, "<br>`{word}`: {text}");
             }
         }
         rows.push(KeyRow {
