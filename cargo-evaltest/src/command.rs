@@ -8,7 +8,6 @@ pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod flow;
-mod foreseen;
 pub(crate) mod gate;
 pub(crate) mod generate;
 pub(crate) mod import;

@@ -133,6 +133,6 @@ fn of_tests(
 }
 
 /// The file as people are told.
-pub(crate) fn told(history: &EvalHistory) -> String {
+pub(crate) fn text(history: &EvalHistory) -> String {
     clean(&shown(&history.path))
 }

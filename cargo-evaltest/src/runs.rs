@@ -213,8 +213,8 @@ pub(crate) fn output_roots() -> Result<Vec<PathBuf>> {
 
 /// Makes a run directory of what nobody put together that runs of nextest left below a folder, and says so.
 pub(crate) fn gather_parts(root: &Path) {
-    for told in gather_left(root) {
-        console::note(&clean(&told));
+    for notice in gather_left(root) {
+        console::note(&clean(&notice));
     }
 }
 

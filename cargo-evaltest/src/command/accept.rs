@@ -1,9 +1,9 @@
 //! `cargo evaltest accept`.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
+use evaltest::engine::report::document::Document;
 use evaltest::engine::report::terminal;
 use evaltest::engine::snapshot::{Acceptance, Accepted, accept};
 use evaltest::engine::store::{Manifest, RunDir};
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &AcceptArgs) -> Result<Exit> {
         for notice in &accepted.notices {
             console::note(&clean(notice));
         }
-        console::print(|out| print(&accepted, &dirs, out))?;
+        console::print_document(&text(&accepted, &dirs))?;
     }
     Ok(Exit::Passed)
 }
@@ -97,74 +97,57 @@ fn by_eval(dirs: Vec<RunDir>) -> Result<Vec<(Manifest, Vec<RunDir>)>> {
     Ok(evals)
 }
 
-fn print(accepted: &Accepted, dirs: &[RunDir], out: &mut dyn Write) -> io::Result<()> {
+fn text(accepted: &Accepted, dirs: &[RunDir]) -> Document {
+    let folder = shown(&accepted.folder);
     let are = match (accepted.runs.as_slice(), dirs) {
         ([_], [dir]) => format!("{} is", shown(dir.path())),
         (runs, _) => format!("{} runs together are", runs.len()),
     };
-    writeln!(
-        out,
-        "{}: {are} the baseline now: {} samples, {} correct; {} snapshots written, {} removed in {}",
-        clean(&accepted.eval),
-        accepted.samples,
-        accepted.correct,
-        accepted.changed,
-        accepted.removed,
-        shown(&accepted.folder)
-    )?;
-    if accepted.runs.len() > 1 {
-        for run in &accepted.runs {
+    let mut text = Document::new(format!(
+        "{}: {are} the baseline now: {} samples, {} correct; {} snapshots written, {} removed in {folder}",
+        accepted.eval, accepted.samples, accepted.correct, accepted.changed, accepted.removed
+    ));
+    if let runs @ [_, _, ..] = accepted.runs.as_slice() {
+        text.list(runs.iter().map(|run| {
             let epochs = terminal::epochs(run.epochs);
-            writeln!(out, "  run {}{epochs}", clean(&run.run_id))?;
-        }
+            format!("run {}{epochs}", run.run_id)
+        }));
     }
-    for id in &accepted.errors {
-        writeln!(
-            out,
-            "  {} ended in an error; its snapshot stays as it was",
-            clean(id)
-        )?;
-    }
-    for id in &accepted.missing {
-        writeln!(
-            out,
-            "  {} ended in an error, and has no snapshot",
-            clean(id)
-        )?;
-    }
-    for id in &accepted.incomplete {
-        writeln!(
-            out,
-            "  {} lacks an answer, which its snapshot shows as a dot",
-            clean(id)
-        )?;
+    for (ids, what) in [
+        (
+            &accepted.errors,
+            "ended in an error; its snapshot stays as it was",
+        ),
+        (&accepted.missing, "ended in an error, and has no snapshot"),
+        (
+            &accepted.incomplete,
+            "lacks an answer, which its snapshot shows as a dot",
+        ),
+    ] {
+        text.list(ids.iter().map(|id| format!("{id} {what}")));
     }
     if let Some(dir) = dirs.last() {
-        notes(dir, out)?;
+        notes(dir, &mut text);
     }
-    writeln!(out, "  next: git add {}", shown(&accepted.folder))
+    text.paragraph(format!("next: git add {folder}"));
+    text
 }
 
 /// What people should know of the run that they accept.
-fn notes(dir: &RunDir, out: &mut dyn Write) -> io::Result<()> {
+fn notes(dir: &RunDir, text: &mut Document) {
     let Ok(manifest) = dir.manifest() else {
-        return Ok(());
+        return;
     };
-    if !manifest.overrides.is_empty() {
-        let changes: Vec<_> = manifest
-            .overrides
-            .iter()
-            .map(|change| match change.key.as_str() {
-                // No key that somebody could write.
-                Override::DRAWN_SEED => "shuffle.seed".to_owned(),
-                key => clean(key),
-            })
-            .collect();
-        writeln!(
-            out,
-            "  note: this run was told otherwise than its spec: {}",
-            changes.join(", ")
-        )?;
+    let changes = manifest.overrides.iter().map(|change| match &*change.key {
+        // No key that somebody could write.
+        Override::DRAWN_SEED => "shuffle.seed",
+        key => key,
+    });
+    let changes = changes.collect::<Vec<_>>().join(", ");
+    if !changes.is_empty() {
+        text.note(format!(
+            "this run was told otherwise than its spec: {changes}"
+        ));
     }
     // Of a run that was scored again its own gates are left out that compare: those of the eval are the parent's.
     let parent = manifest.parent.as_deref().map(RunDir::open);
@@ -180,10 +163,6 @@ fn notes(dir: &RunDir, out: &mut dyn Write) -> io::Result<()> {
             Some(_) => "to `gates`: no_regression(alpha=0.05)",
             None => "to the eval: `.gate(Gate::no_regression())`",
         };
-        writeln!(
-            out,
-            "  note: no gate compares with the baseline yet; add {add}"
-        )?;
+        text.note(format!("no gate compares with the baseline yet; add {add}"));
     }
-    Ok(())
 }

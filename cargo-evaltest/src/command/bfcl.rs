@@ -201,10 +201,9 @@ impl Compared {
 
     /// For people.
     pub(crate) fn print(&self) -> Result<()> {
-        console::print(|out| {
-            self.agreement.write(out)?;
-            writeln!(out, "  official score files: {}", shown(&self.scores))
-        })?;
+        let mut text = self.agreement.text();
+        text.paragraph(format!("official score files: {}", shown(&self.scores)));
+        console::print_document(&text)?;
         if let Some(run) = &self.recorded {
             for notice in &run.notices {
                 console::note(&clean(notice));

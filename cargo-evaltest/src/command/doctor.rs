@@ -1,16 +1,15 @@
 //! `cargo evaltest doctor`.
 
-use std::borrow::Cow;
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use evaltest::engine::doctor::{Finding, Health, examine};
 use evaltest::engine::eval::spec;
+use evaltest::engine::report::document::Document;
+use evaltest::engine::report::render::terminal::{self, paint::Paint};
 use evaltest::engine::system::signal;
 use evaltest::engine::text::Override;
-use evaltest::engine::text::clean;
 use evaltest::{Cancel, Error, Eval, Exit, Registry, Result};
 use serde_json::{Value, json};
 
@@ -98,7 +97,8 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
                 },
             };
             if !args.json {
-                console::print_data(|out| examined.write(out))?;
+                let text = examined.text();
+                console::print_data(|out| terminal::document(&text, Paint::Plain, out))?;
             }
             all.push(examined);
             if interrupt.is_set() {
@@ -117,10 +117,10 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
 }
 
 impl Examined {
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn text(&self) -> Document {
         let spec = for_people(&self.path.display().to_string());
         let eval = self.eval.as_ref().map(|eval| format!(", {eval}"));
-        writeln!(out, "{}", clean(&(spec + &eval.unwrap_or_default())))?;
+        let mut text = Document::new(spec + &eval.unwrap_or_default());
         for finding in &self.findings {
             let word = match finding.verdict {
                 Health::Ok => "ok",
@@ -129,20 +129,20 @@ impl Examined {
                 Health::Down => "DOWN",
             };
             // The agent's answer is not ours to word.
-            let said = match (finding.about, finding.verdict) {
-                ("agent" | "judge", Health::Ok) => Cow::Borrowed(finding.message.as_str()),
-                _ => Cow::Owned(for_people(&finding.message)),
+            let message = match (finding.about, finding.verdict) {
+                ("agent" | "judge", Health::Ok) => finding.message.clone(),
+                _ => for_people(&finding.message),
             };
             // An answer of several lines stands on one here; `--json` has it as it is.
-            let lines = said.split(['\n', '\r']).map(str::trim);
+            let lines = message.split(['\n', '\r']).map(str::trim);
             let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
-            let said = clean(&lines.join(" "));
-            writeln!(out, "  {word:<6}{:<9}{said}", finding.about)?;
+            let message = lines.join(" ");
+            text.paragraph(format!("{word:<6}{:<9}{message}", finding.about));
             if let Some(hint) = &finding.hint {
-                writeln!(out, "  {:15}hint: {}", "", clean(&for_people(hint)))?;
+                text.paragraph(format!("{:15}hint: {}", "", for_people(hint)));
             }
         }
-        Ok(())
+        text
     }
 
     fn json(&self) -> Value {

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use evaltest::engine::eval::spec;
+use evaltest::engine::report::document::Document;
 use evaltest::engine::report::gaia::{self, Checked, GaiaExport, Traces};
 use evaltest::engine::report::render::markdown;
 use evaltest::engine::report::reported::MaskedTexts;
 use evaltest::engine::store::{Manifest, RunDir, files, read_records, stamp};
 use evaltest::engine::system::file::NewFile;
 use evaltest::engine::system::project::shown;
-use evaltest::engine::text::clean;
 use evaltest::{Benchmark, Error, Exit, Gaia, Registry, Result};
 
 use crate::console;
@@ -322,7 +322,7 @@ fn check(args: &ExportArgs, file: &Path) -> Result<Exit> {
     if args.json {
         console::print_json(&checked)?;
     } else {
-        console::print(|out| report(file, &checked, out))?;
+        console::print_document(&text(file, &checked))?;
     }
     Ok(if checked.is_clean() {
         Exit::Passed
@@ -379,29 +379,22 @@ fn ids_of_run(dir: &RunDir) -> Result<BTreeSet<String>> {
     records.map(|record| Ok(record?.sample_id)).collect()
 }
 
-fn report(file: &Path, checked: &Checked, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "{}: {} lines for {} samples",
-        clean(&file.display().to_string()),
-        checked.lines,
-        checked.samples
-    )?;
+fn text(file: &Path, checked: &Checked) -> Document {
+    let (lines, samples) = (checked.lines, checked.samples);
+    let file = file.display();
+    let mut text = Document::new(format!("{file}: {lines} lines for {samples} samples"));
     let kinds = [
         ("missing", &checked.missing),
         ("duplicate", &checked.duplicate),
         ("unknown", &checked.unknown),
         ("empty answer", &checked.empty),
     ];
-    for (kind, ids) in kinds.iter().filter(|(_, ids)| !ids.is_empty()) {
-        let ids: Vec<_> = ids.iter().map(|id| clean(id)).collect();
-        writeln!(out, "  {kind} ({}): {}", ids.len(), ids.join(", "))?;
-    }
-    for (line, why) in &checked.malformed {
-        writeln!(out, "  line {line}: {}", clean(why))?;
-    }
+    let kinds = kinds.into_iter().filter(|(_, ids)| !ids.is_empty());
+    text.list(kinds.map(|(kind, ids)| format!("{kind} ({}): {}", ids.len(), ids.join(", "))));
+    let malformed = checked.malformed.iter();
+    text.list(malformed.map(|(line, why)| format!("line {line}: {why}")));
     if checked.is_clean() {
-        writeln!(out, "  every id once, every answer filled")?;
+        text.paragraph("every id once, every answer filled");
     }
-    Ok(())
+    text
 }

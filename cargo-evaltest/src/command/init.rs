@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum as _, value_parser};
 use evaltest::engine::eval::spec::{OwnKinds, schema_text};
+use evaltest::engine::report::document::{Block, list};
 use evaltest::engine::snapshot::{ATTRIBUTES, ATTRIBUTES_FILE};
 use evaltest::engine::system::project::shown;
 use evaltest::engine::text::clean;
@@ -222,17 +223,17 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
 
 /// Says what became of each file, and what comes next.
 fn tell(writer: &Writer, next: &[String]) -> Result<Exit> {
-    let (report, titled) = (&writer.report, !next.is_empty());
-    console::print(|out| {
-        writeln!(out, "in {}:", shown(&writer.root))?;
-        report
-            .iter()
-            .try_for_each(|line| writeln!(out, "  {line}"))?;
-        if titled {
-            writeln!(out, "next:")?;
-        }
-        next.iter().try_for_each(|line| writeln!(out, "  {line}"))
-    })?;
+    let lines = |title: String, lines: &[String]| {
+        Block::group(title, list(lines.iter().map(String::as_str)))
+    };
+    let mut blocks = vec![lines(
+        format!("in {}:", shown(&writer.root)),
+        &writer.report,
+    )];
+    if !next.is_empty() {
+        blocks.push(lines("next:".to_owned(), next));
+    }
+    console::print_blocks(&blocks)?;
     Ok(Exit::Passed)
 }
 

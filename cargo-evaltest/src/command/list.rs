@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::eval::spec;
+use evaltest::engine::report::document::{Block, Document, list};
+use evaltest::engine::report::render::terminal::{self, paint::Paint, table::cut};
 use evaltest::engine::run::drive::{Drive, Errand, SampleChoice};
 use evaltest::engine::run::listing::Listing;
 use evaltest::engine::text::clean;
@@ -11,6 +13,9 @@ use evaltest::{Error, Exit, Registry, Result};
 
 use crate::console::{self, for_people};
 use crate::{discover, target};
+
+/// What a value may take of a line.
+const WIDTH: usize = 81;
 
 /// List evals and the test names of their samples
 #[derive(Debug, Args)]
@@ -130,11 +135,11 @@ pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
     console::print_data(|out| {
         for listing in &listings {
             if args.categories {
-                categories(listing, out)?;
+                terminal::document(&categories(listing), Paint::Plain, out)?;
                 continue;
             }
             if args.stats {
-                stats(listing, out)?;
+                terminal::document(&stats(listing), Paint::Plain, out)?;
                 continue;
             }
             for sample in &listing.samples {
@@ -149,103 +154,84 @@ pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
     Ok(Exit::Passed)
 }
 
-fn categories(listing: &Listing, out: &mut dyn std::io::Write) -> std::io::Result<()> {
-    let (eval, benchmark) = (clean(&listing.eval), clean(&listing.benchmark));
-    writeln!(out, "{eval} (benchmark {benchmark})")?;
+fn categories(listing: &Listing) -> Document {
+    let mut text = Document::new(format!(
+        "{} (benchmark {})",
+        listing.eval, listing.benchmark
+    ));
     if listing.categories.is_empty() {
-        return writeln!(out, "  no categories");
+        text.paragraph("no categories");
     }
     let selected = listing.stats.slices.get("category");
-    for known in &listing.categories {
+    text.list(listing.categories.iter().map(|known| {
         let asked = selected.and_then(|counts| counts.get(&known.category));
         let note = match asked {
             _ if !known.native => "needs the official tool".to_owned(),
             None => "not in this eval".to_owned(),
             Some(asked) => format!("{asked} in this eval"),
         };
-        writeln!(
-            out,
-            "  {:24} {:5}  {note}",
-            clean(&known.category),
-            known.entries
-        )?;
-    }
-    Ok(())
+        format!("{:24} {:5}  {note}", known.category, known.entries)
+    }));
+    text
 }
 
-fn stats(listing: &Listing, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+fn stats(listing: &Listing) -> Document {
     let stats = &listing.stats;
-    writeln!(
-        out,
+    let mut text = Document::new(format!(
         "{} (benchmark {})",
-        clean(&listing.eval),
-        clean(&listing.benchmark)
-    )?;
-    writeln!(
-        out,
-        "  samples: {}, with ground truth: {}",
+        listing.eval, listing.benchmark
+    ));
+    text.paragraph(format!(
+        "samples: {}, with ground truth: {}",
         stats.samples, stats.with_ground_truth
-    )?;
+    ));
     if !listing.tiers.is_empty() {
-        let tiers = listing.tiers.iter();
-        let tiers = tiers.map(|(name, samples)| format!("{}: {samples}", clean(name)));
-        writeln!(out, "  tiers: {}", tiers.collect::<Vec<_>>().join(", "))?;
+        text.paragraph(format!(
+            "tiers: {}",
+            counts(listing.tiers.iter().map(|(name, count)| (name, count)))
+        ));
     }
-    let columns: Vec<_> = stats.columns.iter().map(|name| clean(name)).collect();
-    let columns = match columns.as_slice() {
-        [] => "none".to_owned(),
-        columns => columns.join(", "),
+    let columns = match &*stats.columns.join(", ") {
+        "" => "none".to_owned(),
+        columns => columns.to_owned(),
     };
-    writeln!(
-        out,
-        "  columns besides prompt, ground truth and id: {columns}"
-    )?;
-    for (dimension, values) in &stats.slices {
-        let counts: Vec<_> = values
-            .iter()
-            .map(|(value, count)| format!("{}: {count}", clean(value)))
-            .collect();
-        writeln!(out, "  {}: {}", clean(dimension), counts.join(", "))?;
-    }
+    text.paragraph(format!(
+        "columns besides prompt, ground truth and id: {columns}"
+    ));
+    let slices = stats.slices.iter();
+    text.list(slices.map(|(dimension, values)| format!("{dimension}: {}", counts(values))));
     let total: usize = stats.attachments.values().sum();
-    let kinds: Vec<_> = stats
-        .attachments
-        .iter()
-        .map(|(kind, count)| format!("{}: {count}", clean(kind)))
-        .collect();
-    if kinds.is_empty() {
-        writeln!(out, "  attachments: none")?;
-    } else {
-        writeln!(out, "  attachments: {total} ({})", kinds.join(", "))?;
-    }
-    for (id, reason) in &stats.missing_attachments {
-        writeln!(out, "  missing: {}: {}", clean(id), clean(reason))?;
-    }
+    text.paragraph(match &*counts(&stats.attachments) {
+        "" => "attachments: none".to_owned(),
+        kinds => format!("attachments: {total} ({kinds})"),
+    });
+    let missing = stats.missing_attachments.iter();
+    text.list(missing.map(|(id, reason)| format!("missing: {id}: {reason}")));
     for notice in &listing.notices {
-        writeln!(out, "  note: {}", clean(&for_people(notice)))?;
+        text.note(for_people(notice));
     }
-    (1..).zip(&listing.rows).try_for_each(|(number, row)| {
-        writeln!(out, "  row {number}")?;
-        for (column, value) in &row.columns {
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            writeln!(out, "    {}: {}", clean(column), cut(&clean(&value)))?;
-        }
-        if row.is_masked {
-            writeln!(
-                out,
-                "    (ground truth and metadata not shown: the benchmark's answers must not be published)"
-            )?;
-        }
-        Ok(())
-    })
+    for (number, row) in (1..).zip(&listing.rows) {
+        let columns = row.columns.iter().map(|(column, value)| {
+            let value = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            format!("{column}: {}", cut(&clean(&value), WIDTH))
+        });
+        let masked = row.is_masked.then(|| {
+            "(ground truth and metadata not shown: the benchmark's answers must not be published)"
+                .to_owned()
+        });
+        let columns = list(columns.chain(masked));
+        text.blocks
+            .push(Block::group(format!("row {number}"), columns));
+    }
+    text
 }
 
-/// A text in the width of a line.
-fn cut(text: &str) -> String {
-    const WIDTH: usize = 80;
-    let mut short: String = text.chars().take(WIDTH).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
+/// `a: 2, b: 1`.
+fn counts<'a>(of: impl IntoIterator<Item = (&'a String, &'a usize)>) -> String {
+    let counts = of
+        .into_iter()
+        .map(|(name, count)| format!("{name}: {count}"));
+    counts.collect::<Vec<_>>().join(", ")
 }

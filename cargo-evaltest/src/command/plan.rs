@@ -84,7 +84,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit> {
     if args.json {
         console::print_json(&json(&run, &basis, &wish, &rows))?;
     } else {
-        console::print(|out| text::write(&run, &basis, &wish, &rows, out))?;
+        console::print_document(&text::text(&run, &basis, &wish, &rows))?;
     }
     Ok(Exit::Passed)
 }
@@ -192,7 +192,7 @@ fn json(run: &PastRun, basis: &Basis, wish: &Wish, rows: &PlanRows) -> Value {
             "share": basis.flips(),
             "spread": evidence.spread,
             "source": basis.source.word(),
-            "told": basis.told(run),
+            "told": basis.text(run),
             "notes": basis.notes(run),
         },
         "answer": {

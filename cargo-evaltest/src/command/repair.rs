@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use evaltest::engine::report::document::Document;
 use evaltest::engine::run::restored::{Repaired, repair};
 use evaltest::engine::store::RunStatus;
 use evaltest::engine::system::project::shown;
@@ -49,28 +50,20 @@ pub(crate) fn run(args: &RepairArgs) -> Result<Exit> {
         return Ok(Exit::Passed);
     }
     let name = shown(dir.path());
-    let printed = clean(&name);
-    console::print(|out| {
-        writeln!(
-            out,
-            "{printed}: made again from its journal, with {ended} of {questions} questions"
-        )?;
-        if !skipped_lines.is_empty() {
-            let lines: Vec<_> = skipped_lines.iter().map(u64::to_string).collect();
-            writeln!(
-                out,
-                "  lines of events.jsonl that cannot be read: {}",
-                lines.join(", ")
-            )?;
-        }
-        if *status != RunStatus::Finished {
-            writeln!(
-                out,
-                "  next: cargo evaltest run --resume {}",
-                shell_word(&name)
-            )?;
-        }
-        Ok(())
-    })?;
+    let mut text = Document::new(format!(
+        "{name}: made again from its journal, with {ended} of {questions} questions"
+    ));
+    if !skipped_lines.is_empty() {
+        let lines: Vec<_> = skipped_lines.iter().map(u64::to_string).collect();
+        let lines = lines.join(", ");
+        text.paragraph(format!(
+            "lines of events.jsonl that cannot be read: {lines}"
+        ));
+    }
+    if *status != RunStatus::Finished {
+        let name = shell_word(&name);
+        text.paragraph(format!("next: cargo evaltest run --resume {name}"));
+    }
+    console::print_document(&text)?;
     Ok(Exit::Passed)
 }

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use evaltest::engine::figure::Usd;
 use evaltest::engine::report::terminal;
 use evaltest::engine::run::rescore::{
-    Origin, Rescore, foresee, rescore, scorers_of, scorers_of_spec,
+    Foreseen, Origin, Rescore, foresee, rescore, scorers_of, scorers_of_spec,
 };
 use evaltest::engine::scorers::{Context, shown_parts};
 use evaltest::engine::text::Override;
 use evaltest::engine::text::clean;
 use evaltest::{Budget, Exit, Extract, Result};
 
-use super::foreseen::told;
 use crate::discover::one_spec;
 use crate::run_ids::typed_folder;
 use crate::runs::read_run;
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
     let foreseen = foresee(&dir, &how)?;
     if let Some(foreseen) = &foreseen {
         let judges = format!("`{}`", foreseen.judges.join("`, `"));
-        console::note(&clean(&told(foreseen, &judges, "")));
+        console::note(&clean(&foreseen_text(foreseen, &judges, "")));
     } else if args.dry_run {
         console::note("nobody is asked: no scorer is a judge");
     }
@@ -111,4 +111,31 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
         console::print(|out| terminal::painted(&run, colour::paint(), out))?;
     }
     Ok(Exit::Passed)
+}
+
+/// What these judges will be asked; `each` says how often for each answer, where that is not once.
+pub(super) fn foreseen_text(foreseen: &Foreseen, judges: &str, each: &str) -> String {
+    let Foreseen {
+        calls,
+        stored,
+        most_calls,
+        most_usd,
+        ..
+    } = foreseen;
+    if *calls == 0 {
+        return format!("{judges} said everything before: nobody is asked");
+    }
+    let before = match stored {
+        0 => String::new(),
+        _ => format!(", beside {stored} replies that are there already"),
+    };
+    let cost = match most_usd {
+        Some(usd) => format!("at most {}", Usd(*usd)),
+        None => "nobody knows at what cost: the judge's agent needs a `price` and `max_tokens`"
+            .to_owned(),
+    };
+    format!(
+        "{judges} is asked {calls} times{each}, and at most {most_calls} where replies cannot be read at first{before}; \
+         {cost}"
+    )
 }

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &ScorersArgs) -> Result<Exit> {
     if args.json {
         console::print_json(&matrix.json())?;
     } else {
-        console::print(|out| text::write(&matrix, out))?;
+        console::print_document(&text::text(&matrix))?;
     }
     Ok(Exit::Passed)
 }

@@ -2,7 +2,6 @@
 
 mod failures;
 mod judged;
-mod progress;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -10,15 +9,16 @@ use std::path::PathBuf;
 use clap::Args;
 use evaltest::engine::data::shown_prediction;
 use evaltest::engine::figure::Seconds;
+use evaltest::engine::report::document::{Block, Document, list};
 use evaltest::engine::report::masked::PublicWords;
+use evaltest::engine::report::render::terminal::{self, paint::Paint};
 use evaltest::engine::report::reported::{MaskedTexts, ReportedRun};
 use evaltest::engine::report::terminal::in_epoch;
 use evaltest::engine::store::{Carried, RunDir, files, read_carried, read_records};
 use evaltest::engine::text::{clean, excerpt};
 use evaltest::engine::verdict::FailureGroups;
-use evaltest::summary::RefusedAnswer;
 use evaltest::{Error, Exit, Normalized, Outcome, Record, Result, Score};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::console;
 use crate::run_ids::typed_folder;
@@ -77,7 +77,9 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
             if args.json {
                 console::print_json(&groups)?;
             } else {
-                console::print_data(|out| failures::alone(&groups, alone, out))?;
+                let text = failures::failures(&groups, alone);
+                let text = text.unwrap_or_else(|| Document::new("nothing failed"));
+                console::print_data(|out| terminal::document(&text, Paint::Plain, out))?;
             }
         } else if args.json {
             let records = read_carried(&path)?.map(|record| json(&record?));
@@ -88,7 +90,12 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
                 groups.add(&record);
                 line(&record, out)
             })?;
-            console::print_data(|out| failures::failures(&groups.finish(), below, out))?;
+            if let Some(text) = failures::failures(&groups.finish(), below) {
+                console::print_data(|out| {
+                    writeln!(out)?;
+                    terminal::document(&text, Paint::Plain, out)
+                })?;
+            }
         }
         return Ok(Exit::Passed);
     };
@@ -117,7 +124,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
                 records.try_for_each(|record| line(record, out))?;
                 writeln!(out, "epoch {epoch} (another with `--epoch N`):")?;
             }
-            whole(record, &attempts, out)
+            terminal::blocks(&whole(record, &attempts).blocks, 0, Paint::Plain, out)
         })?;
     }
     Ok(Exit::Passed)
@@ -194,16 +201,14 @@ fn line(record: &Record, out: &mut dyn Write) -> io::Result<()> {
         Some(_) => "wrong",
         None => outcome.status.as_str(),
     };
-    let said = outcome.error.as_ref().map(|error| error.message.as_str());
-    let said = said
-        .or(outcome.prediction.as_deref())
-        .unwrap_or("(nothing)");
+    let message = outcome.error.as_ref().map(|error| error.message.as_str());
+    let message = message.or(outcome.prediction.as_deref());
     writeln!(
         out,
         "{verdict:<14} {}{}  {}",
         clean(&record.sample_id),
         in_epoch(record.epoch),
-        excerpt(said)
+        excerpt(message.unwrap_or("(nothing)"))
     )?;
     let (id, epoch) = (clean(&record.sample_id), in_epoch(record.epoch));
     outcome.unjudged_beside().try_for_each(|(scorer, reason)| {
@@ -212,189 +217,175 @@ fn line(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     })
 }
 
-/// How often the agent was asked, and how long the answer took.
-fn asked(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    if outcome.cached {
-        writeln!(
-            out,
-            "from the cache: it was given before, then in {}",
-            Seconds(outcome.latency_s)
-        )
-    } else {
-        writeln!(
-            out,
-            "attempts: {}, latency of the last: {}",
-            outcome.attempts,
-            Seconds(outcome.latency_s)
-        )
-    }
-}
-
-fn whole(record: &Record, attempts: &[Value], out: &mut dyn Write) -> io::Result<()> {
+/// All that a record says.
+fn whole(record: &Record, attempts: &[Value]) -> Document {
     let outcome = &record.result;
-    writeln!(
-        out,
+    let mut text = Document::default();
+    text.paragraph(format!(
         "sample: {} of eval {}",
-        clean(&record.sample_id),
-        clean(&record.eval)
-    )?;
+        record.sample_id, record.eval
+    ));
     for (dimension, value) in &record.slices {
-        writeln!(
-            out,
-            "{}: {}",
-            clean(dimension),
-            clean(value.as_str().unwrap_or_default())
-        )?;
+        text.paragraph(format!(
+            "{dimension}: {}",
+            value.as_str().unwrap_or_default()
+        ));
     }
-    let verdict = outcome
-        .score
-        .as_ref()
-        .map(|score| if score.correct { "correct" } else { "wrong" });
-    writeln!(
-        out,
+    let verdict = outcome.score.as_ref().map(|score| match score.correct {
+        true => ", correct",
+        false => ", wrong",
+    });
+    text.paragraph(format!(
         "status: {}{}",
         outcome.status.as_str(),
-        verdict.map(|word| format!(", {word}")).unwrap_or_default()
-    )?;
-    block("prompt", &record.prompt, out)?;
-    let raw = outcome
-        .output
-        .as_ref()
-        .and_then(|output| output.text.as_deref());
-    block("raw answer", raw.unwrap_or("(none)"), out)?;
-    if let Some(output) = &outcome.output
-        && !output.tool_calls.is_empty()
-    {
+        verdict.unwrap_or_default()
+    ));
+    text.blocks.push(titled("prompt", &record.prompt));
+    let output = outcome.output.as_ref();
+    let raw = output.and_then(|output| output.text.as_deref());
+    let raw = raw.unwrap_or("(none)");
+    text.blocks.push(titled("raw answer", raw));
+    if let Some(output) = output.filter(|output| !output.tool_calls.is_empty()) {
         let calls = output.tool_calls.iter().map(Value::to_string);
-        block("tool calls", &calls.collect::<Vec<_>>().join("\n"), out)?;
+        let calls = calls.collect::<Vec<_>>().join("\n");
+        text.blocks.push(titled("tool calls", &calls));
     }
-    block(
-        "extracted",
-        outcome.prediction.as_deref().unwrap_or("(none)"),
-        out,
-    )?;
+    let extracted = outcome.prediction.as_deref().unwrap_or("(none)");
+    text.blocks.push(titled("extracted", extracted));
     if !record.ground_truth.is_null() {
-        let truth = record.ground_truth.as_str().map(str::to_owned);
-        let truth = truth.unwrap_or_else(|| record.ground_truth.to_string());
-        block("ground truth", &truth, out)?;
+        let truth = plain(&record.ground_truth);
+        text.blocks.push(titled("ground truth", &truth));
     }
     if let Some(score) = &outcome.score {
-        verdict_of(score, out)?;
+        verdict_of(score, &mut text);
     }
-    for (name, score) in &outcome.scores {
-        writeln!(out, "scorer {}: {}", clean(name), clean(&score.to_string()))?;
-    }
-    judged::judged(&outcome.judged, out)?;
-    if let Some(output) = &outcome.output {
-        told(&output.metadata, out)?;
-    }
+    text.list(
+        outcome
+            .scores
+            .iter()
+            .map(|(name, score)| format!("scorer {name}: {score}")),
+    );
+    text.blocks.extend(outcome.judged.iter().map(judged::call));
+    // What the agent tells of its answer.
+    let metadata = output.into_iter().flat_map(|output| &output.metadata);
+    text.list(metadata.map(|(key, value)| format!("{}: {}", key.replace('_', " "), plain(value))));
     if let Some(usage) = &outcome.usage {
-        writeln!(
-            out,
+        text.paragraph(format!(
             "usage: {} input tokens, {} output tokens, {} USD",
             or_unknown(usage.input_tokens),
             or_unknown(usage.output_tokens),
             or_unknown(usage.cost_usd)
-        )?;
+        ));
     }
-    asked(outcome, out)?;
-    refused(&outcome.refused, out)?;
-    progress::progress(attempts, out)?;
-    for event in attempts.iter().filter(|event| event["kind"] == "failed") {
-        let message = event["error"]["message"].as_str().unwrap_or_default();
-        writeln!(
-            out,
-            "  attempt {} failed: {}",
-            event["attempt"],
-            clean(message)
-        )?;
-    }
-    if let Some(error) = &outcome.error {
-        block("error", &error.message, out)?;
-        if let Some(limit) = error.ended_by {
-            writeln!(out, "ended by: `{}`", limit.key())?;
-        }
-        if let Some(code) = error.exit_code {
-            writeln!(out, "exit code: {code}")?;
-        }
-        if let Some(tail) = &error.stderr_tail {
-            block("stderr (end)", tail, out)?;
-        }
-    }
-    if outcome.redacted > 0 {
-        writeln!(out, "redacted: {} places", outcome.redacted)?;
-    }
-    Ok(())
+    let latency = Seconds(outcome.latency_s);
+    text.paragraph(match outcome.cached {
+        true => format!("from the cache: it was given before, then in {latency}"),
+        false => format!(
+            "attempts: {}, latency of the last: {latency}",
+            outcome.attempts
+        ),
+    });
+    text.list(outcome.refused.iter().map(|refused| {
+        let why = refused.details.get("why").and_then(Value::as_str);
+        let why = why.map(|why| format!(": {}", excerpt(why)));
+        let (attempt, reason) = (refused.attempt, &refused.reason);
+        format!(
+            "refused: attempt {attempt}, {reason}{}",
+            why.unwrap_or_default()
+        )
+    }));
+    progress(attempts, &mut text);
+    ended(outcome, attempts, &mut text);
+    text
 }
 
-/// Why answers were refused before the last one.
-fn refused(refused: &[RefusedAnswer], out: &mut dyn Write) -> io::Result<()> {
-    for refused in refused {
-        let why = refused.details.get("why").and_then(Value::as_str);
-        writeln!(
-            out,
-            "refused: attempt {}, {}{}",
-            refused.attempt,
-            clean(&refused.reason),
-            why.map(|why| format!(": {}", excerpt(why)))
-                .unwrap_or_default()
-        )?;
+/// What an agent said while it worked, with the attempt where there were several.
+fn progress(events: &[Value], text: &mut Document) {
+    let has_several = events.iter().any(|event| event["attempt"] != 1);
+    let of_progress = events.iter().filter(|event| event["kind"] == "progress");
+    let lines = list(of_progress.map(|event| {
+        let attempt = match &event["attempt"] {
+            attempt if has_several => format!("attempt {attempt}: "),
+            _ => String::new(),
+        };
+        match event["progress"].as_str() {
+            Some(text) => format!("{attempt}{}", excerpt(text)),
+            None => format!("{attempt}… and {} more", event["left_out"]),
+        }
+    }));
+    text.blocks
+        .extend(lines.map(|lines| Block::group("progress:", [lines])));
+}
+
+/// What went wrong.
+fn ended(outcome: &Outcome, attempts: &[Value], text: &mut Document) {
+    let failed = attempts.iter().filter(|event| event["kind"] == "failed");
+    text.blocks.extend(failed.map(|event| {
+        let message = event["error"]["message"].as_str().unwrap_or_default();
+        let attempt = &event["attempt"];
+        Block::Verbatim(format!("  attempt {attempt} failed: {}", clean(message)))
+    }));
+    if let Some(error) = &outcome.error {
+        text.blocks.push(titled("error", &error.message));
+        if let Some(limit) = error.ended_by {
+            text.paragraph(format!("ended by: `{}`", limit.key()));
+        }
+        if let Some(code) = error.exit_code {
+            text.paragraph(format!("exit code: {code}"));
+        }
+        let tail = error.stderr_tail.as_deref();
+        text.blocks
+            .extend(tail.map(|tail| titled("stderr (end)", tail)));
     }
-    Ok(())
+    if outcome.redacted > 0 {
+        text.paragraph(format!("redacted: {} places", outcome.redacted));
+    }
 }
 
 /// What was compared, the verdict, and why: what scorers say in words first.
-fn verdict_of(score: &Score, out: &mut dyn Write) -> io::Result<()> {
+fn verdict_of(score: &Score, text: &mut Document) {
     let sides = [&score.normalized_prediction, &score.normalized_ground_truth];
     if sides.iter().any(|side| **side != Normalized::None) {
-        let said = shown_prediction(score);
-        let [prediction, truth] = [&said, &score.normalized_ground_truth].map(normalized);
+        let prediction = shown_prediction(score);
+        let [prediction, truth] = [&prediction, &score.normalized_ground_truth].map(normalized);
         // A judge may have had nothing to compare it with.
-        match score.normalized_ground_truth {
-            Normalized::None => writeln!(out, "judged: {prediction}")?,
-            _ => writeln!(out, "compared: {prediction} with {truth}")?,
-        }
+        text.paragraph(match score.normalized_ground_truth {
+            Normalized::None => format!("judged: {prediction}"),
+            _ => format!("compared: {prediction} with {truth}"),
+        });
     }
-    writeln!(out, "score: {} ({})", score.value, clean(&score.reason))?;
+    text.paragraph(format!("score: {} ({})", score.value, score.reason));
     for key in ["difference", "faults", "unsatisfiable"] {
-        match score.details.get(key) {
-            Some(Value::String(words)) => writeln!(out, "{key}: {}", clean(words))?,
-            Some(Value::Array(items)) => {
-                let mut words = items.iter().filter_map(Value::as_str);
-                words.try_for_each(|words| writeln!(out, "{key}: {}", clean(words)))?;
-            }
-            _ => {}
-        }
+        let found = score.details.get(key);
+        let items = match found.and_then(Value::as_array) {
+            Some(items) => items.iter().collect(),
+            None => Vec::from_iter(found),
+        };
+        let words = items.into_iter().filter_map(Value::as_str);
+        text.list(words.map(|words| format!("{key}: {words}")));
     }
-    if score.details.is_empty() {
-        return Ok(());
+    if !score.details.is_empty() {
+        let details = serde_json::to_string(&score.details).unwrap_or_default();
+        text.paragraph(format!("details: {details}"));
     }
-    let details = serde_json::to_string(&score.details).unwrap_or_default();
-    writeln!(out, "details: {}", clean(&details))
 }
 
-/// What the agent tells of its answer, a line each.
-fn told(metadata: &Map<String, Value>, out: &mut dyn Write) -> io::Result<()> {
-    for (key, value) in metadata {
-        let value = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
-        writeln!(out, "{}: {}", clean(&key.replace('_', " ")), clean(&value))?;
-    }
-    Ok(())
+/// A text of several lines below its title.
+fn titled(title: &str, text: &str) -> Block {
+    Block::group(format!("{title}:"), [Block::Verbatim(text.to_owned())])
 }
 
-fn block(title: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{title}:")?;
-    text.lines()
-        .try_for_each(|line| writeln!(out, "  {}", clean(line)))
+/// A text as it is, anything else as JSON.
+fn plain(value: &Value) -> String {
+    let text = value.as_str().map(str::to_owned);
+    text.unwrap_or_else(|| value.to_string())
 }
 
 fn normalized(side: &Normalized) -> String {
     match side {
         Normalized::None => "(not told)".to_owned(),
-        Normalized::Text(text) => format!("\"{}\"", clean(text)),
-        Normalized::List(items) => format!("[{}]", clean(&items.join(" | "))),
+        Normalized::Text(text) => format!("\"{text}\""),
+        Normalized::List(items) => format!("[{}]", items.join(" | ")),
     }
 }
 

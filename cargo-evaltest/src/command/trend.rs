@@ -72,7 +72,7 @@ pub(crate) fn run(args: &TrendArgs) -> Result<Exit> {
             0 => histories::none_of(&place.eval),
             _ => Error::usage(format!(
                 "`{}` has no line that can be read",
-                histories::told(place)
+                histories::text(place)
             ))
             .hint("restore it from version control, or delete it: git checkout HEAD -- FILE"),
         });

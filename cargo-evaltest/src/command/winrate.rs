@@ -1,10 +1,9 @@
 //! `cargo evaltest winrate`.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use evaltest::engine::judge::{JudgeCalibration, PairsSummary};
+use evaltest::engine::report::document::{Block, list};
 use evaltest::engine::report::{corrected_lines, pair_lines};
 use evaltest::engine::run::rescore::{Rescore, Versus, foresee, rescore};
 use evaltest::engine::system::project::shown;
@@ -12,7 +11,7 @@ use evaltest::engine::text::{clean, shell_word};
 use evaltest::scorer::Scorer;
 use evaltest::{Error, Exit, Result};
 
-use super::foreseen::told;
+use super::rescore::foreseen_text;
 use crate::console;
 use crate::runs::{open_run, read_run};
 
@@ -92,7 +91,11 @@ pub(crate) fn run(args: &RunsWinrateArgs) -> Result<Exit> {
     for notice in compared.notice.into_iter().chain(notices) {
         console::note(&clean(&notice));
     }
-    console::note(&clean(&told(&foreseen, "the judge", ", two for each pair")));
+    console::note(&clean(&foreseen_text(
+        &foreseen,
+        "the judge",
+        ", two for each pair",
+    )));
     if args.dry_run {
         if args.json {
             console::print_json(&foreseen)?;
@@ -125,26 +128,17 @@ pub(crate) fn run(args: &RunsWinrateArgs) -> Result<Exit> {
         )));
     };
     if !args.json {
-        console::print(|out| show(pairs, calibration, &shown(&run.dir), out))?;
+        let mut blocks: Vec<_> = pair_lines(pairs)
+            .into_iter()
+            .map(Block::paragraph)
+            .collect();
+        // The interval above knows nothing of how wrong the judge is.
+        let corrected = list(corrected_lines(calibration));
+        blocks.extend(calibration.map(|calibration| {
+            Block::group(format!("the judge is {}", calibration.told()), corrected)
+        }));
+        blocks.push(Block::paragraph(format!("written to {}", shown(&run.dir))));
+        console::print_blocks(&blocks)?;
     }
     Ok(Exit::Passed)
-}
-
-fn show(
-    pairs: &PairsSummary,
-    calibration: Option<&JudgeCalibration>,
-    dir: &str,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    for line in pair_lines(pairs) {
-        writeln!(out, "{line}")?;
-    }
-    // The interval above knows nothing of how wrong the judge is.
-    if let Some(calibration) = calibration {
-        writeln!(out, "the judge is {}", clean(&calibration.told()))?;
-    }
-    for line in corrected_lines(calibration) {
-        writeln!(out, "  {}", clean(&line))?;
-    }
-    writeln!(out, "written to {}", clean(dir))
 }

@@ -158,16 +158,16 @@ impl ProjectEvals {
         } else {
             format!("`{name}` is neither a command nor an eval, a spec or a folder of specs")
         });
-        let told = |what: &str, names: &[&str]| match names {
+        let text = |what: &str, names: &[&str]| match names {
             [] => None,
             names => Some(format!("{what}: `{}`", names.join("`, `"))),
         };
         let evals = self.names();
         let paths: Vec<&str> = self.paths.iter().map(String::as_str).collect();
         let known = if is_path(path) {
-            told("the specs of this project", &paths)
+            text("the specs of this project", &paths)
         } else {
-            told("the evals of this project", &evals)
+            text("the evals of this project", &evals)
         };
         let known = known.unwrap_or_else(|| {
             "this project has no eval yet; cargo evaltest init writes an example".to_owned()

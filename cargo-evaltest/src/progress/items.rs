@@ -93,8 +93,8 @@ mod tests {
     fn what_was_refused_is_counted_once() {
         let mut made = MadeItems::default();
         made.refused("a", 0);
-        let told = |made: &MadeItems| made.parts().collect::<Vec<_>>().join(", ");
-        assert_eq!(told(&made), "0 accepted, 1 refused");
+        let parts = |made: &MadeItems| made.parts().collect::<Vec<_>>().join(", ");
+        assert_eq!(parts(&made), "0 accepted, 1 refused");
         let item = r#"{"problem": "?", "answer": 42}"#.to_owned();
         let mut score = Score::binary(true);
         score.normalized_prediction = Normalized::Text(item);
@@ -109,10 +109,10 @@ mod tests {
         made.ended(&record);
         // One of the two was refused in an earlier part of the run.
         assert_eq!(
-            told(&made),
+            parts(&made),
             "1 accepted, 2 refused, the last: Number Theory of…, 42 in 3.2 s"
         );
         made.ended(&Record::scored("b", Score::binary(false)));
-        assert_eq!(told(&made), "1 accepted, 3 refused, the last in 0.0 s");
+        assert_eq!(parts(&made), "1 accepted, 3 refused, the last in 0.0 s");
     }
 }

@@ -1,15 +1,15 @@
 //! `cargo evaltest judge agreement`.
 
-use std::io::{self, Write};
-
 use clap::Args;
 use evaltest::engine::figure::CI95;
 use evaltest::engine::judge::{JudgeAgreement, LabelledItem};
-use evaltest::engine::text::clean;
+use evaltest::engine::report::document::Align::{Left, Right};
+use evaltest::engine::report::document::{Block, Table};
+use evaltest::engine::report::render::terminal::table::cut;
 use evaltest::{Exit, Result};
 
-use super::figures::{few_labels, figure, figures};
 use super::lines::{self, JudgedArgs};
+use super::{few_labels, figure, figures};
 use crate::console;
 
 /// Classes that a table on a terminal has room for.
@@ -47,39 +47,30 @@ pub(super) fn run(args: &AgreementArgs) -> Result<Exit> {
     if args.judged.json {
         console::print_json(&agreement)?;
     } else {
-        console::print(|out| show(&agreement, out))?;
+        let few = few_labels(agreement.n);
+        console::print_blocks(&of_figures(&agreement, few))?;
     }
     Ok(Exit::Passed)
 }
 
-fn show(agreement: &JudgeAgreement, out: &mut dyn Write) -> io::Result<()> {
-    show_figures(agreement, few_labels(agreement.n), out)
-}
-
 /// The figures, with how many items they are of.
-pub(super) fn show_figures(
-    agreement: &JudgeAgreement,
-    few: Option<String>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+pub(super) fn of_figures(agreement: &JudgeAgreement, few: Option<String>) -> Vec<Block> {
     let (n, items) = (agreement.n, agreement.items);
-    writeln!(out, "{n} of {items} items have a label and a verdict")?;
-    match agreement.undecided {
-        0 => {}
-        1 => writeln!(out, "1 item has no label that more than half gave")?,
-        many => writeln!(out, "{many} items have no label that more than half gave")?,
-    }
-    if let Some(few) = few {
-        writeln!(out, "{few}")?;
-    }
+    let counts = format!("{n} of {items} items have a label and a verdict");
+    let undecided = match agreement.undecided {
+        0 => None,
+        1 => Some("1 item has no label that more than half gave".to_owned()),
+        many => Some(format!(
+            "{many} items have no label that more than half gave"
+        )),
+    };
+    let notes = [Some(counts), undecided, few].into_iter().flatten();
     let (found, ci95) = (&agreement.figures, &agreement.ci95);
-    let most = agreement
-        .classes
-        .iter()
-        .rev()
-        .max_by_key(|(_, class)| class.n);
-    let constant = most.map(|(name, _)| format!("always saying `{}`", clean(name)));
-    let rows = [
+    let classes = agreement.classes.iter().rev();
+    let most = classes.max_by_key(|(_, class)| class.n);
+    let constant = most.map(|(name, _)| format!("always saying `{name}`"));
+    let mut table = Table::new(&[("", Left), ("value", Right), (CI95, Left), ("", Left)]);
+    for (name, value, ci95, note) in [
         (
             "agreement",
             found.agreement,
@@ -87,7 +78,7 @@ pub(super) fn show_figures(
             "verdicts that are the label",
         ),
         (
-            "  of a constant",
+            "of a constant",
             found.constant_agreement,
             ci95.constant_agreement,
             constant.as_deref().unwrap_or_default(),
@@ -99,13 +90,13 @@ pub(super) fn show_figures(
             "beyond chance: 0 none, 1 all",
         ),
         (
-            "  linear",
+            "kappa, linear",
             found.kappa_linear,
             ci95.kappa_linear,
             "a near miss counts less",
         ),
         (
-            "  quadratic",
+            "kappa, quadratic",
             found.kappa_quadratic,
             ci95.kappa_quadratic,
             "far less",
@@ -123,86 +114,58 @@ pub(super) fn show_figures(
             "of all labels and the judge",
         ),
         (
-            "  interval",
+            "alpha, interval",
             found.alpha_interval,
             ci95.alpha_interval,
             "by squared distance",
         ),
-    ];
-    writeln!(out, "\n{:<15} {:>6}  {CI95}", "", "value")?;
-    for (name, value, ci95, told) in rows {
-        let (value, ci95) = (figure(value), figures(ci95));
-        let row = format!("{name:<15} {value:>6}  {ci95:<16}  {told}");
-        writeln!(out, "{}", row.trim_end())?;
+    ] {
+        table.row([name, &figure(value), &figures(ci95), note]);
     }
-    show_classes(agreement, out)
+    let blocks = notes.map(Block::paragraph).chain(table.block());
+    blocks.chain(of_classes(agreement)).collect()
 }
 
-fn show_classes(agreement: &JudgeAgreement, out: &mut dyn Write) -> io::Result<()> {
-    let shown = agreement.classes.len().min(SHOWN_CLASSES);
-    if shown == 0 {
-        return Ok(());
+fn of_classes(agreement: &JudgeAgreement) -> Vec<Block> {
+    let classes = &agreement.classes;
+    let mut are_numbers = classes.iter().map(|(name, _)| name.parse::<f64>().is_ok());
+    if classes.len() > MOST_POINTS && are_numbers.all(|is_number| is_number) {
+        let count = classes.len();
+        return vec![Block::paragraph(format!(
+            "{count} different numbers: `--json` has a table of them"
+        ))];
     }
-    let names_of = || agreement.classes.iter().map(|(name, _)| name);
-    if agreement.classes.len() > MOST_POINTS && names_of().all(|name| name.parse::<f64>().is_ok()) {
-        let count = agreement.classes.len();
-        return writeln!(
-            out,
-            "\n{count} different numbers: `--json` has a table of them"
+    let is_whole = classes.len() <= SHOWN_CLASSES;
+    let mut heads = ["class", "labels", "precision", "recall"]
+        .map(str::to_owned)
+        .to_vec();
+    if is_whole {
+        heads.extend(
+            classes
+                .iter()
+                .map(|(name, _)| format!("judged {}", cut(name, 16))),
         );
     }
-    let names: Vec<_> = agreement
-        .classes
-        .iter()
-        .map(|(name, _)| short(name))
-        .collect();
-    let width = |least: usize| {
-        names
-            .iter()
-            .map(|name| name.chars().count())
-            .fold(least, usize::max)
-    };
-    let (first, column) = (width(5), width(4));
-    write!(out, "\n{:<first$}  labels  precision  recall", "class")?;
-    let is_whole = agreement.classes.len() == shown;
-    if is_whole {
-        write!(out, "   verdicts:")?;
-        for name in &names {
-            write!(out, " {name:>column$}")?;
-        }
-    }
-    writeln!(out)?;
-    let rows = agreement
-        .classes
-        .iter()
-        .zip(&names)
-        .zip(&agreement.confusion);
-    for (((_, class), name), (_, cells)) in rows.take(shown) {
-        let (precision, recall) = (figure(class.precision), figure(class.recall));
-        write!(
-            out,
-            "{name:<first$}  {:>6}  {precision:>9}  {recall:>6}",
-            class.n
-        )?;
+    let mut table = Table::of_numbers(heads);
+    let rows = classes.iter().zip(&agreement.confusion);
+    for ((name, class), (_, counts)) in rows.take(SHOWN_CLASSES) {
+        let mut row = vec![
+            cut(name, 16),
+            class.n.to_string(),
+            figure(class.precision),
+            figure(class.recall),
+        ];
         if is_whole {
-            write!(out, "{:12}", "")?;
-            for (_, count) in cells {
-                write!(out, " {count:>column$}")?;
-            }
+            row.extend(counts.iter().map(|(_, count)| count.to_string()));
         }
-        writeln!(out)?;
+        table.row(row);
     }
-    match agreement.classes.len() - shown {
-        0 => Ok(()),
-        more => writeln!(out, "and {more} classes more: `--json` has all"),
-    }
-}
-
-/// A name that fits in a column.
-fn short(name: &str) -> String {
-    let name = clean(name);
-    if name.chars().count() <= 16 {
-        return name;
-    }
-    name.chars().take(15).chain(['…']).collect()
+    let more = (!is_whole).then(|| {
+        let more = classes.len() - SHOWN_CLASSES;
+        Block::paragraph(format!("and {more} classes more: `--json` has all"))
+    });
+    let table = table
+        .block()
+        .map(|table| [Block::section("by class:"), table]);
+    table.into_iter().flatten().chain(more).collect()
 }

@@ -1,6 +1,5 @@
 //! `cargo evaltest judge calibrate`.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -8,13 +7,14 @@ use evaltest::engine::figure::CI95;
 use evaltest::engine::judge::{
     Calibration, CorrectedFigure, JudgeBesidePeople, JudgeOfRun, LabelPlan, read_labels,
 };
+use evaltest::engine::report::document::{Block, Document, list};
 use evaltest::engine::system::project::shown;
 use evaltest::engine::text::{clean, shell_word};
 use evaltest::{Error, Exit, Result};
 use serde_json::json;
 
-use super::agreement::show_figures;
-use super::figures::{figure, figures};
+use super::agreement::of_figures;
+use super::{figure, figures};
 use crate::console;
 use crate::runs::read_run;
 
@@ -113,8 +113,8 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
     let file = args.output.clone().unwrap_or_else(|| judge.file());
     beside.calibration.write(&file)?;
     let elsewhere = elsewhere(dir.path(), &judge, &file);
-    if let Some(told) = &elsewhere {
-        console::note(&clean(told));
+    if let Some(note) = &elsewhere {
+        console::note(&clean(note));
     }
     if args.json {
         console::print_json(&json!({
@@ -123,7 +123,7 @@ pub(super) fn run(args: &CalibrateArgs) -> Result<Exit> {
             "run": beside.told,
         }))?;
     } else {
-        console::print(|out| show(dir.path(), &judge, &beside, &file, out))?;
+        console::print_blocks(&calibration_text(dir.path(), &judge, &beside, &file))?;
     }
     Ok(Exit::Passed)
 }
@@ -142,109 +142,98 @@ fn plan(
     if args.json {
         console::print_json(&plans)?;
     } else {
-        console::print(|out| show_plan(dir, judge, width, &plans, out))?;
+        console::print_blocks(&plan_text(dir, judge, width, &plans))?;
     }
     Ok(Exit::Passed)
 }
 
-fn show_plan(
-    dir: &Path,
-    judge: &JudgeOfRun,
-    width: f64,
-    plans: &[LabelPlan],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    writeln!(
-        out,
-        "labels for a {CI95} {width} wide of the corrected mean, judge `{}`:",
-        clean(judge.scorer())
-    )?;
-    for plan in plans {
-        let name = clean(&plan.figure);
-        let (answers, known) = (plan.answers, plan.known);
-        match plan.labels {
-            Some(labels) => write!(out, "  {name}: {labels} of {answers}")?,
-            None => write!(
-                out,
-                "  {name}: more than the {answers} there are, whose interval is {} wide",
+fn plan_text(dir: &Path, judge: &JudgeOfRun, width: f64, plans: &[LabelPlan]) -> Vec<Block> {
+    let line = |plan: &LabelPlan| {
+        let (name, answers) = (&plan.figure, plan.answers);
+        let labels = match plan.labels {
+            Some(labels) => format!("{name}: {labels} of {answers}"),
+            None => format!(
+                "{name}: more than the {answers} there are, whose interval is {} wide",
                 figure(Some(plan.width_of_all))
-            )?,
+            ),
+        };
+        match plan.known {
+            0 => format!("{labels}, if the judge is of no help"),
+            known => format!("{labels}, as {known} labels have it"),
         }
-        match known {
-            0 => writeln!(out, ", if the judge is of no help")?,
-            known => writeln!(out, ", as {known} labels have it")?,
-        }
-    }
-    writeln!(
-        out,
-        "with fewer than 50 the judge is uncalibrated, and no `corrected` gate decides"
-    )?;
-    writeln!(
-        out,
+    };
+    let title = format!(
+        "labels for a {CI95} {width} wide of the corrected mean, judge `{}`:",
+        judge.scorer()
+    );
+    let draw = format!(
         "draw them by lot: cargo evaltest judge calibrate {} --draw N --seed 7",
         shell_word(&shown(dir))
-    )
+    );
+    vec![
+        Block::group(title, list(plans.iter().map(line))),
+        Block::paragraph(
+            "with fewer than 50 the judge is uncalibrated, and no `corrected` gate decides",
+        ),
+        Block::paragraph(draw),
+    ]
 }
 
-fn show(
+/// What the labels say of the judge, and what to do with the file.
+fn calibration_text(
     dir: &Path,
     judge: &JudgeOfRun,
     beside: &JudgeBesidePeople,
     file: &Path,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let told = &beside.told;
-    writeln!(
-        out,
-        "judge `{}`: {}",
-        clean(judge.scorer()),
-        clean(&told.told())
-    )?;
-    if let Some(warning) = told.warning() {
-        writeln!(out, "few labels: {}", clean(&warning))?;
+) -> Vec<Block> {
+    let of_run = &beside.told;
+    let mut text = Document::default();
+    text.paragraph(format!("judge `{}`: {}", judge.scorer(), of_run.told()));
+    if let Some(warning) = of_run.warning() {
+        text.paragraph(format!("few labels: {warning}"));
     }
     if let Some(share) = beside.calibration.self_agreement {
-        writeln!(
-            out,
-            "it agrees with itself in {:.0} % of its repeats",
-            100.0 * share
-        )?;
+        let percent = 100.0 * share;
+        text.paragraph(format!(
+            "it agrees with itself in {percent:.0} % of its repeats"
+        ));
     }
     for (name, agreement) in &beside.agreement {
-        writeln!(out, "\n== {}", clean(name))?;
+        text.section(format!("== {name}"));
         if let Some(points) = beside.points.get(name) {
-            let people = "of the mean of what people give";
-            let told = |value, ci95| format!("{}, {CI95} {}", figure(value), figures(ci95));
-            let kappa = told(points.kappa_quadratic, points.kappa_ci95);
-            writeln!(out, "{people}: quadratic kappa {kappa}")?;
-            let distance = told(points.distance, points.distance_ci95);
-            writeln!(out, "  how far off on average, in points: {distance}")?;
+            let line = |value, ci95| format!("{}, {CI95} {}", figure(value), figures(ci95));
+            let kappa = line(points.kappa_quadratic, points.kappa_ci95);
+            let distance = line(points.distance, points.distance_ci95);
+            text.blocks.push(Block::group(
+                format!("of the mean of what people give: quadratic kappa {kappa}"),
+                [Block::paragraph(format!(
+                    "how far off on average, in points: {distance}"
+                ))],
+            ));
         }
-        show_figures(agreement, None, out)?;
+        text.blocks.extend(of_figures(agreement, None));
     }
-    writeln!(out)?;
-    if !told.corrected.is_empty() {
-        writeln!(out, "means of the run, corrected by labels drawn by lot:")?;
-        for (name, of) in &told.corrected {
-            writeln!(out, "  {}: {}", clean(name), corrected(of))?;
-        }
+    text.section("== means of the run");
+    let corrected = of_run.corrected.iter();
+    let corrected = list(corrected.map(|(name, of)| format!("{name}: {}", corrected_text(of))));
+    text.blocks
+        .extend(corrected.map(|lines| Block::group("corrected by labels drawn by lot:", [lines])));
+    if let Some(why) = &of_run.not_corrected {
+        text.paragraph(format!("no mean is corrected: {why}"));
     }
-    if let Some(why) = &told.not_corrected {
-        writeln!(out, "no mean is corrected: {}", clean(why))?;
-    }
-    writeln!(out, "written to {}", clean(&shown(file)))?;
+    text.paragraph(format!("written to {}", shown(file)));
     let is_read = is_read(judge, file);
     if !(is_read && judge.is_named()) {
-        writeln!(
-            out,
+        text.paragraph(format!(
             "name it in the spec, beside which it is to be committed: `calibration: {}` of the judge",
-            clean(&from_spec(judge, file))
-        )?;
+            from_spec(judge, file)
+        ));
     }
     if is_read {
-        writeln!(out, "next: cargo evaltest gate {}", shell_word(&shown(dir)))?;
+        let dir = shell_word(&shown(dir));
+        text.paragraph(format!("next: cargo evaltest gate {dir}"));
     }
-    Ok(())
+    text.blocks
 }
 
 /// What a spec is to name: the way from its folder.
@@ -271,7 +260,7 @@ fn elsewhere(dir: &Path, judge: &JudgeOfRun, file: &Path) -> Option<String> {
     })
 }
 
-fn corrected(of: &CorrectedFigure) -> String {
+fn corrected_text(of: &CorrectedFigure) -> String {
     let [low, high] = of.ci95;
     format!(
         "{} by the judge, {} corrected, {CI95} {} to {} ({} labels, {} answers)",

@@ -1,14 +1,14 @@
 //! `cargo evaltest judge correct`.
 
-use std::io::{self, Write};
-
 use clap::Args;
 use evaltest::engine::figure::CI95;
 use evaltest::engine::judge::{GradedItem, JudgeCorrection};
+use evaltest::engine::report::document::Align::{Left, Right};
+use evaltest::engine::report::document::{Block, Table};
 use evaltest::{Exit, Result};
 
-use super::figures::{few_labels, figure, figures};
 use super::lines::{self, JudgedArgs};
+use super::{few_labels, figure, figures};
 use crate::console;
 
 /// A mean of a judge's verdicts that a few labels correct
@@ -38,62 +38,57 @@ pub(super) fn run(args: &CorrectArgs) -> Result<Exit> {
     if args.judged.json {
         console::print_json(&correction)?;
     } else {
-        console::print(|out| show(&correction, out))?;
+        console::print_blocks(&table(&correction))?;
     }
     Ok(Exit::Passed)
 }
 
-fn show(found: &JudgeCorrection, out: &mut dyn Write) -> io::Result<()> {
-    let labels = found.labels.n;
-    if labels == 0 {
-        writeln!(out, "no line has a `label`: nothing corrects the judge")?;
-    } else if let Some(told) = few_labels(labels) {
-        writeln!(out, "{told}")?;
-    }
+fn table(found: &JudgeCorrection) -> Vec<Block> {
+    let n = found.labels.n;
+    let note = match n {
+        0 => Some("no line has a `label`: nothing corrects the judge".to_owned()),
+        _ => few_labels(n),
+    };
     let width = |ci95: Option<[f64; 2]>| ci95.map(|[low, high]| high - low);
     let both = width(found.corrected.ci95).zip(width(found.labels.ci95));
-    let narrower = both
-        .filter(|(_, alone)| *alone > 0.0)
-        .map(|(corrected, alone)| {
-            let share = 100.0 * (corrected / alone - 1.0);
-            let word = if share < 0.0 { "narrower" } else { "wider" };
-            format!(", {:.0} % {word} than the labels alone", share.abs())
-        });
+    let both = both.filter(|(_, alone)| *alone > 0.0);
+    let narrower = both.map(|(corrected, alone)| {
+        let share = 100.0 * (corrected / alone - 1.0);
+        let word = if share < 0.0 { "narrower" } else { "wider" };
+        format!(", {:.0} % {word} than the labels alone", share.abs())
+    });
     let lambda = found.corrected.lambda;
     let weight = lambda.map(|lambda| format!("verdicts count {}", figure(Some(lambda))));
-    let told = weight.unwrap_or_default() + &narrower.unwrap_or_default();
-    let judge = "says nothing of how wrong the judge is";
-    let rows = [
+    let of_corrected = weight.unwrap_or_default() + &narrower.unwrap_or_default();
+    let of_judge = "says nothing of how wrong the judge is".to_owned();
+    let (labels, judge, corrected) = (&found.labels, &found.judge, &found.corrected);
+    let mut table = Table::new(&[
+        ("", Left),
+        ("lines", Right),
+        ("mean", Right),
+        (CI95, Left),
+        ("", Left),
+    ]);
+    for (name, n, mean, ci95, note) in [
         (
             "labels",
-            labels.to_string(),
-            found.labels.mean,
-            found.labels.ci95,
-            "",
+            Some(labels.n),
+            labels.mean,
+            labels.ci95,
+            String::new(),
         ),
-        (
-            "judge",
-            found.judge.n.to_string(),
-            found.judge.mean,
-            found.judge.ci95,
-            judge,
-        ),
+        ("judge", Some(judge.n), judge.mean, judge.ci95, of_judge),
         (
             "corrected",
-            String::new(),
-            found.corrected.mean,
-            found.corrected.ci95,
-            &told,
+            None,
+            corrected.mean,
+            corrected.ci95,
+            of_corrected,
         ),
-    ];
-    writeln!(out, "{:<9} {:>7}  {:>6}  {CI95}", "", "lines", "mean")?;
-    for (name, n, mean, ci95, told) in rows {
-        let row = format!(
-            "{name:<9} {n:>7}  {:>6}  {:<16}  {told}",
-            figure(mean),
-            figures(ci95)
-        );
-        writeln!(out, "{}", row.trim_end())?;
+    ] {
+        let n = n.map(|n| n.to_string()).unwrap_or_default();
+        table.row([name.to_owned(), n, figure(mean), figures(ci95), note]);
     }
-    Ok(())
+    let note = note.map(Block::paragraph).into_iter();
+    note.chain(table.block()).collect()
 }

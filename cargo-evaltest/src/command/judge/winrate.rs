@@ -1,6 +1,5 @@
 //! `cargo evaltest judge winrate`.
 
-use std::io::{self, Write};
 use std::path::Path;
 
 use clap::Args;
@@ -8,10 +7,11 @@ use evaltest::engine::figure::{CI95, Share};
 use evaltest::engine::judge::{
     ComparedAnswers, LogprobPreference, OrdersWinRate, PreferenceWinRate, Preferred,
 };
+use evaltest::engine::report::document::Document;
 use evaltest::{Error, Exit, Result};
 
-use super::figures::{figure, figures};
 use super::lines::{self, JudgedArgs};
+use super::{figure, figures};
 use crate::console;
 
 /// How often one of two answers wins
@@ -54,7 +54,7 @@ pub(super) fn run(args: &WinrateArgs) -> Result<Exit> {
             if args.judged.json {
                 console::print_json(&rate)?;
             } else {
-                console::print(|out| show_orders(&rate, out))?;
+                console::print_document(&of_orders(&rate))?;
             }
             Ok(Exit::Passed)
         }
@@ -100,46 +100,40 @@ fn preferred(args: &WinrateArgs, preferences: &[Option<f64>]) -> Result<Exit> {
     if args.judged.json {
         console::print_json(&rate)?;
     } else {
-        console::print(|out| {
-            show_rate(rate.win_rate, rate.ci95, rate.n, "preferences", out)?;
-            match rate.left_out {
-                0 => Ok(()),
-                1 => writeln!(out, "  1 line without a preference is left out"),
-                many => writeln!(out, "  {many} lines without a preference are left out"),
-            }
-        })?;
+        let mut text = win_rate(rate.win_rate, rate.ci95, rate.n, "preferences");
+        match rate.left_out {
+            0 => {}
+            1 => text.paragraph("1 line without a preference is left out"),
+            many => text.paragraph(format!("{many} lines without a preference are left out")),
+        }
+        console::print_document(&text)?;
     }
     Ok(Exit::Passed)
 }
 
-fn show_rate(
-    rate: Option<f64>,
-    ci95: Option<[f64; 2]>,
-    n: u64,
-    what: &str,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn win_rate(rate: Option<f64>, ci95: Option<[f64; 2]>, n: u64, noun: &str) -> Document {
     let (rate, ci95) = (figure(rate), figures(ci95));
-    writeln!(out, "win rate {rate}, {CI95} {ci95}, of {n} {what}")
+    Document::new(format!("win rate {rate}, {CI95} {ci95}, of {n} {noun}"))
 }
 
-fn show_orders(rate: &OrdersWinRate, out: &mut dyn Write) -> io::Result<()> {
+fn of_orders(rate: &OrdersWinRate) -> Document {
     let read = rate.n - rate.unreadable;
-    show_rate(rate.win_rate, rate.ci95, read, "pairs", out)?;
-    writeln!(
-        out,
-        "  {} wins, {} losses, {} ties, {} inconsistent (the verdict changes with the order; half a win)",
+    let mut text = win_rate(rate.win_rate, rate.ci95, read, "pairs");
+    text.paragraph(format!(
+        "{} wins, {} losses, {} ties, {} inconsistent (the verdict changes with the order; half a win)",
         rate.wins, rate.losses, rate.ties, rate.inconsistent
-    )?;
+    ));
     if let Some(bias) = rate.position_bias {
         let (first, all, bias) = (rate.first_shown_wins, rate.inconsistent, Share(bias));
-        writeln!(
-            out,
-            "  position bias: the first shown won both times in {first} of {all} inconsistent pairs ({bias})"
-        )?;
+        text.paragraph(format!(
+            "position bias: the first shown won both times in {first} of {all} inconsistent pairs ({bias})"
+        ));
     }
-    match rate.unreadable {
-        0 => Ok(()),
-        many => writeln!(out, "  {many} of {} unreadable, left out", rate.n),
+    if rate.unreadable > 0 {
+        text.paragraph(format!(
+            "{} of {} unreadable, left out",
+            rate.unreadable, rate.n
+        ));
     }
+    text
 }

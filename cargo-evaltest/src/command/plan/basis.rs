@@ -68,7 +68,7 @@ impl Basis {
     }
 
     /// How that is known, in words.
-    pub(super) fn told(&self, run: &PastRun) -> String {
+    pub(super) fn text(&self, run: &PastRun) -> String {
         let flips = Share(self.flips());
         match self.source {
             FlipSource::Several { samples, answers } => format!(

@@ -1,73 +1,61 @@
 //! The plan for people.
 
-use std::io::{self, Write};
-
 use evaltest::engine::figure::{Points, Seconds, Share, Usd};
-use evaltest::engine::report::render::terminal::table;
+use evaltest::engine::report::document::{Document, Table};
 use evaltest::engine::system::project::shown;
-use evaltest::engine::text::clean;
 
 use super::basis::Basis;
 use super::rows::{Expense, PlanRow, PlanRows};
 use super::{PastRun, Wish, steps, typed_points};
 
-pub(super) fn write(
-    run: &PastRun,
-    basis: &Basis,
-    wish: &Wish,
-    rows: &PlanRows,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    heading(run, basis, out)?;
-    writeln!(
-        out,
-        "\nwhat sees a drop of {} points with {} % power at alpha {}:",
+pub(super) fn text(run: &PastRun, basis: &Basis, wish: &Wish, rows: &PlanRows) -> Document {
+    let mut text = heading(run, basis);
+    text.section(format!(
+        "what sees a drop of {} points with {} % power at alpha {}:",
         Points(wish.drop).unsigned(),
         typed_points(wish.power),
         wish.alpha
-    )?;
+    ));
     let prices = Prices::of(run);
-    let mut lines = vec![prices.titles()];
-    lines.extend(rows.all.iter().map(|row| prices.line(row)));
-    table::write("  ", &lines, out)?;
-    writeln!(
-        out,
-        "  `sees`: the smallest drop that is seen, in points; `in all`: the runs of the baseline and one run"
-    )?;
-    conclusion(run, wish, rows, out)
+    let mut table = Table::of_numbers(prices.titles());
+    for row in &rows.all {
+        table.row(prices.line(row));
+    }
+    text.table(table);
+    text.paragraph(
+        "`sees`: the smallest drop that is seen, in points; `in all`: the runs of the baseline and one run",
+    );
+    conclusion(run, wish, rows, &mut text);
+    text
 }
 
-fn heading(run: &PastRun, basis: &Basis, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
+fn heading(run: &PastRun, basis: &Basis) -> Document {
+    let mut text = Document::new(format!(
         "{}: {} samples, accuracy {} in run {}",
-        clean(&run.manifest.eval),
+        run.manifest.eval,
         basis.samples,
         Share(run.accuracy()),
         shown(run.dir.path())
-    )?;
-    writeln!(out, "  flips: {}", basis.told(run))?;
+    ));
+    text.paragraph(format!("flips: {}", basis.text(run)));
     for note in basis.notes(run) {
-        writeln!(out, "  note: {note}")?;
+        text.note(note);
     }
     if let Some(measure) = steps::measure(run, basis) {
-        writeln!(out, "  to measure it: {measure}")?;
+        text.paragraph(format!("to measure it: {measure}"));
     }
-    let evidence = &run.evidence;
-    let mut answer = Vec::new();
-    if let Some(latency) = evidence.price.latency_s {
-        let latency = Seconds(latency);
-        answer.push(format!(
-            "{latency} with {} in flight",
-            evidence.price.concurrency
-        ));
-    }
-    match (evidence.price.cost_usd, evidence.price.tokens) {
-        (Some(cost), _) => answer.push(Usd(cost).to_string()),
-        (None, Some(tokens)) => answer.push(format!("{tokens:.0} tokens, no price told")),
-        (None, None) => answer.push("no price told".to_owned()),
-    }
-    writeln!(out, "  an answer: {}", answer.join(", "))
+    let price = &run.evidence.price;
+    let time = price.latency_s.map(|latency| {
+        let in_flight = price.concurrency;
+        format!("{} with {in_flight} in flight, ", Seconds(latency))
+    });
+    let cost = match (price.cost_usd, price.tokens) {
+        (Some(cost), _) => Usd(cost).to_string(),
+        (None, Some(tokens)) => format!("{tokens:.0} tokens, no price told"),
+        (None, None) => "no price told".to_owned(),
+    };
+    text.paragraph(format!("an answer: {}{cost}", time.unwrap_or_default()));
+    text
 }
 
 /// Which of the prices are known.
@@ -87,7 +75,7 @@ impl Prices {
         }
     }
 
-    fn titles(self) -> Vec<String> {
+    fn titles(self) -> Vec<&'static str> {
         let mut titles = vec!["samples", "epochs", "baseline runs", "sees"];
         let price = match self {
             Self::Dollars => Some("cost"),
@@ -96,7 +84,7 @@ impl Prices {
         };
         titles.extend(["a run: answers", "time"].into_iter().chain(price));
         titles.extend(["in all: answers", "time"].into_iter().chain(price));
-        titles.into_iter().map(str::to_owned).collect()
+        titles
     }
 
     fn line(self, row: &PlanRow) -> Vec<String> {
@@ -131,22 +119,20 @@ impl Prices {
     }
 }
 
-fn conclusion(run: &PastRun, wish: &Wish, rows: &PlanRows, out: &mut dyn Write) -> io::Result<()> {
+fn conclusion(run: &PastRun, wish: &Wish, rows: &PlanRows, text: &mut Document) {
     let steps = steps::of(run, wish, rows);
     if !steps.is_empty() {
-        writeln!(out, "next:")?;
-        return steps.iter().try_for_each(|step| writeln!(out, "  {step}"));
+        text.section("next:");
+        text.list(steps);
+        return;
     }
     let needed = rows.needed.each_ref().map(|needed| {
-        needed.samples.map_or_else(
-            || "more than ten million".to_owned(),
-            |samples| samples.to_string(),
-        )
+        let samples = needed.samples.map(|samples| samples.to_string());
+        samples.unwrap_or_else(|| "more than ten million".to_owned())
     });
     let [single, several] = needed;
-    writeln!(
-        out,
+    text.paragraph(format!(
         "none of these on the samples that are there: it takes {single} samples with one answer to each before and now, or \
          {several} with 5 epochs and 5 runs of the baseline"
-    )
+    ));
 }

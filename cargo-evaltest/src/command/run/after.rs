@@ -149,8 +149,8 @@ impl<'a> After<'a> {
     /// These evals were to run. What of them did not was in a test target that ended before.
     pub(in crate::command) fn left_out(&mut self, evals: &[String]) {
         for eval in evals {
-            let mut told = self.unstarted.iter().map(|other| &other.eval);
-            if !self.names.contains(eval) && !told.any(|other| other == eval) {
+            let mut names = self.unstarted.iter().map(|other| &other.eval);
+            if !self.names.contains(eval) && !names.any(|other| other == eval) {
                 let error = Error::usage("its test target ended before it had run");
                 self.left_no_run(eval, &error);
             }

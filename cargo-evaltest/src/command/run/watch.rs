@@ -19,7 +19,7 @@ use evaltest::{CacheUse, Cancel, Error, Eval, Exit, Result};
 
 use super::RunArgs;
 use super::sources::{SourceState, Sources};
-use super::watched::{FlipsSince, Verdicts, tell};
+use super::watched::{FlipsSince, Verdicts, report};
 use crate::console;
 use crate::progress::{Ahead, Progress};
 
@@ -175,7 +175,7 @@ impl Watching<'_> {
             watched.verdicts.flips(&lock(&verdicts))
         };
         watched.verdicts.learn(&lock(&verdicts));
-        tell(self.args, &run, &flips)?;
+        report(self.args, &run, &flips)?;
         Ok(true)
     }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use evaltest::engine::figure::Seconds;
-use evaltest::engine::report::document::Tone;
+use evaltest::engine::report::document::{Block, Line, Tone, list};
+use evaltest::engine::report::render::terminal;
 use evaltest::engine::report::terminal::{errors_of, painted};
-use evaltest::engine::text::clean;
 use evaltest::{Record, Result, Run};
 
 use super::RunArgs;
@@ -83,47 +83,45 @@ impl FlipsSince {
     }
 }
 
-/// Tells of a run.
-pub(super) fn tell(args: &RunArgs, run: &Run, flips: &FlipsSince) -> Result<()> {
+/// Reports a run.
+pub(super) fn report(args: &RunArgs, run: &Run, flips: &FlipsSince) -> Result<()> {
     let paint = args.color.paint();
     let summary = &run.summary;
-    let line = format!(
+    let counts = format!(
         "{}: {} of {} correct, {}, {}",
-        clean(&run.eval),
+        run.eval,
         summary.correct,
         summary.samples - summary.skipped,
         errors_of(summary.errors),
         Seconds(run.duration_s),
     );
-    let line = paint.tone(summary.exit_code.into(), &line);
     let is_still = flips.worse.is_empty() && flips.better.is_empty();
     let rest = match &run.stop_reason {
-        Some(reason) => format!("; stopped early: {}", clean(reason)),
+        Some(reason) => format!("; stopped early: {reason}"),
         None if is_still => "; nothing flipped".to_owned(),
         None => String::new(),
     };
+    let line = Line::default().toned(summary.exit_code.into(), counts);
+    let flipped = [
+        (&flips.worse, Tone::Bad, "wrong now, correct"),
+        (&flips.better, Tone::Good, "correct now, wrong"),
+    ];
+    let flipped = flipped.into_iter().filter_map(|(ids, tone, what)| {
+        let more = ids.len().saturating_sub(LISTED);
+        let more = (more > 0).then(|| format!("… and {more} more"));
+        let shown = list(ids.iter().take(LISTED).cloned().chain(more))?;
+        let title = Line::default().toned(tone, format!("{what} {}", flips.since));
+        Some(Block::group(
+            title.plain(format!(" ({}):", ids.len())),
+            [shown],
+        ))
+    });
+    let report = Block::group(line.plain(rest), flipped);
     console::print(|out| {
         if args.verbose {
             painted(run, paint, out)?;
         }
-        writeln!(out, "{line}{rest}")?;
-        for (ids, tone, what) in [
-            (&flips.worse, Tone::Bad, "wrong now, correct"),
-            (&flips.better, Tone::Good, "correct now, wrong"),
-        ] {
-            if ids.is_empty() {
-                continue;
-            }
-            let title = paint.tone(tone, &format!("{what} {}", flips.since));
-            writeln!(out, "  {title} ({}):", ids.len())?;
-            for id in ids.iter().take(LISTED) {
-                writeln!(out, "    {}", clean(id))?;
-            }
-            if ids.len() > LISTED {
-                writeln!(out, "    … and {} more", ids.len() - LISTED)?;
-            }
-        }
-        Ok(())
+        terminal::blocks(&[report], 0, paint, out)
     })
 }
 

@@ -1,10 +1,11 @@
 //! `score --explain`: one answer, each step from the raw text to the verdict.
 
-use std::io::{self, Write};
 use std::sync::Arc;
 
 use clap::Args;
 use evaltest::engine::data::shown_prediction;
+use evaltest::engine::report::document::{Block, list};
+use evaltest::engine::report::render::terminal::{self, paint::Paint};
 use evaltest::engine::text::clean;
 use evaltest::scorer::Scorer;
 use evaltest::{Error, Exit, Extraction, Result, Target};
@@ -99,18 +100,22 @@ pub(super) fn run(
         )));
     }
     let mut shown = Vec::new();
-    for (place, scorer) in scorers.iter().enumerate() {
+    for scorer in scorers {
         let explanation = Explanation {
             scorer: &**scorer,
             extraction: &extraction,
             answered: &answered,
         };
-        if place > 0 {
-            shown.push(b'\n');
-        }
-        explanation.write(&mut shown)?;
+        shown.push(explanation.text()?);
     }
-    console::print_data(|out| out.write_all(&shown))?;
+    console::print_data(|out| {
+        shown.iter().enumerate().try_for_each(|(place, blocks)| {
+            if place > 0 {
+                writeln!(out)?;
+            }
+            terminal::blocks(blocks, 0, Paint::Plain, out)
+        })
+    })?;
     Ok(Exit::Passed)
 }
 
@@ -122,13 +127,14 @@ pub(super) fn run_calls(
 ) -> Result<Exit> {
     let line = args.line.ok_or_else(nothing_named)?;
     let explained = AnswerInput::open(input)?.on_line(line, |text| checker.explained(text))?;
-    console::print_data(|out| {
-        write_head("bfcl", out)?;
-        writeln!(out, "entry: {}", clean(&explained.entry))?;
-        block("raw answer", explained.answer.as_deref(), out)?;
-        block("ground truth", explained.ground_truth.as_deref(), out)?;
-        write_score(&explained.score, out)
-    })?;
+    let mut blocks = vec![
+        Block::paragraph(head("bfcl")),
+        Block::paragraph(format!("entry: {}", explained.entry)),
+        titled("raw answer", explained.answer.as_deref()),
+        titled("ground truth", explained.ground_truth.as_deref()),
+    ];
+    blocks.extend(of_score(&explained.score));
+    console::print_data(|out| terminal::blocks(&blocks, 0, Paint::Plain, out))?;
     Ok(Exit::Passed)
 }
 
@@ -146,7 +152,7 @@ fn target(text: &str) -> Target {
 }
 
 impl Explanation<'_> {
-    fn write(&self, out: &mut Vec<u8>) -> Result<()> {
+    fn text(&self) -> Result<Vec<Block>> {
         let extract = self.extraction.of(self.scorer);
         let raw = self.answered.output.text.as_deref();
         let prediction = raw.and_then(|raw| extract.apply(raw));
@@ -159,46 +165,42 @@ impl Explanation<'_> {
             (false, Some(_)) => ", which is part of the rule",
             _ => "",
         };
-        let written = (|| {
-            write_head(self.scorer.name(), out)?;
-            block("raw answer", raw, out)?;
-            writeln!(out, "extraction: {}{from}", clean(&extract.to_string()))?;
-            block("prediction", prediction.as_deref(), out)?;
-            block("ground truth", Some(&plain(&self.answered.target.0)), out)?;
-            write_score(&score, out)
-        })();
-        written.map_err(|error: io::Error| Error::infrastructure(error.to_string()))
+        let mut blocks = vec![
+            Block::paragraph(head(self.scorer.name())),
+            titled("raw answer", raw),
+            Block::paragraph(format!("extraction: {extract}{from}")),
+            titled("prediction", prediction.as_deref()),
+            titled("ground truth", Some(&plain(&self.answered.target.0))),
+        ];
+        blocks.extend(of_score(&score));
+        Ok(blocks)
     }
 }
 
-fn write_head(name: &str, out: &mut dyn Write) -> io::Result<()> {
+fn head(name: &str) -> String {
     match scorers::entry(name) {
-        Some(entry) => writeln!(out, "scorer: {name}, {}", entry.summary),
-        None => writeln!(out, "scorer: {}", clean(name)),
+        Some(entry) => format!("scorer: {name}, {}", entry.summary),
+        None => format!("scorer: {name}"),
     }
 }
 
-fn write_score(score: &Score, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "compared:")?;
-    for (side, text) in [
+fn of_score(score: &Score) -> Vec<Block> {
+    let sides = [
         ("prediction", &shown_prediction(score)),
         ("ground truth", &score.normalized_ground_truth),
-    ] {
-        writeln!(out, "  {side}: {}", normalized(text))?;
-    }
-    if !score.details.is_empty() {
-        writeln!(out, "details:")?;
-    }
-    for (name, value) in score.details.iter() {
-        writeln!(out, "  {}: {}", clean(name), clean(&plain(value)))?;
-    }
+    ];
+    let sides = sides.map(|(side, text)| format!("{side}: {}", normalized(text)));
+    let details = score.details.iter();
+    let details = list(details.map(|(name, value)| format!("{name}: {}", plain(value))));
+    let details = details.map(|details| Block::group("details:", [details]));
     let verdict = if score.correct { "correct" } else { "wrong" };
-    let reason = clean(&score.reason);
-    writeln!(
-        out,
-        "verdict: {verdict}, value {:?}, reason {reason}",
-        score.value
-    )
+    let verdict = format!(
+        "verdict: {verdict}, value {:?}, reason {}",
+        score.value, score.reason
+    );
+    let compared = Block::group("compared:", list(sides));
+    let blocks = std::iter::once(compared).chain(details);
+    blocks.chain([Block::paragraph(verdict)]).collect()
 }
 
 /// A text as it is, anything else as JSON.
@@ -208,18 +210,16 @@ fn plain(value: &Value) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn block(title: &str, text: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
-    let Some(text) = text else {
-        return writeln!(out, "{title}: null");
-    };
-    writeln!(out, "{title}:")?;
-    // Not `lines`, which would hide an empty text, and a line break at the end.
-    text.split('\n')
-        .try_for_each(|line| writeln!(out, "  {}", clean(line)))
+fn titled(title: &str, text: Option<&str>) -> Block {
+    match text {
+        None => Block::paragraph(format!("{title}: null")),
+        // Not `lines`, which would hide an empty text, and a line break at the end.
+        Some(text) => Block::group(format!("{title}:"), list(text.split('\n'))),
+    }
 }
 
 fn normalized(side: &Normalized) -> String {
-    let quoted = |text: &String| format!("\"{}\"", clean(text));
+    let quoted = |text: &String| format!("\"{text}\"");
     match side {
         Normalized::None => "(not told)".to_owned(),
         Normalized::Text(text) => quoted(text),

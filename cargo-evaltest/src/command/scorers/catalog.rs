@@ -1,7 +1,6 @@
 //! The built-in scorers: all in a line each, and one in full.
 
-use std::io::{self, Write};
-
+use evaltest::engine::report::document::{Block, Document};
 use evaltest::engine::scorers::{Context, entries};
 use evaltest::engine::scorers::{Entry, Example};
 use evaltest::engine::text::Override;
@@ -25,14 +24,9 @@ pub(super) fn list(as_json: bool) -> Result<Exit> {
         console::print_json(&entries)?;
         return Ok(Exit::Passed);
     }
-    console::print(|out| {
-        let width = entries().iter().map(|entry| entry.name.len()).max();
-        let width = width.unwrap_or_default();
-        for Entry { name, summary, .. } in entries() {
-            writeln!(out, "{name:<width$}  {summary}")?;
-        }
-        Ok(())
-    })?;
+    let facts = entries().iter();
+    let facts = facts.map(|entry| (entry.name.to_owned(), entry.summary.into()));
+    console::print_blocks(&[Block::Facts(facts.collect())])?;
     Ok(Exit::Passed)
 }
 
@@ -89,7 +83,7 @@ pub(super) fn explain(name: &str, as_json: bool) -> Result<Exit> {
             "examples": examples,
         }))?;
     } else {
-        console::print(|out| whole(entry, &judged, out))?;
+        console::print_blocks(&whole(entry, &judged))?;
     }
     Ok(Exit::Passed)
 }
@@ -100,47 +94,47 @@ fn judge(entry: &Entry, example: &Example) -> Result<Score> {
     example.judge(&*scorers::by_name(entry.name, &options, &Context::here())?)
 }
 
-fn whole(entry: &Entry, judged: &[(&Example, Score)], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}: {}\n", entry.name, entry.summary)?;
-    writeln!(out, "{}", entry.rule.trim_end())?;
+fn whole(entry: &Entry, judged: &[(&Example, Score)]) -> Vec<Block> {
+    let (name, summary, rule) = (entry.name, entry.summary, entry.rule.trim_end());
+    let mut text = Document::default();
+    text.blocks
+        .push(Block::Verbatim(format!("{name}: {summary}\n\n{rule}")));
     if entry.options.is_empty() {
-        writeln!(out, "\noptions: none")?;
+        text.section("options: none");
     } else {
-        writeln!(out, "\noptions:")?;
-        for (name, meaning) in entry.options {
-            writeln!(out, "  {name}: {meaning}")?;
-        }
+        text.section("options:");
+        let options = entry.options.iter();
+        let options = options.map(|(name, meaning)| format!("  {name}: {meaning}\n"));
+        text.blocks.push(Block::Verbatim(options.collect()));
     }
     let specs = scorers::small_specs(entry);
     if !specs.is_empty() {
-        writeln!(
-            out,
-            "\nspecs, each a whole file below `evals/`; choose by what is judged:"
-        )?;
+        text.section("specs, each a whole file below `evals/`; choose by what is judged:");
     }
     for spec in &specs {
-        writeln!(out, "\n# {}: {}", spec.name, spec.summary)?;
-        if let Some((name, text)) = spec.file {
-            writeln!(out, "# with `{name}`: {}", text.trim_end())?;
-        }
-        write!(out, "{}", spec.text)?;
+        text.section(format!("# {}: {}", spec.name, spec.summary));
+        let file = spec
+            .file
+            .as_ref()
+            .map(|(name, text)| format!("# with `{name}`: {}\n", text.trim_end()));
+        text.blocks
+            .push(Block::Verbatim(file.unwrap_or_default() + &spec.text));
     }
-    writeln!(out, "\nexamples, a prediction for a ground truth:")?;
-    for (example, score) in judged {
+    text.section("examples, a prediction for a ground truth:");
+    text.blocks.extend(judged.iter().map(|(example, score)| {
         let verdict = if score.correct { "correct" } else { "wrong" };
         let with = match example.options {
             "" => String::new(),
             options => format!(" with {options}"),
         };
-        writeln!(
-            out,
+        let line = format!(
             "  \"{}\" for \"{}\"{with}: {verdict} ({}), {:.3}",
             clean(example.prediction),
             clean(example.ground_truth),
-            clean(&score.reason),
+            score.reason,
             score.value
-        )?;
-        writeln!(out, "      {}", example.note)?;
-    }
-    Ok(())
+        );
+        Block::Verbatim(format!("{line}\n      {}", example.note))
+    }));
+    text.blocks
 }

@@ -1,10 +1,9 @@
 //! The matrix for people.
 
-use std::io::{self, Write};
-
 use evaltest::engine::figure::{CI95, Interval, Share, or_dash};
-use evaltest::engine::report::render::terminal::table::{self, cut};
-use evaltest::engine::text::{clean, excerpt};
+use evaltest::engine::report::document::{Block, Document, Table};
+use evaltest::engine::report::render::terminal::table::cut;
+use evaltest::engine::text::excerpt;
 use evaltest::engine::verdict::ScorerPair;
 use serde_json::Value;
 
@@ -13,22 +12,24 @@ use super::matrix::{Divided, Matrix};
 /// What a name may take of a line.
 const NAME: usize = 24;
 
-pub(super) fn write(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
-    heading(matrix, out)?;
-    scorers(matrix, out)?;
-    leniency(matrix, out)?;
-    pairs(matrix, out)?;
-    divided(matrix, out)
+pub(super) fn text(matrix: &Matrix) -> Document {
+    let mut text = heading(matrix);
+    text.table(scorers(matrix));
+    text.section("how much of a score is leniency:");
+    let leniency = matrix.agreement.leniency(matrix.reference).into_iter();
+    text.list(leniency.map(|against| against.to_string()));
+    text.section(
+        "agreement in % of the answers that both judge; below the diagonal Cohen's kappa:",
+    );
+    text.table(pairs(matrix));
+    divided(matrix, &mut text);
+    text
 }
 
-fn heading(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
+fn heading(matrix: &Matrix) -> Document {
     let counts = &matrix.counts;
-    writeln!(
-        out,
-        "{} answers of {}",
-        matrix.agreement.samples,
-        clean(&matrix.input)
-    )?;
+    let samples = matrix.agreement.samples;
+    let mut text = Document::new(format!("{samples} answers of {}", matrix.input));
     let notes = [
         (counts.unanswered, "samples without an answer are left out"),
         (counts.hidden, "answers without a ground truth are left out"),
@@ -37,32 +38,25 @@ fn heading(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
             "answers lost a secret: only recorded verdicts on them count",
         ),
     ];
-    for (count, what) in notes.iter().filter(|(count, _)| *count > 0) {
-        writeln!(out, "  {count} {what}")?;
-    }
+    let notes = notes.into_iter().filter(|(count, _)| *count > 0);
+    text.list(notes.map(|(count, what)| format!("{count} {what}")));
     if !matrix.silent.is_empty() {
-        let names: Vec<String> = matrix.silent.iter().map(|name| clean(name)).collect();
-        writeln!(
-            out,
-            "  left out, not made for such ground truths: {}",
-            names.join(", ")
-        )?;
+        text.paragraph(format!(
+            "left out, not made for such ground truths: {}",
+            matrix.silent.join(", ")
+        ));
     }
-    Ok(())
+    text
 }
 
-fn scorers(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
-    let titles = ["scorer", "correct", "accuracy", CI95];
-    let mut rows = vec![titles.map(str::to_owned).to_vec()];
+fn scorers(matrix: &Matrix) -> Table {
+    let mut table = Table::of_numbers(["scorer", "correct", "accuracy", CI95]);
     for (place, scorer) in matrix.agreement.scorers.iter().enumerate() {
-        let mark = if place == matrix.reference {
-            " (reference)"
-        } else {
-            ""
-        };
+        let is_reference = place == matrix.reference;
+        let mark = if is_reference { " (reference)" } else { "" };
         let interval = scorer.accuracy_ci95;
         let mut row = vec![
-            cut(&clean(&scorer.name), NAME) + mark,
+            cut(&scorer.name, NAME) + mark,
             format!("{} of {}", scorer.correct, scorer.judged),
             or_dash(scorer.accuracy.map(Share)),
             or_dash(interval.map(|ci95| Interval(ci95.map(Share)))),
@@ -70,22 +64,13 @@ fn scorers(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
         if scorer.cannot_judge > 0 {
             row.push(format!("cannot judge {}", scorer.cannot_judge));
         }
-        rows.push(row);
+        table.row(row);
     }
-    writeln!(out)?;
-    table::write("", &rows, out)
-}
-
-fn leniency(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "\nhow much of a score is leniency:")?;
-    for against in matrix.agreement.leniency(matrix.reference) {
-        writeln!(out, "  {}", clean(&against.to_string()))?;
-    }
-    Ok(())
+    table
 }
 
 /// Agreement in per cent above the diagonal, kappa below it.
-fn pairs(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
+fn pairs(matrix: &Matrix) -> Table {
     let scorers = &matrix.agreement.scorers;
     let pair = |row: usize, column: usize| {
         let (one, other) = (&scorers[row].name, &scorers[column].name);
@@ -106,17 +91,13 @@ fn pairs(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
     };
     let count = scorers.len();
     let titles = (1..=count).map(|number| number.to_string());
-    let mut rows: Vec<Vec<String>> = vec![std::iter::once(String::new()).chain(titles).collect()];
+    let mut table = Table::of_numbers(std::iter::once(String::new()).chain(titles));
     for (row, scorer) in scorers.iter().enumerate() {
-        let name = format!("{:>2} {}", row + 1, cut(&clean(&scorer.name), NAME));
+        let name = format!("{:>2} {}", row + 1, cut(&scorer.name, NAME));
         let cells = (0..count).map(|column| cell(row, column));
-        rows.push(std::iter::once(name).chain(cells).collect());
+        table.row(std::iter::once(name).chain(cells));
     }
-    writeln!(
-        out,
-        "\nagreement in % of the answers that both judge; below the diagonal Cohen's kappa:"
-    )?;
-    table::write("", &rows, out)
+    table
 }
 
 /// At most four characters, so that ten columns fit.
@@ -138,11 +119,12 @@ fn in_hundredths(kappa: f64) -> String {
     }
 }
 
-fn divided(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
+fn divided(matrix: &Matrix, text: &mut Document) {
     let all = matrix.agreement.disagreements;
     let shown = matrix.divided.len();
     if all == 0 {
-        return writeln!(out, "\nno answer divides the scorers");
+        text.section("no answer divides the scorers");
+        return;
     }
     let first = if shown as u64 == all {
         String::new()
@@ -150,27 +132,21 @@ fn divided(matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
         format!(", the first {shown} (`--show N`, all with `--json`)")
     };
     let of = matrix.agreement.samples;
-    writeln!(out, "\n{all} of {of} answers divide the scorers{first}:")?;
-    matrix
-        .divided
-        .iter()
-        .try_for_each(|divided| one(divided, matrix, out))
+    text.section(format!("{all} of {of} answers divide the scorers{first}:"));
+    let divided = matrix.divided.iter();
+    text.blocks
+        .extend(divided.map(|divided| one(divided, matrix)));
 }
 
-fn one(divided: &Divided, matrix: &Matrix, out: &mut dyn Write) -> io::Result<()> {
+fn one(divided: &Divided, matrix: &Matrix) -> Block {
     let truth = match &divided.ground_truth {
         Value::String(text) => format!("\"{}\"", excerpt(text)),
         other => excerpt(&other.to_string()),
     };
-    let said = match &divided.prediction {
+    let prediction = match &divided.prediction {
         Some(text) => format!("\"{}\"", excerpt(text)),
         None => "nothing".to_owned(),
     };
-    writeln!(
-        out,
-        "  {}: prediction {said}, ground truth {truth}",
-        clean(&divided.id)
-    )?;
     let kinds = [
         (Some(true), "accepted by"),
         (Some(false), "rejected by"),
@@ -180,10 +156,14 @@ fn one(divided: &Divided, matrix: &Matrix, out: &mut dyn Write) -> io::Result<()
     for (kind, title) in kinds {
         let scorers = matrix.agreement.scorers.iter().zip(&divided.votes);
         let who = scorers.filter(|(_, vote)| **vote == kind);
-        let who: Vec<String> = who.map(|(scorer, _)| clean(&scorer.name)).collect();
+        let who: Vec<&str> = who.map(|(scorer, _)| &*scorer.name).collect();
         if !who.is_empty() {
             parts.push(format!("{title} {}", who.join(", ")));
         }
     }
-    writeln!(out, "    {}", parts.join("; "))
+    let id = &divided.id;
+    Block::group(
+        format!("{id}: prediction {prediction}, ground truth {truth}"),
+        [Block::paragraph(parts.join("; "))],
+    )
 }

@@ -1,9 +1,8 @@
 //! What judges were asked about an answer, and what they said.
 
-use std::io::{self, Write};
-
 use evaltest::engine::figure::{Seconds, Usd};
-use evaltest::engine::text::{clean, excerpt};
+use evaltest::engine::report::document::{Block, list};
+use evaltest::engine::text::excerpt;
 use evaltest::{JudgeCall, Output};
 
 use super::or_unknown;
@@ -11,86 +10,69 @@ use super::or_unknown;
 /// So much of a reply is shown, in characters; all of it with `--json`.
 const SHOWN: usize = 1_000;
 
-/// The calls, by the scorer that asked.
-pub(super) fn judged(calls: &[JudgeCall], out: &mut dyn Write) -> io::Result<()> {
-    calls.iter().try_for_each(|call| one(call, out))
-}
-
-fn one(call: &JudgeCall, out: &mut dyn Write) -> io::Result<()> {
-    let mut heads = vec![format!("judge {}", clean(&call.scorer))];
+/// A call: who was asked, and what came of it.
+pub(super) fn call(call: &JudgeCall) -> Block {
+    let mut title = format!("judge {}", call.scorer);
     if call.repeat > 0 {
-        heads.push(format!("repeat {}", call.repeat));
+        title += &format!(", repeat {}", call.repeat);
     }
     if call.again > 0 {
-        heads.push("asked again".to_owned());
+        title += ", asked again";
     }
-    let mut told = vec![format!("by {}", call.form.as_str())];
-    let model = call.output.as_ref().and_then(Output::answered_by);
-    told.extend(model.map(|model| format!("model {}", clean(&model))));
-    if call.cached {
-        told.push("from the cache".to_owned());
+    title += &format!(": by {}", call.form.as_str());
+    let output = call.output.as_ref();
+    if let Some(model) = output.and_then(Output::answered_by) {
+        title += &format!(", model {model}");
+    }
+    title += &if call.cached {
+        ", from the cache".to_owned()
     } else if call.stored {
-        told.push("given before, to a run of the same answers".to_owned());
+        ", given before, to a run of the same answers".to_owned()
     } else {
-        told.push(format!(
-            "attempts {}, {}",
-            call.attempts,
-            Seconds(call.latency_s)
-        ));
-    }
+        format!(", attempts {}, {}", call.attempts, Seconds(call.latency_s))
+    };
     if let Some(usage) = call.usage() {
-        told.push(format!(
-            "{} input tokens, {} output tokens, cost {}",
+        title += &format!(
+            ", {} input tokens, {} output tokens, cost {}",
             or_unknown(usage.input_tokens),
             or_unknown(usage.output_tokens),
             or_unknown(usage.cost_usd.map(Usd))
-        ));
+        );
     }
-    writeln!(out, "{}: {}", heads.join(", "), told.join(", "))?;
-    if let Some(reason) = call.unread {
-        writeln!(out, "  no verdict: {}", reason.as_str())?;
-    }
-    if let Some(error) = &call.error {
-        writeln!(out, "  failed: {}", excerpt(&error.message))?;
-    }
-    match call
-        .output
-        .as_ref()
-        .and_then(|output| output.text.as_deref())
-    {
-        Some(text) => reply(text, out),
-        None => Ok(()),
-    }
+    let unread = call
+        .unread
+        .map(|reason| format!("no verdict: {}", reason.as_str()));
+    let error = call.error.as_ref();
+    let error = error.map(|error| format!("failed: {}", excerpt(&error.message)));
+    let lines = list(unread.into_iter().chain(error));
+    let text = output.and_then(|output| output.text.as_deref());
+    let reply = text.map(|text| Block::Verbatim(cut(text)));
+    Block::group(title, lines.into_iter().chain(reply))
 }
 
 /// A reply, cut where it is longer than a screen.
-fn reply(text: &str, out: &mut dyn Write) -> io::Result<()> {
-    let end = text.char_indices().nth(SHOWN).map(|(end, _)| end);
-    let shown = &text[..end.unwrap_or(text.len())];
-    let mut lines = shown.lines();
-    lines.try_for_each(|line| writeln!(out, "  {}", clean(line)))?;
-    match end {
-        Some(end) => {
-            let left = text[end..].chars().count();
-            writeln!(
-                out,
-                "  … and {left} more characters (all of it with `--json`)"
-            )
-        }
-        None => Ok(()),
-    }
+fn cut(text: &str) -> String {
+    let Some((end, _)) = text.char_indices().nth(SHOWN) else {
+        return text.to_owned();
+    };
+    let (shown, rest) = text.split_at(end);
+    let left = rest.chars().count();
+    let line_end = if shown.ends_with('\n') { "" } else { "\n" };
+    format!("{shown}{line_end}… and {left} more characters (all of it with `--json`)")
 }
 
 #[cfg(test)]
 mod tests {
+    use evaltest::engine::report::render::terminal::{self, paint::Paint};
     use serde_json::json;
 
     use super::*;
 
     fn shown(calls: &serde_json::Value) -> String {
         let calls: Vec<JudgeCall> = serde_json::from_value(calls.clone()).unwrap();
+        let calls: Vec<Block> = calls.iter().map(call).collect();
         let mut out = Vec::new();
-        judged(&calls, &mut out).unwrap();
+        terminal::blocks(&calls, 0, Paint::Plain, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -1,13 +1,11 @@
 //! Verdicts of two sides, sample by sample.
 
-use std::io::{self, Write};
-
 use serde::Serialize;
 
 use crate::bfcl::checker::OfficialVerdict;
 use crate::data::{Record, Status};
-use crate::report::render::terminal::table;
-use crate::text::clean;
+use crate::figure::counted;
+use crate::report::document::{Block, Document, Table, list};
 
 /// How far the verdicts of a run and those of the official program agree.
 #[derive(Clone, Debug, Serialize)]
@@ -139,21 +137,18 @@ impl OfficialAgreement {
         all.answers - all.compared
     }
 
-    /// Writes it for people: a table by category and the list of disagreements.
-    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// For people: a table by category and the list of disagreements.
+    pub fn text(&self) -> Document {
         let all = self.all();
-        writeln!(
-            out,
+        let mut text = Document::new(format!(
             "official program, as `{}`: {} of {} verdicts agree",
-            clean(&self.model),
-            all.agreed,
-            all.compared
-        )?;
+            self.model, all.agreed, all.compared
+        ));
         let only = self.only_official();
         if only > 0 {
-            writeln!(out, "  {only} answers were judged by it alone")?;
+            text.paragraph(format!("{only} answers were judged by it alone"));
         }
-        let head = [
+        let mut table = Table::of_numbers([
             "category",
             "answers",
             "correct",
@@ -161,9 +156,9 @@ impl OfficialAgreement {
             "agreed",
             "wrong to both",
             "same error type",
-        ];
-        let mut rows = vec![head.map(str::to_owned).to_vec()];
-        let row = |one: &CategoryAgreement| {
+        ]);
+        let of_all = Some(&all).filter(|_| self.categories.len() > 1);
+        for one in self.categories.iter().chain(of_all) {
             let counts = [
                 one.answers,
                 one.correct,
@@ -172,33 +167,21 @@ impl OfficialAgreement {
                 one.both_wrong,
                 one.same_error_type,
             ];
-            let mut row = vec![one.category.clone()];
-            row.extend(counts.map(|count| count.to_string()));
-            row
+            let counts = counts.map(|count| count.to_string());
+            table.row(std::iter::once(one.category.clone()).chain(counts));
+        }
+        text.table(table);
+        let side = |side: &VerdictSide| {
+            let verdict = if side.correct { "correct" } else { "wrong" };
+            format!("{verdict} ({})", side.reason)
         };
-        rows.extend(self.categories.iter().map(row));
-        if self.categories.len() > 1 {
-            rows.push(row(&all));
-        }
-        table::write("  ", &rows, out)?;
-        if !self.is_full() {
-            let count = self.disagreements.len();
-            let s = if count == 1 { "" } else { "s" };
-            writeln!(out, "  {count} disagreement{s}:")?;
-        }
-        for one in &self.disagreements {
-            let side = |side: &VerdictSide| {
-                let verdict = if side.correct { "correct" } else { "wrong" };
-                format!("{verdict} ({})", clean(&side.reason))
-            };
-            writeln!(
-                out,
-                "    {}: here {}, official {}",
-                clean(&one.sample_id),
-                side(&one.ours),
-                side(&one.official)
-            )?;
-        }
-        Ok(())
+        let count = counted(self.disagreements.len() as u64, "disagreement");
+        let lines = list(self.disagreements.iter().map(|one| {
+            let (ours, official) = (side(&one.ours), side(&one.official));
+            format!("{}: here {ours}, official {official}", one.sample_id)
+        }));
+        let lines = lines.map(|lines| Block::group(format!("{count}:"), [lines]));
+        text.blocks.extend(lines);
+        text
     }
 }
