@@ -81,8 +81,8 @@ fn a_developer_reads_all_of_a_red_run() {
             ),
             "| mismatch | 18 | q2-2, q2-3, q2-4, q2-5, q2-6 and 13 more |",
             "\n## First samples\n\n| sample | question | answer | expected | verdict | why |\n|---|---|---|---|---|---|\n\
-             | `q1-0` | How is q1-0? | right | right | **correct** |  |\n",
-            "\n| `q2-19` | How is q2-19? | right | wrong | **wrong** | mismatch |\n",
+             | q1-0 | How is q1-0? | right | right | **correct** |  |\n",
+            "\n| q2-19 | How is q2-19? | right | wrong | **wrong** | mismatch |\n",
         ],
     );
     // Ten first, and all that failed.
@@ -140,7 +140,7 @@ fn the_exact_and_the_partial_stand_side_by_side() {
     has(
         &page,
         &[
-            "<h3>Exact and partial by level</h3>",
+            "<h3>By level</h3>",
             "<li>Level 2: 0.00 % exact / 50.00 % partial (0/2)",
             "<h3>From level to level</h3>",
             "<li>from level 1 to 2: 100.0 % lost",
@@ -244,7 +244,7 @@ fn what_lacks_a_verdict_leaves_figures_open() {
             "| exited | 3 | q001, q002, q003 | exited with code 7 |",
             "▒",
             "- from level 1 to 2: open, for samples without a verdict\n",
-            "| `q001` | What is 1? | exited with code 7 | something else | **error** | exited |",
+            "| q001 | What is 1? | exited with code 7 | something else | **error** | exited |",
         ],
     );
     let out = report(&project, "one --audience user");
@@ -270,7 +270,7 @@ fn what_lacks_a_verdict_leaves_figures_open() {
     }
     let page = report(&project, "two --format html");
     let ended = "<p><strong>Failed</strong>: <code>error_rate &lt;= 0.1</code>; <strong>not decided</strong>: \
-                 <code>accuracy &gt;= 0.5</code></p>";
+                 <code>accuracy &gt;= 0.5</code>.</p>";
     has(&page, &[ended]);
 
     asked::agent(&project, "exit 7");
@@ -319,9 +319,9 @@ fn repeats_and_several_runs_are_told() {
         &[
             "| samples | 12, each asked 3 times: 36 answers |",
             "### Flaky samples\n\n6 of 12 samples (50.0 %, 95 % interval 25.4 % to 74.6 %) are right in some epochs and wrong in others.",
-            "| `q000` | 2 of 3 |",
+            "| q000 | 2 of 3 |",
             "a gate on `pass^k`: `cargo evaltest show one q000`",
-            "| `q000` (epoch 1) | What is 0? | no | 000 | **wrong** | mismatch |",
+            "| q000 (epoch 1) | What is 0? | no | 000 | **wrong** | mismatch |",
         ],
     );
     let page = report(&project, "one --format html");
@@ -432,12 +432,12 @@ fn what_is_masked_is_in_no_report() {
         &out,
         &[
             "> Questions, answers and truths are not shown",
-            "| `q1-3` | **wrong** | mismatch |",
+            "| q1-3 | **wrong** | mismatch |",
         ],
     );
     let out = report(&project, "one --show-texts");
     has(
         &out,
-        &["| `q1-3` | How is q1-3? | right | wrong | **wrong** | mismatch |"],
+        &["| q1-3 | How is q1-3? | right | wrong | **wrong** | mismatch |"],
     );
 }

@@ -80,7 +80,7 @@ fn each_sample_is_asked_so_often_and_its_answers_are_weighed_together() {
     );
     let text = fs::read_to_string(project.last_run().join("summary.md")).unwrap();
     assert!(
-        text.contains("| pass@&#8288;3 | 100.0 % |") && text.contains("| `q2` | 2 of 3 | 2 |"),
+        text.contains("| pass@&#8288;3 | 100.0 % |") && text.contains("| q2 | 2 of 3 | 2 |"),
         "{text}"
     );
     let dir = project.last_run();

@@ -115,24 +115,11 @@ fn span(span: &Span) -> String {
         Span::Strong(words) => format!("**{}**", text(words)),
         Span::Toned(Tone::Plain | Tone::Faint, words) => text(words),
         Span::Toned(_, words) => format!("**{}**", text(words)),
-        // A pipe would end a cell even here, and a backtick the words; such a command is shown as a text. So is what looks like
-        // a tag or an address, for a reader that knows no code.
-        Span::Code(words) if is_harmful(words) => text(words),
+        // A pipe would end a cell even here, and a backtick the words; such a command is shown as a text.
+        Span::Code(words) if words.contains(['`', '|', '\n', '\r']) => text(words),
         Span::Code(words) => format!("`{}`", on_one_line(words)),
         Span::Break => "<br>".to_owned(),
     }
-}
-
-fn is_harmful(code: &str) -> bool {
-    let is_tag = |(place, _): (usize, &str)| {
-        let next = code[place + 1..].chars().next();
-        next.is_some_and(|c| c.is_ascii_alphabetic() || c == '!' || c == '/')
-    };
-    code.contains(['`', '|', '\n', '\r', '@', '#'])
-        || code.contains("](")
-        || code.contains("://")
-        || code.contains("::")
-        || code.match_indices('<').any(is_tag)
 }
 
 /// Begins a table whose rows come one by one.

@@ -53,7 +53,7 @@ pub(in crate::report) fn changes(source: &Source<'_>) -> Vec<Block> {
         let samples = match source.run {
             Some((run, figures)) => SampleTable::of(run)
                 .block(title, shown.iter().filter_map(|id| figures.flipped.get(id))),
-            None => list(shown.iter().map(|id| Line::default().code(id))),
+            None => list(shown.iter().map(String::as_str)),
         };
         let more =
             (ids.len() > FULL).then(|| Block::paragraph(format!("And {} more.", ids.len() - FULL)));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::accuracy;
 use super::source::{Source, number};
 use crate::figure::{Share, part_of};
-use crate::report::document::{Align, Block, Line, Table, list};
+use crate::report::document::{Align, Block, Table, list};
 use crate::verdict::summary::{EpochFigures, Estimate, Summary};
 
 /// How many flaky samples are named on a terminal.
@@ -154,9 +154,9 @@ fn flaky(summary: &Summary, figures: &EpochFigures, blocks: &mut Vec<Block>) {
     let mut table = Table::of_numbers(["sample", "correct", "different answers"]);
     for sample in summary.flaky.iter().take(FULL) {
         table.row([
-            Line::default().code(&sample.sample_id),
-            format!("{} of {}", sample.correct, sample.scored).into(),
-            sample.answers.to_string().into(),
+            sample.sample_id.clone(),
+            format!("{} of {}", sample.correct, sample.scored),
+            sample.answers.to_string(),
         ]);
     }
     let more = figures.flaky.saturating_sub(table.rows.len() as u64);

@@ -146,7 +146,7 @@ fn largest(
 ) -> Option<Block> {
     let mut table = Table::of_numbers(["sample", what]);
     for sample in found.iter().filter(|it| it.value >= 1e-6) {
-        let mut id = Line::default().code(excerpt(&sample.id));
+        let mut id = Line::from(excerpt(&sample.id));
         if has_epochs {
             id = id.plain(format!(" (epoch {})", sample.epoch));
         }

@@ -50,7 +50,7 @@ impl SampleTable {
 
     /// The row of a sample.
     pub(in crate::report) fn row(&self, sample: &ReportedSample) -> Vec<Line> {
-        let mut id = Line::default().code(&sample.id);
+        let mut id = Line::from(sample.id.as_str());
         if self.epochs {
             id = id.plain(format!(" (epoch {})", sample.epoch));
         }
