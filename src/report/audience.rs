@@ -3,12 +3,12 @@
 mod product;
 mod user;
 
+pub(super) use super::compare::letter;
 use super::document::{
     Align, Block, Chart, Document, IntervalScale, Intervals, Line, ScatterPoint, Table,
 };
 use super::figures::RunFigures;
 use super::format::ReportAudience;
-pub(super) use super::compare::letter;
 use super::matrix::{self, matrices, rank};
 use super::recommend::recommendations;
 use super::reported::ReportedRun;
@@ -152,9 +152,7 @@ fn charts_of_all(runs: &[ReportedRun]) -> Vec<Block> {
 /// The runs of each spec that names several agents or prompts, ranked.
 pub(super) fn rankings(runs: &[ReportedRun]) -> Vec<Document> {
     let specs = matrices(runs).into_iter();
-    specs
-        .map(|runs| matrix::document(&rank(&runs)))
-        .collect()
+    specs.map(|runs| matrix::document(&rank(&runs))).collect()
 }
 
 /// Answers that were asked for and did not come, and how many were asked for.

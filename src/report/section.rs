@@ -27,8 +27,8 @@ pub use judges::{corrected_lines, pair_lines};
 pub(super) use problems::listed;
 pub(super) use reviewed::lines as reviewed_lines;
 
-pub(crate) use source::LISTED;
 pub use source::Detail;
+pub(crate) use source::LISTED;
 pub(super) use source::Source;
 pub use source::{errors_of, in_epoch};
 

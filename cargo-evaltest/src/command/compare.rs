@@ -5,11 +5,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use evaltest::engine::report::Detail;
 use evaltest::engine::report::compare::texts::{FlipTexts, WantedFlip, flip_texts};
 use evaltest::engine::report::compare::{ComparedRun, ComparedRuns, RunPair, compare, document};
 use evaltest::engine::report::render::{html, terminal};
 use evaltest::engine::report::reported::MaskedTexts;
-use evaltest::engine::report::Detail;
 use evaltest::engine::store::RunDir;
 use evaltest::engine::system::file::write_atomically_by;
 use evaltest::engine::system::project::shown;

@@ -8,12 +8,12 @@ use super::sentences::{ALPHA, contradictions, difference_cells, sentences, verdi
 use super::texts::{FlipAnswer, FlipTexts};
 use super::{ComparedRun, ComparedRuns, RunPair};
 use crate::figure::{Interval, P, Seconds, Share, Usd, ci95, or_dash};
-use crate::report::section::accuracy;
 use crate::report::document::{
     Block, Chart, Document, Fold, IntervalRow, IntervalScale, Intervals, Line, ScatterPoint, Table,
     Tone, list,
 };
 use crate::report::section::Detail;
+use crate::report::section::accuracy;
 use crate::stats::as_f64;
 use crate::text::excerpt;
 use crate::verdict::check::{ComparedVerdict, PairedFigures};

@@ -2,8 +2,8 @@
 
 use super::{ALPHA, RankedRun, Ranking};
 use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95, or_dash};
-use crate::report::section::accuracy;
 use crate::report::document::{Document, Table};
+use crate::report::section::accuracy;
 
 /// The runs, the best first, and which of them are not told apart.
 pub fn document(ranking: &Ranking) -> Document {
