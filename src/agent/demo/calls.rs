@@ -2,7 +2,7 @@
 //!
 //! A question falls into sentences and these into parts, each of which may ask for a call of the function that its words
 //! speak of most; values in a row ("in Oslo, Rome and Kyiv") ask for one call each where a function takes one of them. A
-//! parameter gets the value that stands with its name ("a width of 6", "20 percent", "to Oslo"), then the required ones get
+//! parameter gets the value that stands with its name ("a width of 6", "20 percent"), then the required ones get
 //! what is left, in order. When no function fits, or one that fits lacks what it requires, there is no call.
 
 mod fill;
