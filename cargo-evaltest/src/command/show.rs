@@ -231,9 +231,12 @@ fn whole(record: &Record, attempts: &[Value]) -> Document {
             value.as_str().unwrap_or_default()
         ));
     }
-    let verdict = outcome.score.as_ref().map(|score| match score.correct {
-        true => ", correct",
-        false => ", wrong",
+    let verdict = outcome.score.as_ref().map(|score| {
+        if score.correct {
+            ", correct"
+        } else {
+            ", wrong"
+        }
     });
     text.paragraph(format!(
         "status: {}{}",
@@ -278,12 +281,11 @@ fn whole(record: &Record, attempts: &[Value]) -> Document {
         ));
     }
     let latency = Seconds(outcome.latency_s);
-    text.paragraph(match outcome.cached {
-        true => format!("from the cache: it was given before, then in {latency}"),
-        false => format!(
-            "attempts: {}, latency of the last: {latency}",
-            outcome.attempts
-        ),
+    text.paragraph(if outcome.cached {
+        format!("from the cache: it was given before, then in {latency}")
+    } else {
+        let attempts = outcome.attempts;
+        format!("attempts: {attempts}, latency of the last: {latency}")
     });
     text.list(outcome.refused.iter().map(|refused| {
         let why = refused.details.get("why").and_then(Value::as_str);
