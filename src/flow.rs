@@ -7,12 +7,12 @@
 mod driver;
 pub(crate) mod figures;
 mod findings;
-mod found;
 mod generation;
 mod plan;
 mod report;
 mod reviews;
 mod spec;
+mod stage_run;
 mod stages;
 mod state;
 

@@ -18,12 +18,12 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::figures::{FlowFigures, FlowGate, FlowStage, StageCost, StageFigures};
-use super::found::StageRun;
 use super::generation::{self, GeneratedStage};
 use super::plan::CheckedFlow;
 use super::report::write_reports;
 use super::reviews::reviews;
 use super::spec::FlowSpec;
+use super::stage_run::StageRun;
 use super::state::{FlowState, StageStatus};
 use crate::error::{Error, Result};
 use crate::eval::Eval;

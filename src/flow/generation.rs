@@ -69,7 +69,7 @@ pub(super) fn made(dir: &RunDir) -> Result<GeneratedStage> {
 }
 
 fn of_files(dir: RunDir, files: GeneratedFiles) -> Result<GeneratedStage> {
-    let run = super::found::StageRun::read(&dir)?;
+    let run = super::stage_run::StageRun::read(&dir)?;
     let mut figures = figures(&files.statistics);
     figures.failure = failure(&figures, &run.failures());
     let own = if figures.failure.is_some() {

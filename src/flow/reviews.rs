@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::figures::{
     CountedShare, DimensionPoints, FlowGate, FlowStage, PointMean, ReviewedItems,
 };
-use super::found::StageRun;
+use super::stage_run::StageRun;
 use crate::data::reviews::{POINTS, ReviewStatus, ReviewedFigures, Verifications};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
