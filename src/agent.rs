@@ -32,6 +32,7 @@ pub(crate) mod http;
 pub(crate) mod nobody;
 #[cfg(feature = "http")]
 pub(crate) mod openai;
+pub(crate) mod program;
 mod progress;
 pub(crate) mod replay;
 pub(crate) mod worker;

@@ -33,18 +33,16 @@ pub use reply::Reply;
 pub use crate::system::process::child::StreamKind;
 
 use super::Agent;
+use super::program::{Confinement, Program, forward_program, not_started, passes_variables};
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::system::clock;
 use crate::system::orphans::{self, MARK as SCRATCH};
 use crate::system::process::child::{self, End, ProcessLimits};
-use crate::system::process::environment::Environment;
 use crate::system::process::escapees;
 use crate::system::process::group::{how_it_ended, signal_of};
-use crate::system::process::launch::{DESCRIPTORS, Launch, NotStarted};
+use crate::system::process::launch::Launch;
 use crate::system::process::named::FileHashes;
 use crate::system::sandbox::{Inmate, Sandbox, Ulimits};
-use crate::system::shortage::check_limits;
-use crate::text::redact::literal::keys_of_command;
 use lines::TaskLines;
 
 /// What stands for the prompt in an argument.
@@ -62,15 +60,12 @@ pub(crate) const PROMPT: &str = "{prompt}";
 /// ```
 #[derive(Clone)]
 pub struct Command {
-    argv: Vec<String>,
-    folder: PathBuf,
+    program: Program,
     input: Input,
     output: Reply,
-    environment: Environment,
     cwd: Cwd,
     max_output_bytes: u64,
-    sandbox: Option<Sandbox>,
-    ulimits: Ulimits,
+    confinement: Confinement,
     term_grace: Duration,
     stream: Option<Stream>,
     /// What is known of the files that `argv` names.
@@ -100,17 +95,14 @@ impl Command {
         argv: impl IntoIterator<Item = impl Into<String>>,
         folder: impl Into<PathBuf>,
     ) -> Self {
-        let folder = folder.into();
+        let program = Program::new(argv, folder);
         Self {
-            argv: argv.into_iter().map(Into::into).collect(),
-            cwd: Cwd::Folder(folder.clone()),
-            folder,
+            cwd: Cwd::Folder(program.folder.clone()),
+            program,
             input: Input::Text,
             output: Reply::Text,
-            environment: Environment::of_process(),
             max_output_bytes: 1024 * 1024,
-            sandbox: None,
-            ulimits: Ulimits::default(),
+            confinement: Confinement::default(),
             term_grace: Duration::from_secs(1),
             stream: None,
             named: FileHashes::default(),
@@ -131,30 +123,7 @@ impl Command {
         self
     }
 
-    /// Passes further variables, by name.
-    #[must_use]
-    pub fn env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.environment
-            .named
-            .extend(names.into_iter().map(Into::into));
-        self
-    }
-
-    /// Passes further variables, by name, whose values are no secrets: they stay in records, as those given to
-    /// [`Command::env`] do not. A name may be given to both.
-    #[must_use]
-    pub fn plain_env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.environment.name_plain(names);
-        self
-    }
-
-    /// Values, such as those of a `.env` file, for names given to [`Command::env`] that the process
-    /// environment lacks.
-    #[must_use]
-    pub fn vars(mut self, vars: BTreeMap<String, String>) -> Self {
-        self.environment.fallback = vars;
-        self
-    }
+    passes_variables!();
 
     /// The folder in which the program runs; by default the one given to [`Command::new`].
     #[must_use]
@@ -174,14 +143,14 @@ impl Command {
     /// home; it is killed at once when its time is up.
     #[must_use]
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
-        self.sandbox = Some(sandbox);
+        self.confinement.sandbox = Some(sandbox);
         self
     }
 
     /// Limits that the kernel keeps for the program.
     #[must_use]
     pub fn ulimits(mut self, ulimits: Ulimits) -> Self {
-        self.ulimits = ulimits;
+        self.confinement.ulimits = ulimits;
         self
     }
 
@@ -202,9 +171,7 @@ impl Command {
     /// Values that must not reach a record: those of the variables given to `env`, from 8 bytes on, but for usual ones
     /// such as `LANG` and for absolute paths that exist, and keys among the arguments, such as that of `--api-key`.
     pub fn secret_values(&self) -> Vec<String> {
-        let mut values = self.environment.secret_values();
-        values.extend(keys_of_command(&self.argv));
-        values
+        self.program.secret_values()
     }
 
     /// One attempt, without the advice on variables that every failure gets.
@@ -218,7 +185,7 @@ impl Command {
             return Err(AgentError::of(FailureKind::TimedOut, message));
         }
 
-        let folder = absolute(&self.folder)?;
+        let folder = absolute(&self.program.folder)?;
         let (args, stdin) = self.handover(task)?;
         let cwd = self.working_folder(&folder, task)?;
         let mut launch = Launch {
@@ -272,14 +239,14 @@ impl Command {
         launch: &Launch<'_>,
         task: &Task,
     ) -> Result<Option<Vec<String>>, AgentError> {
-        if self.sandbox.is_none() && self.ulimits.is_empty() {
+        if self.confinement.is_none() {
             return Ok(None);
         }
         // What confines it would say only that it cannot run something.
         let program = launch.check().map_err(not_started)?;
         let args = &launch.args[1..];
-        let Some(sandbox) = &self.sandbox else {
-            let mut confined = self.ulimits.wrapper();
+        let Some(sandbox) = &self.confinement.sandbox else {
+            let mut confined = self.confinement.ulimits.wrapper();
             // A lossy name would be that of another file.
             let program = program.into_os_string().into_string().map_err(|path| {
                 let message = format!("the path `{}` is not UTF-8", path.display());
@@ -303,7 +270,7 @@ impl Command {
             files: &files,
             hidden: &task.hidden,
         };
-        let confined = sandbox.wrap(&inmate, self.ulimits);
+        let confined = sandbox.wrap(&inmate, self.confinement.ulimits);
         confined
             .map(Some)
             .map_err(|error| AgentError::of(FailureKind::NotStarted, error.to_string()))
@@ -311,10 +278,10 @@ impl Command {
 
     /// The variables that pass, and what tells the attempt.
     fn variables(&self, task: &Task) -> Result<BTreeMap<&OsStr, OsString>, AgentError> {
-        let mut vars = self.environment.vars();
+        let mut vars = self.program.environment.vars();
         if let Some(scratch) = task.scratch() {
             let scratch = absolute(scratch)?;
-            let sandbox = self.sandbox.as_ref();
+            let sandbox = self.confinement.sandbox.as_ref();
             if let Some(temporary) = sandbox.and_then(|sandbox| sandbox.temporary(&scratch)) {
                 vars.insert(OsStr::new("HOME"), scratch.clone().into_os_string());
                 vars.insert(OsStr::new("TMPDIR"), temporary.into_os_string());
@@ -330,7 +297,7 @@ impl Command {
 
     /// The arguments, and what goes to stdin: nothing if the prompt is an argument.
     fn handover(&self, task: &Task) -> Result<(Vec<String>, Option<Vec<u8>>), AgentError> {
-        let (program, args) = self.argv.split_first().ok_or_else(|| {
+        let (program, args) = self.program.argv.split_first().ok_or_else(|| {
             AgentError::of(FailureKind::NotStarted, "the agent's `command` is empty")
         })?;
         let in_argument = args.iter().any(|arg| arg.contains(PROMPT));
@@ -344,7 +311,7 @@ impl Command {
 
     fn working_folder(&self, folder: &Path, task: &Task) -> Result<PathBuf, AgentError> {
         match &self.cwd {
-            Cwd::Folder(cwd) if *cwd == self.folder => Ok(folder.to_path_buf()),
+            Cwd::Folder(cwd) if *cwd == self.program.folder => Ok(folder.to_path_buf()),
             Cwd::Folder(cwd) => Ok(folder.join(cwd)),
             Cwd::Scratch => absolute(task.scratch().ok_or_else(|| {
                 let message = "`cwd: scratch` needs a scratch folder and the attempt has none";
@@ -382,90 +349,40 @@ impl Command {
 }
 
 impl Agent for Command {
-    fn secrets(&self) -> Vec<String> {
-        self.secret_values()
-    }
-
-    fn secret_variables(&self) -> Vec<(String, String)> {
-        self.environment.secrets()
-    }
-
-    fn unset_variables(&self) -> Vec<String> {
-        self.environment.unset()
-    }
-
     fn answer(&self, task: &Task) -> Result<Output, AgentError> {
-        self.attempt(task).map_err(|mut error| {
-            // An interrupted run is nobody's mistake, so there is nothing to advise.
-            if error.kind != FailureKind::Cancelled {
-                error.message.push_str(&self.environment.advice("agent"));
-            }
-            error
-        })
+        let answer = self.attempt(task);
+        answer.map_err(|failure| self.program.advised(failure))
     }
 
     fn check(&self) -> crate::Result<()> {
-        check_limits(DESCRIPTORS)?;
-        self.ulimits.check()?;
-        self.sandbox.as_ref().map_or(Ok(()), Sandbox::check)
+        self.confinement.check()
     }
 
-    fn sandbox_reads(&self) -> Vec<PathBuf> {
-        let sandbox = self.sandbox.as_ref();
-        sandbox.map_or_else(Vec::new, |sandbox| sandbox.reads(&self.folder))
-    }
-
-    fn notices(&self) -> Vec<String> {
-        self.sandbox
-            .as_ref()
-            .map_or_else(Vec::new, Sandbox::notices)
-    }
-
-    fn sandbox(&self) -> Option<&'static str> {
-        Some(self.sandbox.as_ref()?.used().ok()?.name())
-    }
+    forward_program!(self);
 
     fn fingerprint(&self) -> Option<String> {
-        let folder = absolute(&self.folder).ok()?;
+        let folder = absolute(&self.program.folder).ok()?;
         let cwd = match &self.cwd {
             Cwd::Folder(cwd) => folder.join(cwd),
             Cwd::Scratch => folder.clone(),
         };
-        let sandbox = self.sandbox.as_ref().and_then(Sandbox::described);
-        let launch = Launch {
-            args: &self.argv,
-            cwd: &cwd,
-            folder: &folder,
-            env: self.environment.vars(),
-        };
-        let keys = launch
+        let Confinement { sandbox, ulimits } = &self.confinement;
+        let sandbox = sandbox.as_ref().and_then(Sandbox::described);
+        let keys = self
+            .program
+            .launch(&cwd, &folder)
             .fingerprint("command", &self.named)
             .part("input", format_args!("{:?}", self.input))
             .part("output", format_args!("{:?}", self.output))
             .part("cwd", format_args!("{:?}", self.cwd))
             .part("sandbox", format_args!("{sandbox:?}"))
-            .part("ulimits", format_args!("{:?}", self.ulimits));
+            .part("ulimits", format_args!("{ulimits:?}"));
         Some(keys.hex())
-    }
-
-    fn keeps_deadline(&self) -> bool {
-        true
     }
 
     fn needs_scratch(&self) -> bool {
         true
     }
-}
-
-fn not_started(reason: NotStarted) -> AgentError {
-    let kind = if reason.not_found {
-        FailureKind::NotFound
-    } else if reason.is_shortage {
-        FailureKind::Shortage
-    } else {
-        FailureKind::NotStarted
-    };
-    AgentError::of(kind, reason.message)
 }
 
 pub(super) fn cancelled() -> AgentError {

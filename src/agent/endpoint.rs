@@ -223,3 +223,30 @@ impl Endpoint {
         }
     }
 }
+
+/// The methods of an agent that asks its `endpoint`.
+macro_rules! forward_endpoint {
+    ($self:ident) => {
+        fn keeps_deadline(&$self) -> bool {
+            true
+        }
+
+        fn asks_endpoint(&$self) -> bool {
+            true
+        }
+
+        fn default_retries(&$self) -> u32 {
+            $crate::agent::endpoint::RETRIES
+        }
+
+        fn secrets(&$self) -> Vec<String> {
+            $self.endpoint.secrets()
+        }
+
+        fn secret_variables(&$self) -> Vec<(String, String)> {
+            $self.endpoint.secret_variables()
+        }
+    };
+}
+
+pub(super) use forward_endpoint;

@@ -14,7 +14,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::Agent;
-use super::endpoint::{self, Endpoint, headers};
+use super::endpoint::{Endpoint, forward_endpoint, headers};
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result, Under};
 use crate::system::http::Url;
@@ -179,23 +179,5 @@ impl Agent for Http {
         Some(keys.hex())
     }
 
-    fn keeps_deadline(&self) -> bool {
-        true
-    }
-
-    fn asks_endpoint(&self) -> bool {
-        true
-    }
-
-    fn default_retries(&self) -> u32 {
-        endpoint::RETRIES
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        self.endpoint.secrets()
-    }
-
-    fn secret_variables(&self) -> Vec<(String, String)> {
-        self.endpoint.secret_variables()
-    }
+    forward_endpoint!(self);
 }

@@ -24,7 +24,7 @@ pub use request::Tools;
 
 use super::Agent;
 use super::endpoint::headers::{self, Secret};
-use super::endpoint::{self, Endpoint};
+use super::endpoint::{Endpoint, forward_endpoint};
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
 use crate::system::http::{Url, from_variable};
@@ -270,17 +270,7 @@ impl Agent for OpenAi {
         Some(keys.hex())
     }
 
-    fn keeps_deadline(&self) -> bool {
-        true
-    }
-
-    fn asks_endpoint(&self) -> bool {
-        true
-    }
-
-    fn default_retries(&self) -> u32 {
-        endpoint::RETRIES
-    }
+    forward_endpoint!(self);
 
     fn model(&self) -> Option<&str> {
         Some(&self.model)
@@ -299,14 +289,6 @@ impl Agent for OpenAi {
     fn diagnose(&self, error: &AgentError) -> Option<String> {
         let is_about_model = matches!(error.http_status, Some(400 | 404 | 422));
         is_about_model.then(|| self.models())?
-    }
-
-    fn secrets(&self) -> Vec<String> {
-        self.endpoint.secrets()
-    }
-
-    fn secret_variables(&self) -> Vec<(String, String)> {
-        self.endpoint.secret_variables()
     }
 }
 

@@ -19,7 +19,6 @@
 
 mod cell;
 mod driver;
-mod failure;
 mod fallen;
 mod incoming;
 mod message;
@@ -31,28 +30,23 @@ mod talk;
 mod tests;
 mod totals;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use super::Agent;
-use super::command::{Input, cancelled};
+use super::command::{Input, absolute, cancelled};
+use super::program::{Confinement, Program, forward_program, not_started, passes_variables};
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::error::{Error, Result};
 use crate::system::clock;
-use crate::system::process::environment::Environment;
-use crate::system::process::launch::{DESCRIPTORS, Launch};
 use crate::system::process::named::FileHashes;
 use crate::system::process::worker::WorkerProcess;
 use crate::system::sandbox::{Sandbox, Ulimits};
-use crate::system::shortage::check_limits;
 use crate::text::redact::Redactor;
-use crate::text::redact::literal::keys_of_command;
-use cell::{Confinement, Vars};
+use cell::Vars;
 use driver::Driver;
-use failure::{error, not_started};
 use pool::{Key, Lease, Pool};
 use request::{WorkerRefusal, WorkerRequest};
 use talk::Setup;
@@ -75,9 +69,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 ///     .env(["MY_API_KEY"]);
 /// ```
 pub struct Worker {
-    argv: Vec<String>,
-    folder: PathBuf,
-    environment: Environment,
+    program: Program,
     processes: usize,
     setup: Setup,
     scratch: bool,
@@ -97,9 +89,7 @@ impl Worker {
         folder: impl Into<PathBuf>,
     ) -> Self {
         Self {
-            argv: argv.into_iter().map(Into::into).collect(),
-            folder: folder.into(),
-            environment: Environment::of_process(),
+            program: Program::new(argv, folder),
             processes: 1,
             setup: Setup {
                 in_flight: 1,
@@ -161,30 +151,7 @@ impl Worker {
         self
     }
 
-    /// Passes further variables, by name.
-    #[must_use]
-    pub fn env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.environment
-            .named
-            .extend(names.into_iter().map(Into::into));
-        self
-    }
-
-    /// Passes further variables, by name, whose values are no secrets: they stay in records, as those given to
-    /// [`Worker::env`] do not. A name may be given to both.
-    #[must_use]
-    pub fn plain_env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.environment.name_plain(names);
-        self
-    }
-
-    /// Values, such as those of a `.env` file, for names given to [`Worker::env`] that the process environment
-    /// lacks.
-    #[must_use]
-    pub fn vars(mut self, vars: BTreeMap<String, String>) -> Self {
-        self.environment.fallback = vars;
-        self
-    }
+    passes_variables!();
 
     /// How long a line may be, and how much may be said of one task; by default 1 MiB.
     #[must_use]
@@ -204,9 +171,7 @@ impl Worker {
     /// Values that must not reach a record: those of the variables given to `env`, from 8 bytes on, but for usual ones
     /// such as `LANG` and for absolute paths that exist, and keys among the arguments, such as that of `--api-key`.
     pub fn secret_values(&self) -> Vec<String> {
-        let mut values = self.environment.secret_values();
-        values.extend(keys_of_command(&self.argv));
-        values
+        self.program.secret_values()
     }
 
     /// How many tasks are answered at once.
@@ -222,7 +187,7 @@ impl Worker {
             .map(|deadline| deadline.saturating_duration_since(started));
         if allowed.is_some_and(|allowed| allowed.is_zero()) {
             let message = "was not started: the time for it was over";
-            return Err(error(FailureKind::TimedOut, message));
+            return Err(AgentError::of(FailureKind::TimedOut, message));
         }
         let line = Arc::new(Input::Json.encode(task)?);
         let key = (task.id().to_owned(), task.epoch());
@@ -252,7 +217,7 @@ impl Worker {
                         }
                         Ok(Err(refusal)) => refusal,
                         Err(_) if !is_sent => WorkerRefusal::Unsent,
-                        Err(_) => WorkerRefusal::Own(error(
+                        Err(_) => WorkerRefusal::Own(AgentError::of(
                             FailureKind::Failed,
                             "lost track of the process",
                         )),
@@ -289,7 +254,7 @@ impl Worker {
                 None
             }
             WorkerRefusal::Foreign(mut failure) => {
-                failure.message = format!("`{}` {}", self.argv.join(" "), failure.message);
+                failure.message = format!("`{}` {}", self.program.argv.join(" "), failure.message);
                 Some(self.pool.give_up(FailureKind::Misconfigured, failure))
             }
         }
@@ -298,13 +263,13 @@ impl Worker {
     /// Starts a process, from which a sandbox hides these paths.
     fn start(&self, hidden: &[PathBuf]) -> Result<Driver, AgentError> {
         let folder = self.absolute_folder()?;
-        let vars = self.environment.vars().into_iter();
+        let vars = self.program.environment.vars().into_iter();
         let mut vars: Vars = vars.map(|(name, value)| (name.into(), value)).collect();
-        let (mut args, mut cell) = (self.argv.clone(), None);
+        let (mut args, mut cell) = (self.program.argv.clone(), None);
         if !self.confinement.is_none() {
             // What confines it would say only that it cannot run something.
-            let program = self.program(&folder)?;
-            let own = &self.argv[1..];
+            let program = self.program_file(&folder)?;
+            let own = &self.program.argv[1..];
             (args, cell) = self.confinement.wrap(&program, own, &folder, hidden)?;
         }
         if let Some(cell) = &cell {
@@ -318,24 +283,19 @@ impl Worker {
     }
 
     /// The program's file.
-    fn program(&self, folder: &Path) -> Result<PathBuf, AgentError> {
-        let launch = Launch {
-            args: &self.argv,
-            cwd: folder,
-            folder,
-            env: self.environment.vars(),
-        };
+    fn program_file(&self, folder: &Path) -> Result<PathBuf, AgentError> {
+        let launch = self.program.launch(folder, folder);
         launch.check().map_err(not_started)
     }
 
     fn absolute_folder(&self) -> Result<PathBuf, AgentError> {
-        super::command::absolute(Path::new(&self.folder))
+        absolute(&self.program.folder)
     }
 
     /// Whether the program is there and, where it greets, is ready.
     fn try_out(&self) -> Result<(), AgentError> {
         let folder = self.absolute_folder()?;
-        self.program(&folder)?;
+        self.program_file(&folder)?;
         // What a sandbox hides is known with the first task.
         if self.setup.handshake.is_none() || self.confinement.sandbox.is_some() {
             return Ok(());
@@ -361,7 +321,7 @@ impl Worker {
 
     /// Why the agent cannot be asked, without secrets.
     fn unusable(&self, failure: &AgentError) -> Error {
-        let program = self.argv.join(" ");
+        let program = self.program.argv.join(" ");
         let (message, hint) = match failure.message.split_once("; hint: ") {
             Some((message, hint)) => (message, Some(hint)),
             None => (failure.message.as_str(), None),
@@ -390,17 +350,11 @@ impl Worker {
 
 impl Agent for Worker {
     fn answer(&self, task: &Task) -> Result<Output, AgentError> {
-        self.attempt(task).map_err(|mut failure| {
-            if failure.kind != FailureKind::Cancelled {
-                failure.message.push_str(&self.environment.advice("agent"));
-            }
-            failure
-        })
+        let answer = self.attempt(task);
+        answer.map_err(|failure| self.program.advised(failure))
     }
 
-    fn keeps_deadline(&self) -> bool {
-        true
-    }
+    forward_program!(self);
 
     fn needs_scratch(&self) -> bool {
         self.scratch
@@ -408,57 +362,23 @@ impl Agent for Worker {
 
     fn fingerprint(&self) -> Option<String> {
         let folder = self.absolute_folder().ok()?;
-        let launch = Launch {
-            args: &self.argv,
-            cwd: &folder,
-            folder: &folder,
-            env: self.environment.vars(),
-        };
-        let sandbox = self.confinement.sandbox.as_ref();
-        let sandbox = sandbox.and_then(Sandbox::described);
-        let keys = launch
+        let Confinement { sandbox, ulimits } = &self.confinement;
+        let sandbox = sandbox.as_ref().and_then(Sandbox::described);
+        let keys = self
+            .program
+            .launch(&folder, &folder)
             .fingerprint("worker", &self.named)
             .part("sandbox", format_args!("{sandbox:?}"))
-            .part("ulimits", format_args!("{:?}", self.confinement.ulimits))
+            .part("ulimits", format_args!("{ulimits:?}"))
             .part("handshake", self.setup.handshake.is_some())
             .part("scratch", self.scratch);
         Some(keys.hex())
     }
 
-    fn secrets(&self) -> Vec<String> {
-        self.secret_values()
-    }
-
-    fn secret_variables(&self) -> Vec<(String, String)> {
-        self.environment.secrets()
-    }
-
-    fn unset_variables(&self) -> Vec<String> {
-        self.environment.unset()
-    }
-
     fn check(&self) -> Result<()> {
-        check_limits(DESCRIPTORS)?;
-        self.confinement.ulimits.check()?;
-        if let Some(sandbox) = &self.confinement.sandbox {
-            sandbox.check()?;
-        }
+        self.confinement.check()?;
         self.pool.renew();
         self.try_out().map_err(|failure| self.unusable(&failure))
-    }
-
-    fn notices(&self) -> Vec<String> {
-        let sandbox = self.confinement.sandbox.as_ref();
-        sandbox.map_or_else(Vec::new, Sandbox::notices)
-    }
-
-    fn sandbox_reads(&self) -> Vec<PathBuf> {
-        let sandbox = self.confinement.sandbox.as_ref();
-        sandbox.map_or_else(Vec::new, |sandbox| sandbox.reads(&self.folder))
-    }
-
-    fn sandbox(&self) -> Option<&'static str> {
-        Some(self.confinement.sandbox.as_ref()?.used().ok()?.name())
     }
 
     fn close(&self) {

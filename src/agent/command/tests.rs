@@ -40,7 +40,7 @@ impl Project {
     fn command(&self, argv: &[&str]) -> Command {
         let mut command = Command::new(argv.iter().copied(), self.folder.path());
         // The keys of whoever runs the tests would show in the messages.
-        command.environment.ambient = BTreeMap::from([("PATH".into(), search_path())]);
+        command.program.environment.ambient = BTreeMap::from([("PATH".into(), search_path())]);
         command
     }
 

@@ -11,21 +11,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::failure::error;
 use crate::agent::command::Input;
+use crate::agent::program::Confinement;
 use crate::data::{AgentError, FailureKind, Task, TaskFile};
 use crate::system::permission;
-use crate::system::sandbox::{Inmate, Sandbox, Ulimits, Used};
+use crate::system::sandbox::{Inmate, Sandbox, Used};
 
 /// Variables of a process.
 pub(super) type Vars = BTreeMap<OsString, OsString>;
-
-/// What confines the processes of an agent.
-#[derive(Clone, Default)]
-pub(super) struct Confinement {
-    pub(super) sandbox: Option<Sandbox>,
-    pub(super) ulimits: Ulimits,
-}
 
 /// The place of one process in a sandbox.
 pub(super) struct Cell {
@@ -40,10 +33,6 @@ pub(super) struct Cell {
 pub(super) struct Delivery(PathBuf);
 
 impl Confinement {
-    pub(super) fn is_none(&self) -> bool {
-        self.sandbox.is_none() && self.ulimits.is_empty()
-    }
-
     /// The arguments that run a program confined, with the cell of a sandbox.
     pub(super) fn wrap(
         &self,
@@ -52,7 +41,8 @@ impl Confinement {
         folder: &Path,
         hidden: &[PathBuf],
     ) -> Result<(Vec<String>, Option<Cell>), AgentError> {
-        let refused = |reason: crate::Error| error(FailureKind::NotStarted, reason.to_string());
+        let refused =
+            |reason: crate::Error| AgentError::of(FailureKind::NotStarted, reason.to_string());
         let used = self.sandbox.as_ref().map(Sandbox::used).transpose();
         let sandbox = match used.map_err(refused)? {
             None | Some(Used::Nothing) => None,
@@ -66,7 +56,7 @@ impl Confinement {
         };
         let cell = Cell::new(used).map_err(|reason| {
             let message = format!("there is no folder for its files: {reason}");
-            error(FailureKind::NotStarted, message)
+            AgentError::of(FailureKind::NotStarted, message)
         })?;
         let inmate = Inmate {
             program,
@@ -147,7 +137,7 @@ impl Cell {
         };
         let files = copied().map_err(|reason| {
             let message = format!("its files cannot be copied for the sandbox: {reason}");
-            error(FailureKind::Attachment, message)
+            AgentError::of(FailureKind::Attachment, message)
         })?;
         let task = Task {
             files,

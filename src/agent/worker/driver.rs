@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use super::cell::Cell;
-use super::failure::{error, not_started};
 use super::orders::Orders;
 use super::request::{WorkerRefusal, WorkerRequest};
 use super::talk::{Setup, Talk};
+use crate::agent::program::not_started;
 use crate::data::{AgentError, FailureKind, Output};
 use crate::system::lock::lock;
 use crate::system::process::launch::NotStarted;
@@ -34,8 +34,10 @@ impl Driver {
         let no_thread = |reason: io::Error| {
             let what = "there is no thread to talk with it";
             match Shortage::of(&reason) {
-                Some(shortage) => error(FailureKind::Shortage, format!("{what}: {shortage}")),
-                None => error(FailureKind::NotStarted, format!("{what}: {reason}")),
+                Some(shortage) => {
+                    AgentError::of(FailureKind::Shortage, format!("{what}: {shortage}"))
+                }
+                None => AgentError::of(FailureKind::NotStarted, format!("{what}: {reason}")),
             }
         };
         let orders = Arc::new(Orders::new().map_err(no_thread)?);

@@ -5,7 +5,6 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use crate::agent::command::seconds;
-use crate::agent::worker::failure::error;
 use crate::agent::worker::orders::Inbox;
 use crate::agent::worker::request::{Open, WorkerRefusal, WorkerReply, WorkerRequest};
 use crate::data::{AgentError, FailureKind};
@@ -78,17 +77,17 @@ impl Fallen {
 
 pub(super) fn timed_out(allowed: Duration) -> AgentError {
     let message = format!("did not answer in {}", seconds(allowed));
-    error(FailureKind::TimedOut, message)
+    AgentError::of(FailureKind::TimedOut, message)
 }
 
 /// How it ended by itself.
 pub(super) fn ended(status: Option<ExitStatus>) -> AgentError {
     match status {
-        None => error(FailureKind::Exited, "closed its stdout"),
+        None => AgentError::of(FailureKind::Exited, "closed its stdout"),
         Some(status) => AgentError {
             exit_code: status.code(),
             signal: signal_of(status),
-            ..error(FailureKind::Exited, how_it_ended(status))
+            ..AgentError::of(FailureKind::Exited, how_it_ended(status))
         },
     }
 }

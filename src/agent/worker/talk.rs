@@ -11,7 +11,6 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::failure::error;
 use super::fallen::{Fallen, Refused, ended};
 use super::incoming::Incoming;
 use super::message::{self, PROTOCOL};
@@ -327,7 +326,7 @@ impl<'a> Talk<'a> {
                     self.stop();
                 }
                 self.worker.kill();
-                error(FailureKind::Cancelled, "the run was stopped")
+                AgentError::of(FailureKind::Cancelled, "the run was stopped")
             }
             End::Ended => {
                 self.worker.dismiss();
@@ -343,18 +342,18 @@ impl<'a> Talk<'a> {
                     "did not print its hello in {} (does it flush its stdout?)",
                     seconds(patience)
                 );
-                error(FailureKind::NotStarted, message)
+                AgentError::of(FailureKind::NotStarted, message)
             }
             End::Foreign(other) => {
                 self.stop();
                 let message = format!(
                     "speaks version {other} of the protocol, and this evaltest version {PROTOCOL}"
                 );
-                error(FailureKind::NotStarted, message)
+                AgentError::of(FailureKind::NotStarted, message)
             }
             End::Hung => {
                 self.stop();
-                error(
+                AgentError::of(
                     FailureKind::Lost,
                     "was ended because it did not answer another sample in time",
                 )
@@ -371,7 +370,7 @@ impl<'a> Talk<'a> {
             End::Lost(reason) => {
                 self.worker.kill();
                 let message = format!("lost track of the process: {reason}");
-                error(FailureKind::Failed, message)
+                AgentError::of(FailureKind::Failed, message)
             }
         };
         let never_ready = self.starting.is_some() || is_foreign;

@@ -5,6 +5,7 @@ mod ending;
 mod faults;
 mod talk;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -52,7 +53,7 @@ impl Project {
         let mut worker = Worker::new(argv, self.folder.path()).close_grace(LONG);
         worker.setup.term_grace = LONG;
         // The keys of whoever runs the tests would show in the messages.
-        worker.environment.ambient =
+        worker.program.environment.ambient =
             BTreeMap::from([("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())]);
         worker
     }

@@ -5,7 +5,6 @@ mod reply;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,20 +13,19 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::judge::identity::script_hash;
+use crate::agent::program::{Program, passes_variables};
 use crate::data::{Normalized, Score};
 use crate::error::{Error, Result, Under};
 use crate::scorer::{Answer, Entry, Example, OptionReader, Scorer};
 use crate::system::clock;
-use crate::system::process::environment::Environment;
 use crate::system::process::excerpt::{beginning, ending};
-use crate::system::process::launch::{Launch, NotStarted};
+use crate::system::process::launch::NotStarted;
 use crate::system::process::worker::ask::Fault;
 use crate::system::process::worker::{GRACE, WorkerProcess};
 use crate::system::variables;
-use crate::text::hash::Hasher;
 use crate::text::json_line;
 use crate::text::redact::Redactor;
-use crate::text::redact::literal::keys_of_command;
 use pool::ProcessPool;
 use reply::ScorerReply;
 
@@ -37,8 +35,6 @@ const LONGEST_LINE: usize = 1 << 20;
 const EXCERPT_BYTES: usize = 200;
 /// How much of stderr is shown.
 const STDERR_BYTES: usize = 500;
-/// Larger scripts are not looked at.
-const SCRIPT_BYTES: u64 = 1 << 20;
 /// How long a reply may take, unless an option says otherwise.
 const TIMEOUT: Duration = Duration::from_mins(1);
 /// The longest time that an option may say, in seconds.
@@ -143,9 +139,7 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
 ///
 #[doc = include_str!("command.md")]
 pub struct CommandScorer {
-    argv: Vec<String>,
-    folder: PathBuf,
-    environment: Environment,
+    program: Program,
     timeout: Duration,
     /// How long a program may take to end.
     grace: Duration,
@@ -181,9 +175,7 @@ impl CommandScorer {
         folder: impl Into<PathBuf>,
     ) -> Self {
         Self {
-            argv: argv.into_iter().map(Into::into).collect(),
-            folder: folder.into(),
-            environment: Environment::of_process(),
+            program: Program::new(argv, folder),
             timeout: TIMEOUT,
             grace: GRACE,
             needs_target: true,
@@ -192,29 +184,7 @@ impl CommandScorer {
         }
     }
 
-    /// Passes further variables, by name.
-    #[must_use]
-    pub fn env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        let names = names.into_iter().map(Into::into);
-        self.environment.named.extend(names);
-        self
-    }
-
-    /// Passes further variables, by name, whose values are no secrets: they stay in records, as those given to
-    /// [`CommandScorer::env`] do not. A name may be given to both.
-    #[must_use]
-    pub fn plain_env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.environment.name_plain(names);
-        self
-    }
-
-    /// Values, such as those of a `.env` file, for names given to [`CommandScorer::env`] that the process
-    /// environment lacks.
-    #[must_use]
-    pub fn vars(mut self, vars: BTreeMap<String, String>) -> Self {
-        self.environment.fallback = vars;
-        self
-    }
+    passes_variables!();
 
     /// How long a reply may take; by default a minute.
     #[must_use]
@@ -240,12 +210,7 @@ impl CommandScorer {
     /// Whether the program is there.
     fn check(&self) -> Result<()> {
         let folder = self.absolute_folder()?;
-        let launch = Launch {
-            args: &self.argv,
-            cwd: &folder,
-            folder: &folder,
-            env: self.environment.vars(),
-        };
+        let launch = self.program.launch(&folder, &folder);
         launch.check().map(drop).map_err(|reason| {
             let (message, hint) = match reason.message.split_once("; hint: ") {
                 Some((message, hint)) => (message, Some(hint)),
@@ -261,13 +226,16 @@ impl CommandScorer {
 
     fn absolute_folder(&self) -> Result<PathBuf> {
         // The empty path is the current folder, too.
-        crate::system::file::absolute(&Path::new(".").join(&self.folder))
+        crate::system::file::absolute(&Path::new(".").join(&self.program.folder))
     }
 
     /// Starts a process; waits for room, unless the run stops.
     fn start(&self, stops: &dyn Fn() -> bool) -> Result<WorkerProcess> {
         let folder = self.absolute_folder()?;
-        let start = || WorkerProcess::start(&self.argv, &folder, self.environment.vars());
+        let Program {
+            argv, environment, ..
+        } = &self.program;
+        let start = || WorkerProcess::start(argv, &folder, environment.vars());
         let started = when_there_is_room(start, stops);
         let started = started.map(|worker| worker.grace(self.grace));
         started.map_err(|reason| Error::infrastructure(reason.message))
@@ -330,14 +298,14 @@ impl CommandScorer {
 
     /// Why there is no verdict, without secrets.
     fn error(&self, fault: &str, stderr: Option<String>) -> Error {
-        let program = beginning(self.argv.join(" ").as_bytes(), EXCERPT_BYTES);
+        let program = beginning(self.program.argv.join(" ").as_bytes(), EXCERPT_BYTES);
         let mut message = format!("`{program}` {fault}");
         if let Some(stderr) = stderr.filter(|text| !text.trim().is_empty()) {
             message += "; stderr ends with `";
             message += &ending(&stderr, STDERR_BYTES);
             message += "`";
         }
-        message += &self.environment.advice("scorer");
+        message += &self.program.environment.advice("scorer");
         let redactor = Redactor::new(&[], &self.secrets()).unwrap_or_default();
         Error::infrastructure(redactor.text(&message, &mut 0))
     }
@@ -345,19 +313,10 @@ impl CommandScorer {
     /// The arguments that name scripts, with the hashes of these.
     fn scripts(&self) -> Map<String, Value> {
         let script = |argument: &String| {
-            let path = self.folder.join(argument);
-            let size = path
-                .metadata()
-                .ok()
-                .filter(std::fs::Metadata::is_file)?
-                .len();
-            let text = (size <= SCRIPT_BYTES).then(|| std::fs::read_to_string(&path));
-            // A compiled program is another one on another machine.
-            let text = text?.ok().filter(|text| !text.contains('\0'))?;
-            let hash = Hasher::default().part(text).short();
+            let hash = script_hash(&self.program.folder.join(argument))?;
             Some((argument.clone(), hash.into()))
         };
-        self.argv.iter().filter_map(script).collect()
+        self.program.argv.iter().filter_map(script).collect()
     }
 }
 
@@ -418,27 +377,20 @@ impl Scorer for CommandScorer {
     }
 
     fn fingerprint(&self) -> String {
-        let Self {
-            argv,
-            environment,
-            needs_target,
-            ..
-        } = self;
-        let options = json!([argv, environment.named, needs_target, self.scripts()]);
+        let named = &self.program.environment.named;
+        let options = json!([self.program.argv, named, self.needs_target, self.scripts()]);
         format!("command {options}")
     }
 
     fn secrets(&self) -> Vec<String> {
-        let mut values = self.environment.secret_values();
-        values.extend(keys_of_command(&self.argv));
-        values
+        self.program.secret_values()
     }
 
     fn secret_variables(&self) -> Vec<(String, String)> {
-        self.environment.secrets()
+        self.program.environment.secrets()
     }
 
     fn unset_variables(&self) -> Vec<String> {
-        self.environment.unset()
+        self.program.environment.unset()
     }
 }

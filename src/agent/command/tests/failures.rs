@@ -65,7 +65,7 @@ fn failures_name_the_keys_that_were_not_passed() {
     let project = Project::new();
     let mut command = project.sh("exit 1").env(["GONE"]);
     let key = ("OPENAI_API_KEY".into(), "sk-1".into());
-    command.environment.ambient.extend([key]);
+    command.program.environment.ambient.extend([key]);
     check_error(
         command.answer(&project.task("")),
         FailureKind::Exited,

@@ -87,7 +87,7 @@ fn the_environment_is_exact() {
         ("OTHER_API_KEY", "no"),
     ];
     let more = more.map(|(name, value)| (name.into(), value.into()));
-    command.environment.ambient.extend(more);
+    command.program.environment.ambient.extend(more);
 
     let text = command.answer(&project.task("")).unwrap().text.unwrap();
     let mut lines: Vec<&str> = text.lines().collect();
@@ -142,7 +142,11 @@ fn a_bare_name_is_found_in_the_allowed_path() {
     project.file("second/agent", "#!/bin/sh\necho right", 0o755);
     let mut command = project.command(&["agent"]);
     let path = std::env::join_paths([project.path("first"), project.path("second")]).unwrap();
-    command.environment.ambient.insert("PATH".into(), path);
+    command
+        .program
+        .environment
+        .ambient
+        .insert("PATH".into(), path);
     assert_eq!(command.answer(&project.task("")), Ok("right".into()));
 }
 

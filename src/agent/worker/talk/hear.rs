@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 use super::{End, Talk};
 use crate::agent::command::reply;
 use crate::agent::figures::ToldFigures;
-use crate::agent::worker::failure::error;
 use crate::agent::worker::fallen::timed_out;
 use crate::agent::worker::message::{self, Message, PROTOCOL};
 use crate::agent::worker::request::{Open, WorkerRefusal};
@@ -28,8 +27,7 @@ impl Talk<'_> {
         }
         let message = message::read(line).map_err(|reason| {
             let printed = beginning(line, EXCERPT_BYTES);
-            End::Faulty(error(
-                FailureKind::BadOutput,
+            End::Faulty(AgentError::of(FailureKind::BadOutput,
                 format!(
                     "printed `{printed}` to stdout, {reason}; hint: stdout is for answers, print all else to stderr"
                 ),
@@ -86,7 +84,7 @@ impl Talk<'_> {
                 beginning(id.as_bytes(), EXCERPT_BYTES)
             );
             // The one that the process has now may well be innocent.
-            return Err(End::Stray(error(FailureKind::BadOutput, message)));
+            return Err(End::Stray(AgentError::of(FailureKind::BadOutput, message)));
         };
         let open = self.open.swap_remove(place);
         self.has_answered = true;
@@ -99,7 +97,7 @@ impl Talk<'_> {
         }
         let bad = |reason: String| {
             let printed = beginning(line, EXCERPT_BYTES);
-            error(
+            AgentError::of(
                 FailureKind::BadOutput,
                 format!("{reason}; the line begins with `{printed}`"),
             )
@@ -132,7 +130,7 @@ impl Talk<'_> {
             self.setup.max_output_bytes,
             beginning(begins, EXCERPT_BYTES)
         );
-        error(FailureKind::OutputTooLarge, message)
+        AgentError::of(FailureKind::OutputTooLarge, message)
     }
 
     fn with_stderr(&self, failure: AgentError, open: &Open) -> AgentError {

@@ -2,6 +2,7 @@
 
 mod options;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::time::Instant;
@@ -42,7 +43,7 @@ impl Project {
             "PATH".into(),
             OsString::from("/usr/local/bin:/usr/bin:/bin"),
         );
-        command.environment.ambient = BTreeMap::from([path]);
+        command.program.environment.ambient = BTreeMap::from([path]);
         command
     }
 
@@ -377,7 +378,7 @@ fn the_environment_is_a_list_and_secrets_are_blanked() {
     let mut scorer = project.sh(script).env(["MY_KEY", "MY_FLAG"]);
     let vars = [("MY_FLAG", "1"), ("LD_PRELOAD", ""), ("OTHER", "no")];
     let vars = vars.map(|(name, value)| (name.into(), value.into()));
-    scorer.environment.ambient.extend(vars);
+    scorer.program.environment.ambient.extend(vars);
     let scorer = scorer.vars(BTreeMap::from([(
         "MY_KEY".into(),
         "from-the-file-1".into(),
@@ -411,7 +412,7 @@ fn the_environment_is_a_list_and_secrets_are_blanked() {
 
     let mut scorer = project.sh("exit 1").env(["GONE"]);
     let key = ("OPENAI_API_KEY".into(), "sk-1".into());
-    scorer.environment.ambient.extend([key]);
+    scorer.program.environment.ambient.extend([key]);
     let error = judge(&scorer, "a").unwrap_err();
     let expect = "; set neither in the environment nor in `.env`: `GONE`; not passed to the scorer: \
         `OPENAI_API_KEY`; hint: add `env: [OPENAI_API_KEY]` to `scorer`";

@@ -49,14 +49,17 @@ fn scripts(command: Option<&Value>, folder: &Path) -> Map<String, Value> {
     let words = command.and_then(Value::as_array).into_iter().flatten();
     let script = |word: &Value| {
         let word = word.as_str()?;
-        let path = folder.join(word);
-        let about = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
-        let text = (about.len() <= SCRIPT_BYTES).then(|| std::fs::read_to_string(&path));
-        let text = text?.ok().filter(|text| !text.contains('\0'))?;
-        let hash = Hasher::default().part(text).short();
-        Some((word.to_owned(), Value::from(hash)))
+        Some((word.to_owned(), script_hash(&folder.join(word))?.into()))
     };
     words.filter_map(script).collect()
+}
+
+/// The hash of a script; `None` of what is none.
+pub(in crate::scorer::ask) fn script_hash(path: &Path) -> Option<String> {
+    let about = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    let text = (about.len() <= SCRIPT_BYTES).then(|| std::fs::read_to_string(path));
+    let text = text?.ok().filter(|text| !text.contains('\0'))?;
+    Some(Hasher::default().part(text).short())
 }
 
 #[cfg(test)]

@@ -1,0 +1,163 @@
+//! `Program`: what agents and scorers that are programs have in common.
+//!
+//! A program has its arguments, the folder that it belongs to and the variables that it gets; an agent may also be
+//! confined. The macros write the methods that are the same for each of them.
+
+use std::path::{Path, PathBuf};
+
+use crate::data::{AgentError, FailureKind};
+use crate::error::Result;
+use crate::system::process::environment::Environment;
+use crate::system::process::launch::{DESCRIPTORS, Launch, NotStarted};
+use crate::system::sandbox::{Sandbox, Ulimits};
+use crate::system::shortage::check_limits;
+use crate::text::redact::literal::keys_of_command;
+
+/// A program as a spec or Rust names it.
+#[derive(Clone)]
+pub(crate) struct Program {
+    /// The program and its arguments.
+    pub(crate) argv: Vec<String>,
+    /// The folder that it belongs to, as it was given.
+    pub(crate) folder: PathBuf,
+    pub(crate) environment: Environment,
+}
+
+impl Program {
+    /// The environment of this process is read now, once.
+    pub(crate) fn new(
+        argv: impl IntoIterator<Item = impl Into<String>>,
+        folder: impl Into<PathBuf>,
+    ) -> Self {
+        Self {
+            argv: argv.into_iter().map(Into::into).collect(),
+            folder: folder.into(),
+            environment: Environment::of_process(),
+        }
+    }
+
+    /// How it is started, in a working folder.
+    pub(crate) fn launch<'a>(&'a self, cwd: &'a Path, folder: &'a Path) -> Launch<'a> {
+        Launch {
+            args: &self.argv,
+            cwd,
+            folder,
+            env: self.environment.vars(),
+        }
+    }
+
+    /// Values that must not reach a record: of variables, and keys among the arguments.
+    pub(crate) fn secret_values(&self) -> Vec<String> {
+        let mut values = self.environment.secret_values();
+        values.extend(keys_of_command(&self.argv));
+        values
+    }
+
+    /// A failure with the advice on variables that may be the reason.
+    pub(super) fn advised(&self, mut failure: AgentError) -> AgentError {
+        // An interrupted run is nobody's mistake, so there is nothing to advise.
+        if failure.kind != FailureKind::Cancelled {
+            failure.message.push_str(&self.environment.advice("agent"));
+        }
+        failure
+    }
+}
+
+/// What confines the processes of an agent.
+#[derive(Clone, Default)]
+pub(super) struct Confinement {
+    pub(super) sandbox: Option<Sandbox>,
+    pub(super) ulimits: Ulimits,
+}
+
+impl Confinement {
+    pub(super) fn is_none(&self) -> bool {
+        self.sandbox.is_none() && self.ulimits.is_empty()
+    }
+
+    /// Whether a program can be started and confined here.
+    pub(super) fn check(&self) -> Result<()> {
+        check_limits(DESCRIPTORS)?;
+        self.ulimits.check()?;
+        self.sandbox.as_ref().map_or(Ok(()), Sandbox::check)
+    }
+}
+
+/// Why a program was not started.
+pub(super) fn not_started(reason: NotStarted) -> AgentError {
+    let kind = if reason.not_found {
+        FailureKind::NotFound
+    } else if reason.is_shortage {
+        FailureKind::Shortage
+    } else {
+        FailureKind::NotStarted
+    };
+    AgentError::of(kind, reason.message)
+}
+
+/// The methods by which Rust says which variables the `program` of a type gets.
+macro_rules! passes_variables {
+    () => {
+        /// Passes further variables, by name.
+        #[must_use]
+        pub fn env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+            let names = names.into_iter().map(Into::into);
+            self.program.environment.named.extend(names);
+            self
+        }
+
+        /// Passes further variables, by name, whose values are no secrets: they stay in records, as those given to
+        /// [`env`](Self::env) do not. A name may be given to both.
+        #[must_use]
+        pub fn plain_env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+            self.program.environment.name_plain(names);
+            self
+        }
+
+        /// Values, such as those of a `.env` file, for names given to [`env`](Self::env) that the process environment
+        /// lacks.
+        #[must_use]
+        pub fn vars(mut self, vars: std::collections::BTreeMap<String, String>) -> Self {
+            self.program.environment.fallback = vars;
+            self
+        }
+    };
+}
+
+/// The methods of an agent that has a `program` and a `confinement`.
+macro_rules! forward_program {
+    ($self:ident) => {
+        fn secrets(&$self) -> Vec<String> {
+            $self.program.secret_values()
+        }
+
+        fn secret_variables(&$self) -> Vec<(String, String)> {
+            $self.program.environment.secrets()
+        }
+
+        fn unset_variables(&$self) -> Vec<String> {
+            $self.program.environment.unset()
+        }
+
+        fn keeps_deadline(&$self) -> bool {
+            true
+        }
+
+        fn notices(&$self) -> Vec<String> {
+            let sandbox = $self.confinement.sandbox.as_ref();
+            sandbox.map_or_else(Vec::new, Sandbox::notices)
+        }
+
+        fn sandbox_reads(&$self) -> Vec<PathBuf> {
+            let sandbox = $self.confinement.sandbox.as_ref();
+            sandbox.map_or_else(Vec::new, |sandbox| sandbox.reads(&$self.program.folder))
+        }
+
+        fn sandbox(&$self) -> Option<&'static str> {
+            Some($self.confinement.sandbox.as_ref()?.used().ok()?.name())
+        }
+    };
+}
+
+pub(super) use forward_program;
+pub(crate) use passes_variables;
