@@ -31,6 +31,7 @@ use ids::IdList;
 use join::{Joined, join};
 
 pub use section::document;
+pub(super) use sentences::ALPHA;
 
 /// Runs side by side, each with all that come after it.
 #[derive(Debug)]

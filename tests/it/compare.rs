@@ -145,15 +145,16 @@ fn people_are_told_what_the_interval_says_and_who_flipped() {
     let text = project.run("compare before after").exits(0).out;
     for told in [
         "A: before of e, ",
-        "B is worse than A by the interval alone: -33.3 points (95 % interval -60.9 to -1.0) over 12 samples\n",
+        "e: B is worse than A by the interval alone\n",
+        "B less A: -33.3 points (95 % interval -60.9 to -1.0) over 12 samples\n",
         "the interval is approximate: the exact test does not tell the two apart at 0.05\n",
         "of these 50.0 % are correct in A and 16.7 % in B; 4 became wrong, 0 became correct",
         "p = 0.062 that an agent that did not change does so badly or worse, as in `no_regression`; 0.12 in either",
-        "\n  level  pairs",
-        "\n  scorer  pairs",
+        "\n  level: 1 ",
+        "\n  scorer: exact ",
         "latency p95",
-        "became wrong, 4: q000, q002, q004, q006\n",
-        "    asked:  What is 0?\n    truth:  000\n    A:      000  (correct)\n    B:      99  (wrong, mismatch)\n",
+        "\nBecame wrong: 4\n",
+        "  `q000`\n    asked  What is 0?\n    truth  000\n    A      000  (correct)\n    B      99  (wrong, mismatch)\n",
     ] {
         assert!(text.contains(told), "`{told}` is not in:\n{text}");
     }
@@ -168,7 +169,8 @@ fn people_are_told_what_the_interval_says_and_who_flipped() {
     project
         .run("compare before third")
         .exits(0)
-        .says("A and B are not told apart: +8.3 points (95 % interval ")
+        .says("A and B are not told apart\n")
+        .says("B less A: +8.3 points (95 % interval ")
         .says("with 12 samples a drop of ");
     // The other way round it is a gain.
     let back = compared(&project, "after before");
@@ -185,13 +187,15 @@ fn a_loss_that_the_interval_sees_is_one() {
     project
         .run("compare before after")
         .exits(0)
-        .says("B is worse than A: -50.0 points")
+        .says("B is worse than A\n")
+        .says("B less A: -50.0 points")
         .says("; 12 became wrong, 0 became correct")
         .says_nothing_of("seen with 80 % power");
     project
         .run("compare after before")
         .exits(0)
-        .says("B is better than A: +50.0 points");
+        .says("B is better than A\n")
+        .says("B less A: +50.0 points");
 }
 
 #[test]
@@ -268,10 +272,10 @@ fn what_cannot_be_paired_is_named() {
     project
         .run("compare before after")
         .exits(0)
-        .says("only in A, 1: q001")
-        .says("only in B, 1: q900")
-        .says("with another question, file or ground truth, 1: q000")
-        .says("without a verdict in one of the two, 1: q002");
+        .says("only in A: 1\n    `q001`\n")
+        .says("only in B: 1\n    `q900`\n")
+        .says("with another question, file or ground truth: 1\n    `q000`\n")
+        .says("without a verdict in one of the two: 1\n    `q002`\n");
     // Of more runs the table says how many.
     run_with(&project, &[], "--run-id third");
     project
@@ -423,7 +427,7 @@ fn what_is_shown_commands_nothing() {
     let other = "agent={ type: command, command: [echo, '::error::no'] }";
     project.run_of(&["run", "eval.yaml", "--run-id", "after", "--set", other]);
     let out = project.run("compare before after").exits(0).out;
-    assert!(out.contains("became wrong, 1: "), "{out}");
+    assert!(out.contains("Became wrong: 1\n"), "{out}");
     assert!(out.contains("\\u{1b}[31m\\u{202e}b"), "{out}");
     assert!(!out.contains(['\u{1b}', '\u{202e}']), "{out}");
     assert!(

@@ -105,7 +105,7 @@ fn means_of_scorers_are_compared() {
     project
         .run("compare before after")
         .exits(0)
-        .says("\n  mean of ")
+        .says("\nMeans of what scorers give\n  mean of ")
         .says("fuzzy similarity");
 }
 
@@ -134,17 +134,19 @@ fn a_page_has_prompts_and_answers_beside_each_other() {
         &whole,
         &[
             "<title>e: A and B are not told apart</title>",
-            "<li><strong>A</strong>: <code>before</code> of e, ",
-            "<div class=\"box inconclusive\">\n<p><strong>A and B are not told apart: -25.0 points",
+            "<h1>e: A and B are not told apart</h1>\n",
+            "<li><strong>A</strong>: before of e, ",
+            "<div class=\"box inconclusive\">\n<p><strong>B less A: -25.0 points",
             "4 became wrong, 1 became correct",
-            "<caption>By level</caption>",
-            "<caption>By scorer</caption>",
+            "<th scope=\"row\">level: 1</th>",
+            "<th scope=\"row\">scorer: gaia</th>",
             "<th scope=\"row\">fuzzy similarity</th>",
             "<th scope=\"row\">latency p95</th>",
             "<h2>Became wrong: 4</h2>\n<details open><summary><code>q000</code>",
-            "<h3>Question</h3>\n<pre>What is 0?</pre>\n<h3>Expected</h3>\n<pre>000</pre>\n<div class=\"sides\">\n\
-             <div><h3>A <span class=\"good\">correct</span></h3>\n<pre>000</pre></div>\n\
-             <div><h3>B <span class=\"bad\">wrong</span>",
+            "<p><span class=\"soft\">question</span></p>\n<pre>What is 0?</pre>\n\
+             <p><span class=\"soft\">expected</span></p>\n<pre>000</pre>\n<div class=\"sides\">\n\
+             <div>\n<p><strong>A </strong><span class=\"good\">correct</span></p>\n<pre>000</pre>\n</div>\n\
+             <div>\n<p><strong>B </strong><span class=\"bad\">wrong</span>, mismatch</p>",
             "<h2>Became correct: 1</h2>",
         ],
     );
@@ -160,7 +162,7 @@ fn a_page_has_prompts_and_answers_beside_each_other() {
         &few,
         &["<details><summary>All by name</summary>\n<p><code>q000</code>, <code>q002</code>"],
     );
-    assert_eq!(few.matches("<h3>Question</h3>").count(), 2);
+    assert_eq!(few.matches(">question</span>").count(), 2);
     project
         .run("compare before after --html page.html --json")
         .exits(2);
@@ -172,14 +174,14 @@ fn a_page_has_prompts_and_answers_beside_each_other() {
         &page(&project, "before asked"),
         &[
             "<p class=\"warn\">the prompt is another one",
-            "<pre>What is 0?</pre>\n<pre>000</pre>",
-            "<p class=\"soft\">asked as</p>\n<pre>Think: What is 0?</pre>\n<pre>99</pre>",
+            "<pre>What is 0?</pre>\n<pre>000</pre>\n</div>",
+            "<p><span class=\"soft\">asked as</span></p>\n<pre>Think: What is 0?</pre>\n<pre>99</pre>",
         ],
     );
     project
         .run("compare before asked")
         .exits(0)
-        .says("    B was asked: Think: What is 0?\n");
+        .says("    B asked  Think: What is 0?\n");
 }
 
 #[test]
@@ -239,7 +241,7 @@ fn a_page_shows_nothing_of_a_masked_eval_and_runs_nothing_that_an_agent_said() {
             "&lt;b&gt;q",
         ],
     );
-    for not in ["alert", "img src", "Question"] {
+    for not in ["alert", "img src", ">question<"] {
         assert!(!hidden.contains(not), "`{not}` is in:\n{hidden}");
     }
     has(

@@ -7,7 +7,12 @@ use super::ids::IdList;
 use super::sentences::{ALPHA, contradictions, difference_cells, sentences, verdict, word_of_pair};
 use super::texts::{FlipAnswer, FlipTexts};
 use super::{ComparedRun, ComparedRuns, RunPair};
+<<<<<<< ours
 use crate::figure::{Interval, P, Seconds, Share, Usd, ci95, or_dash};
+=======
+use crate::figure::{Interval, P, Seconds, Share, Usd, ci95, counted, or_dash};
+use crate::report::accuracy;
+>>>>>>> theirs
 use crate::report::document::{
     Block, Chart, Document, Fold, IntervalRow, IntervalScale, Intervals, Line, ScatterPoint, Table,
     Tone, list,
@@ -146,10 +151,11 @@ fn differences(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
     let rows = rows.into_iter().map(|(name, it)| {
         let p = it.p_two_sided.map(|p| format!(", {}", P(p)));
         let [a, b] = [it.accuracy_a, it.accuracy_b].map(|share| or_dash(share.map(Share)));
-        let note = format!("{} pairs, {a} to {b}{}", it.n, p.unwrap_or_default());
+        let pairs = counted(it.n, "pair");
+        let note = format!("{pairs}, {a} to {b}{}", p.unwrap_or_default());
         difference(name, it, note)
     });
-    let heads = ["", ci95!("B less A in points, "), "of"];
+    let heads = ["", ci95!("B less A in points, "), "of, p (two-sided)"];
     let mut blocks = vec![
         Block::section("Difference"),
         intervals("B less A", heads, rows.collect()),
@@ -370,8 +376,8 @@ fn several(runs: &[&ComparedRun], pairs: &[RunPair], detail: Detail) -> Vec<Bloc
         let p = |p: Option<f64>| or_dash(p.map(|p| P(p).cell()));
         let figures = &pair.comparison.whole;
         let note = format!(
-            "{} pairs, p {}, Holm {}: {}",
-            figures.n,
+            "{}, p {}, Holm {}: {}",
+            counted(figures.n, "pair"),
             p(figures.p_two_sided),
             p(pair.p_holm),
             word_of_pair(pair)

@@ -6,7 +6,7 @@ use crate::verdict::check::{ComparedVerdict, PairedFigures};
 use crate::verdict::compare::RunsComparison;
 
 /// Below which p two runs are told apart.
-pub(super) const ALPHA: f64 = 0.05;
+pub(in crate::report) const ALPHA: f64 = 0.05;
 
 /// `B is worse than A`
 pub(super) fn verdict([a, b]: [&ComparedRun; 2], compared: &RunsComparison) -> String {
