@@ -112,7 +112,3 @@ fn without_samples(
     };
     html::page(&title, &documents, out).map_err(|error| unwritten(&error))
 }
-
-pub(crate) fn draw(chart: super::document::Chart, out: &mut dyn Write) -> io::Result<()> {
-    html::blocks(&[Block::Chart(chart)], 1, out)
-}

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 pub use section::document;
 
-use super::compare::{RunPair, compare, letter};
+use super::compare::{ALPHA, RunPair, compare, letter};
 use super::reported::{MaskedTexts, ReportedRun};
 use crate::data::Variant;
 use crate::error::Result;
@@ -21,9 +21,6 @@ use crate::store::{Manifest, RunDir, RunStatus};
 use crate::text::clean;
 use crate::verdict::check::ComparedVerdict;
 use crate::verdict::summary::Summary;
-
-/// Below which p, adjusted over all pairs, two runs are told apart.
-pub const ALPHA: f64 = 0.05;
 
 /// The runs of a spec's variants, the best first.
 #[derive(Clone, Debug, PartialEq, Serialize)]

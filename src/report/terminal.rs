@@ -5,8 +5,6 @@ mod next;
 pub mod overview;
 #[cfg(feature = "command")]
 pub mod runs;
-#[cfg(feature = "command")]
-pub mod trend;
 pub mod troubles;
 
 use std::io::{self, Write};

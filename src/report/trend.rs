@@ -1,15 +1,15 @@
 //! Where evals go: the trend of each, as a table on a terminal, as JSON and as a page.
 
+mod charts;
 mod json;
-pub mod page;
-mod words;
+mod section;
 
 use jiff::Timestamp;
 
 pub use json::TrendsJson;
-pub(crate) use words::{alert, delta, mark, measured};
+pub use section::document;
 
-use crate::data::history::History;
+use crate::data::history::{History, HistoryLine};
 use crate::system::clock::timestamp;
 use crate::system::project::shown;
 use crate::verdict::alert::{AlertJudge, AlertResult, Alerts};
@@ -64,48 +64,14 @@ impl<'a> EvalTrend<'a> {
         let older = &self.trend.entries[..self.first];
         older.iter().filter(|entry| entry.is_run()).count()
     }
-
-    /// `40 runs since 2026-10-14, 2 baselines accepted`
-    pub(crate) fn headline(&self) -> String {
-        let runs = self.trend.runs();
-        let accepted = self.trend.entries.len() - runs;
-        let runs = match runs {
-            1 => "1 run".to_owned(),
-            runs => format!("{runs} runs"),
-        };
-        let first = self.trend.entries.first();
-        let since = first.map_or_else(String::new, |first| {
-            format!(" since {}", day(first.of.time))
-        });
-        let accepted = match accepted {
-            0 => String::new(),
-            1 => ", 1 baseline accepted".to_owned(),
-            accepted => format!(", {accepted} baselines accepted"),
-        };
-        format!("{runs}{since}{accepted}")
-    }
-
-    /// A sentence for each place at which the accuracy changed its level, the newest last.
-    pub(crate) fn changes(&self) -> Vec<String> {
-        let entries = self.trend.entries.iter();
-        let told = entries.flat_map(|entry| {
-            let marks = entry.marks.iter();
-            marks.filter_map(move |mark| words::change(entry, mark))
-        });
-        told.collect()
-    }
 }
 
 /// `2026-11-23 07:51`
-pub(crate) fn minute(time: Timestamp) -> String {
+fn minute(time: Timestamp) -> String {
     time.strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-fn day(time: Timestamp) -> String {
-    time.strftime("%Y-%m-%d").to_string()
-}
-
-/// The first letters of a commit.
-pub(crate) fn short_commit(commit: Option<&str>) -> String {
-    commit.map_or_else(String::new, |commit| commit.chars().take(7).collect())
+/// The first letters of the commit of a run.
+fn short_commit(run: &HistoryLine) -> Option<String> {
+    Some(run.commit.as_ref()?.chars().take(7).collect())
 }

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::history::History;
-use evaltest::engine::report::terminal::trend::write;
-use evaltest::engine::report::trend::{EvalTrend, TrendsJson, page};
+use evaltest::engine::report::render::{html, terminal};
+use evaltest::engine::report::section::Detail;
+use evaltest::engine::report::trend::{EvalTrend, TrendsJson, document};
 use evaltest::engine::system::project::shown;
 use evaltest::engine::text::clean;
 use evaltest::{Error, Exit, Result};
@@ -84,7 +85,13 @@ pub(crate) fn run(args: &TrendArgs) -> Result<Exit> {
     if args.json {
         console::print_long_json(&TrendsJson(&trends))?;
     } else if let Some(file) = &args.html {
-        to_file(file, |out| page::write(&trends, out))?;
+        let title = match &*trends {
+            [trend] => format!("Trend of {}", trend.eval),
+            trends => format!("Trends of {} evals", trends.len()),
+        };
+        let trends = trends.iter().map(|trend| document(trend, Detail::Full));
+        let trends: Vec<_> = trends.collect();
+        to_file(file, |out| html::page(&title, &trends, out))?;
         console::print(|out| writeln!(out, "{}", clean(&shown(file))))?;
     } else {
         console::print(|out| {
@@ -92,7 +99,8 @@ pub(crate) fn run(args: &TrendArgs) -> Result<Exit> {
                 if place > 0 {
                     writeln!(out)?;
                 }
-                write(trend, colour::paint(), out)?;
+                let trend = document(trend, Detail::Brief);
+                terminal::document(&trend, colour::paint(), out)?;
             }
             Ok(())
         })?;

@@ -7,12 +7,7 @@ use super::ids::IdList;
 use super::sentences::{ALPHA, contradictions, difference_cells, sentences, verdict, word_of_pair};
 use super::texts::{FlipAnswer, FlipTexts};
 use super::{ComparedRun, ComparedRuns, RunPair};
-<<<<<<< ours
-use crate::figure::{Interval, P, Seconds, Share, Usd, ci95, or_dash};
-=======
 use crate::figure::{Interval, P, Seconds, Share, Usd, ci95, counted, or_dash};
-use crate::report::accuracy;
->>>>>>> theirs
 use crate::report::document::{
     Block, Chart, Document, Fold, IntervalRow, IntervalScale, Intervals, Line, ScatterPoint, Table,
     Tone, list,

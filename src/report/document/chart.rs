@@ -134,7 +134,7 @@ pub struct SeriesChart {
     /// What it shows.
     pub caption: String,
     /// The same for who cannot see it.
-    pub told: String,
+    pub alt: String,
     /// Its size: a class of the style.
     pub size: &'static str,
     /// How many runs there are, from left to right.
@@ -167,8 +167,8 @@ pub struct SeriesPoint {
     pub value: f64,
     /// How high it may be.
     pub interval: Option<[f64; 2]>,
-    /// What is said of it.
-    pub told: String,
+    /// What it is, in words.
+    pub label: String,
 }
 
 /// Where something changed.

@@ -1,7 +1,8 @@
 //! What a ranking says.
 
-use super::{ALPHA, RankedRun, Ranking};
+use super::{RankedRun, Ranking};
 use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95, or_dash};
+use crate::report::compare::ALPHA;
 use crate::report::document::{Document, Table};
 use crate::report::section::accuracy;
 

@@ -59,7 +59,7 @@ impl SeriesChart {
             "<figure><figcaption>{}</figcaption><svg class=\"plot series {}\" role=\"img\" aria-label=\"{}\">",
             text(&self.caption),
             self.size,
-            text(&self.told),
+            text(&self.alt),
         )?;
         for (value, _) in &self.scale {
             let y = place(self.height(*value));
@@ -79,7 +79,7 @@ impl SeriesChart {
                     line.class,
                     place(self.at(point.run)),
                     place(self.height(point.value)),
-                    text(&point.told),
+                    text(&point.label),
                 )?;
             }
         }
@@ -197,7 +197,7 @@ mod tests {
             run,
             value,
             interval: Some([0.0, 1.0]),
-            told: "<run>".to_owned(),
+            label: "<run>".to_owned(),
         };
         let chart = SeriesChart {
             caption: "Accuracy".to_owned(),

@@ -2,21 +2,21 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use std::io::{self, Write};
 
+use super::section::accuracy_cell;
+use super::{EvalTrend, minute, short_commit};
 use crate::figure::{Share, ci95};
-use crate::report::document::{Chart, SeriesChart, SeriesLine, SeriesMark, SeriesPoint};
-use crate::report::html::draw;
+use crate::report::document::{
+    Block, Chart, Line, SeriesChart, SeriesLine, SeriesMark, SeriesPoint, Tone,
+};
 use crate::report::render::html::chart::{short, steps};
-use crate::report::render::html::escape::text;
-use crate::report::trend::{EvalTrend, measured, minute, short_commit};
 use crate::verdict::trend::{TrendEntry, TrendMark};
 
 /// Values of slices that are drawn.
 const MOST_SLICES: usize = 24;
 
-/// Writes the pictures of each tier.
-pub(super) fn write(eval: &EvalTrend<'_>, heading: &str, out: &mut dyn Write) -> io::Result<()> {
+/// The pictures of each tier.
+pub(super) fn charts(eval: &EvalTrend<'_>) -> Vec<Block> {
     let entries = eval.entries();
     // The largest tier first, as it says the most.
     let mut tiers: Vec<(u64, Option<&str>)> = Vec::new();
@@ -28,20 +28,18 @@ pub(super) fn write(eval: &EvalTrend<'_>, heading: &str, out: &mut dyn Write) ->
         }
     }
     tiers.sort_by_key(|(samples, _)| Reverse(*samples));
+    let mut blocks = Vec::new();
     for (_, tier) in &tiers {
         if tiers.len() > 1 {
-            let name = tier.map_or_else(
-                || "The whole eval".to_owned(),
-                |tier| format!("Tier {tier}"),
-            );
-            writeln!(out, "<{heading}>{}</{heading}>", text(&name))?;
+            let whole = || "The whole eval".to_owned();
+            let name = tier.map_or_else(whole, |tier| format!("Tier {tier}"));
+            blocks.push(Block::section(name));
         }
-        let of = entries
-            .iter()
-            .filter(|entry| entry.of.tier.as_deref() == *tier);
-        TierCharts::of(of).write(out)?;
+        let entries = entries.iter();
+        let of = entries.filter(|entry| entry.of.tier.as_deref() == *tier);
+        blocks.extend(TierCharts::of(of).blocks());
     }
-    Ok(())
+    blocks
 }
 
 /// What is drawn of a tier.
@@ -93,25 +91,38 @@ impl<'a> TierCharts<'a> {
         }
     }
 
-    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.accuracy(out)?;
-        self.legend(out)?;
-        self.slices(out)?;
-        writeln!(out, "<div class=\"small\">")?;
+    fn blocks(&self) -> Vec<Block> {
+        let accuracy = self.chart(ci95!("Accuracy with its "), "tall", |entry| {
+            Some((entry.of.accuracy?, entry.of.accuracy_ci95))
+        });
+        let accuracy = accuracy.map(|chart| {
+            Block::Chart(Chart::Series(SeriesChart {
+                marks: self.marks.clone(),
+                ..chart.on_shares()
+            }))
+        });
+        let mut blocks =
+            vec![accuracy.unwrap_or_else(|| Block::paragraph("No run has an accuracy."))];
+        blocks.extend(self.legend());
+        blocks.extend(self.slices());
         let errors = self.chart("Share of errors", "", |entry| {
             Some((entry.of.error_rate?, None))
         });
-        self.amount(errors, |share| Share(share).to_string(), out)?;
         let cost = self.chart("Cost of a run", "", |entry| {
             Some((entry.of.cost_usd?, None))
         });
-        self.amount(cost, |usd| format!("{} USD", short(usd)), out)?;
-        self.latency(out)?;
-        writeln!(out, "</div>")
+        let amounts = [
+            self.amount(errors, |share| Share(share).to_string()),
+            self.amount(cost, |usd| format!("{} USD", short(usd))),
+            self.amount(self.latency(), |s| format!("{} s", short(s))),
+        ];
+        let amounts = amounts.into_iter().flatten().collect();
+        blocks.push(Block::Chart(Chart::Small(amounts)));
+        blocks
     }
 
     /// What the letters mean that are there.
-    fn legend(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn legend(&self) -> Option<Block> {
         let known = [
             ("B", "baseline accepted"),
             ("A", "agent changed"),
@@ -123,35 +134,20 @@ impl<'a> TierCharts<'a> {
             ("▼", "the level fell"),
             ("▲", "the level rose"),
         ];
-        let is_there = |letter: &str| self.marks.iter().any(|mark| mark.letter.contains(letter));
-        let there = known.iter().filter(|(letter, _)| is_there(letter));
-        let there: Vec<_> = there
-            .map(|(letter, what)| format!("<b>{letter}</b> {what}"))
-            .collect();
-        if there.is_empty() {
-            return Ok(());
+        let mut line = Line::default();
+        for (letter, what) in known {
+            if self.marks.iter().any(|mark| mark.letter.contains(letter)) {
+                let dot = if line.0.is_empty() { "" } else { " · " };
+                let what = format!(" {what}");
+                line = line.toned(Tone::Faint, dot).strong(letter);
+                line = line.toned(Tone::Faint, what);
+            }
         }
-        writeln!(out, "<p class=\"soft\">{}</p>", there.join(" · "))
-    }
-
-    fn accuracy(&self, out: &mut dyn Write) -> io::Result<()> {
-        let chart = self.chart(ci95!("Accuracy with its "), "tall", |entry| {
-            Some((entry.of.accuracy?, entry.of.accuracy_ci95))
-        });
-        let Some(chart) = chart else {
-            return writeln!(out, "<p>No run has an accuracy.</p>");
-        };
-        draw(
-            Chart::Series(SeriesChart {
-                marks: self.marks.clone(),
-                ..chart.on_shares()
-            }),
-            out,
-        )
+        (!line.0.is_empty()).then_some(Block::Paragraph(line))
     }
 
     /// Each value of each dimension by itself, on one scale.
-    fn slices(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn slices(&self) -> Vec<Block> {
         let of_run = |entry: &&'a TrendEntry<'a>| {
             let slices = entry.of.slices.iter();
             let names = slices.flat_map(|(dimension, values)| {
@@ -164,77 +160,61 @@ impl<'a> TierCharts<'a> {
         // Level 10 comes after level 9.
         let order = |value: &str| (value.parse::<i64>().unwrap_or(i64::MAX), value.to_owned());
         names.sort_by_key(|(dimension, value)| ((*dimension).to_owned(), order(value)));
-        if names.is_empty() {
-            return Ok(());
-        }
-        writeln!(out, "<div class=\"small\">")?;
-        for (dimension, value) in names.iter().take(MOST_SLICES) {
-            let caption = format!("{dimension}: {value}");
-            let chart = self.chart(&caption, "", |entry| {
+        let shown = names.iter().take(MOST_SLICES);
+        let charts = shown.filter_map(|(dimension, value)| {
+            let chart = self.chart(&format!("{dimension}: {value}"), "", |entry| {
                 let slice = entry.of.slices.get(*dimension)?.get(*value)?;
                 Some((slice.accuracy?, slice.accuracy_ci95))
-            });
-            if let Some(chart) = chart {
-                draw(
-                    Chart::Series(SeriesChart {
-                        marks: self.borders(),
-                        ..chart.on_all_shares()
-                    }),
-                    out,
-                )?;
-            }
+            })?;
+            let scale = [0.0, 0.5, 1.0].map(|share| (share, format!("{:.0} %", share * 100.0)));
+            Some(Chart::Series(SeriesChart {
+                marks: self.borders(),
+                scale: scale.into(),
+                ..chart
+            }))
+        });
+        let charts: Vec<_> = charts.collect();
+        let mut blocks = Vec::new();
+        if !charts.is_empty() {
+            blocks.push(Block::Chart(Chart::Small(charts)));
         }
-        writeln!(out, "</div>")?;
-        match names.len().saturating_sub(MOST_SLICES) {
-            0 => Ok(()),
-            more => writeln!(
-                out,
-                "<p class=\"soft\">And {more} more slices: <code>cargo evaltest trend --json</code></p>"
-            ),
+        if let more @ 1.. = names.len().saturating_sub(MOST_SLICES) {
+            let line = Line::from(format!("and {more} more slices: "));
+            blocks.push(Block::Paragraph(line.code("cargo evaltest trend --json")));
         }
+        blocks
     }
 
     /// The median, and what one answer in twenty is slower than.
-    fn latency(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn latency(&self) -> Option<SeriesChart> {
         let caption = "Latency: median, dashed p95";
-        let p50 = self.chart(caption, "", |entry| Some((entry.of.latency_s?.p50, None)));
-        let p95 = self.chart(caption, "", |entry| Some((entry.of.latency_s?.p95, None)));
-        let both = p50.zip(p95).map(|(p50, p95)| {
-            let slow = p95.lines.into_iter().map(|line| SeriesLine {
-                class: "second",
-                ..line
-            });
-            SeriesChart {
-                lines: slow.chain(p50.lines).collect(),
-                ..p50
-            }
+        let p50 = self.chart(caption, "", |entry| Some((entry.of.latency_s?.p50, None)))?;
+        let p95 = self.chart(caption, "", |entry| Some((entry.of.latency_s?.p95, None)))?;
+        let slow = p95.lines.into_iter().map(|line| SeriesLine {
+            class: "second",
+            ..line
         });
-        self.amount(both, |s| format!("{} s", short(s)), out)
+        Some(SeriesChart {
+            lines: slow.chain(p50.lines).collect(),
+            ..p50
+        })
     }
 
-    /// Writes figures that are not below 0, unless all of them are 0.
-    fn amount(
-        &self,
-        chart: Option<SeriesChart>,
-        shown: impl Fn(f64) -> String,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        let Some(chart) = chart else {
-            return Ok(());
-        };
+    /// Figures that are not below 0; nothing where all of them are 0.
+    fn amount(&self, chart: Option<SeriesChart>, shown: impl Fn(f64) -> String) -> Option<Chart> {
+        let chart = chart?;
         let most = chart.values().fold(0.0, f64::max);
         if most <= 0.0 {
-            return Ok(());
+            return None;
         }
         let newest = chart.values().last().map(&shown).unwrap_or_default();
         let scale = steps(most).into_iter().map(|end| (end, shown(end)));
-        let chart = SeriesChart {
+        Some(Chart::Series(SeriesChart {
             scale: scale.collect(),
-            told: format!("{}: {newest} in the newest run", chart.caption),
+            alt: format!("{}: {newest} in the newest run", chart.caption),
             marks: self.borders(),
             ..chart
-        };
-        draw(Chart::Series(chart), out)
+        }))
     }
 
     /// The marks without their letters.
@@ -264,7 +244,7 @@ impl<'a> TierCharts<'a> {
                 run,
                 value,
                 interval,
-                told: point_told(entry),
+                label: label(entry),
             };
             let goes_on = last == run.checked_sub(1).map(|before| (before, entry.line));
             match pieces.last_mut().filter(|_| goes_on && last.is_some()) {
@@ -273,7 +253,7 @@ impl<'a> TierCharts<'a> {
             }
             last = Some((run, entry.line));
         }
-        let newest = pieces.last()?.last()?.told.clone();
+        let newest = pieces.last()?.last()?.label.clone();
         let end = |entry: Option<&&TrendEntry<'_>>| {
             entry.map_or_else(String::new, |entry| {
                 let time = minute(entry.of.time);
@@ -282,7 +262,7 @@ impl<'a> TierCharts<'a> {
         };
         Some(SeriesChart {
             caption: caption.to_owned(),
-            told: format!("{caption}, the newest run: {newest}"),
+            alt: format!("{caption}, the newest run: {newest}"),
             size,
             runs: self.runs.len(),
             lines: vec![SeriesLine { class: "", pieces }],
@@ -326,15 +306,6 @@ impl SeriesChart {
         }
         Self { scale, ..self }
     }
-
-    /// From none to all.
-    fn on_all_shares(self) -> Self {
-        let scale = [0.0, 0.5, 1.0].map(|share| (share, format!("{:.0} %", share * 100.0)));
-        Self {
-            scale: scale.to_vec(),
-            ..self
-        }
-    }
 }
 
 /// How a mark looks in a picture, if it does.
@@ -352,13 +323,9 @@ fn sign(mark: &TrendMark) -> Option<(&'static str, &'static str)> {
 }
 
 /// What stands beside a point: `2026-11-23 07:51, 3f09abc: 58.8 % (51.0 to 66.0 %)`.
-fn point_told(entry: &TrendEntry<'_>) -> String {
-    let commit = short_commit(entry.of.commit.as_deref());
-    let commit = if commit.is_empty() {
-        commit
-    } else {
-        format!(", {commit}")
-    };
-    let accuracy = measured(entry).unwrap_or_default();
+fn label(entry: &TrendEntry<'_>) -> String {
+    let commit = short_commit(entry.of);
+    let commit = commit.map_or_else(String::new, |commit| format!(", {commit}"));
+    let accuracy = accuracy_cell(entry).unwrap_or_default();
     format!("{}{commit}: {accuracy}", minute(entry.of.time))
 }

@@ -1,0 +1,270 @@
+//! What a trend says: what changed, pictures over its runs, and a table of them.
+
+use super::charts::charts;
+use super::{EvalTrend, minute, short_commit};
+use crate::figure::{Interval, P, Points, Seconds, Share, Usd, ci95, counted};
+use crate::report::section::accuracy;
+use crate::report::document::{Align, Block, Document, Line, Table, Tone};
+use crate::report::render::terminal::table::cut;
+use crate::report::section::Detail;
+use crate::verdict::alert::{AlertResult, AlertVerdict};
+use crate::verdict::trend::{TrendEntry, TrendMark};
+
+/// So many runs are bars beside each other.
+const BARS: usize = 60;
+
+/// What the trend of an eval says. On a terminal the newest run and the alerts come last, where they are seen.
+pub fn document(eval: &EvalTrend<'_>, detail: Detail) -> Document {
+    let runs = eval.trend.runs();
+    let mut title = format!("{}: {}", eval.eval, counted(runs as u64, "run"));
+    if let Some(first) = eval.trend.entries.first() {
+        title += &format!(" since {}", first.of.time.strftime("%Y-%m-%d"));
+    }
+    match eval.trend.entries.len() - runs {
+        0 => {}
+        accepted => title += &format!(", {} accepted", counted(accepted as u64, "baseline")),
+    }
+    let mut document = Document::new(format!("{title} ({})", eval.file));
+    match detail {
+        Detail::Brief => {
+            let lines = 0..eval.trend.lines.len();
+            document
+                .blocks
+                .extend(lines.filter_map(|line| bars(eval, line)));
+            document.table(table(eval, detail));
+            document.blocks.extend(changes(eval));
+            document.blocks.extend(alerts(eval));
+        }
+        Detail::Full => {
+            for notice in &eval.notices {
+                document.note(notice);
+            }
+            document.blocks.extend(alerts(eval));
+            document.blocks.extend(changes(eval));
+            if eval.older() > 0 {
+                let older = format!("{} older runs are left out; ", eval.older());
+                let line = Line::default().toned(Tone::Faint, older);
+                let line = line.code("cargo evaltest trend --last 0 --html FILE");
+                document.paragraph(line.toned(Tone::Faint, " shows them"));
+            }
+            document.blocks.extend(charts(eval));
+            document.table(table(eval, detail));
+        }
+    }
+    document
+}
+
+/// What became of each alert, and why.
+fn alerts(eval: &EvalTrend<'_>) -> impl Iterator<Item = Block> {
+    eval.alerts.iter().map(|result: &AlertResult| {
+        let (word, tone) = match result.verdict {
+            AlertVerdict::Raised => ("ALERT", Tone::Bad),
+            AlertVerdict::Quiet => ("quiet", Tone::Good),
+            AlertVerdict::Silent => ("cannot say yet", Tone::Faint),
+        };
+        let tier = result.tier.as_deref();
+        let tier = tier.map_or_else(String::new, |tier| format!(" (tier {tier})"));
+        let text = format!("{word}: {}{tier}: {}", result.alert, result.message);
+        let line = Line::default().toned(tone, text);
+        Block::Framed(tone, vec![Block::Paragraph(line)])
+    })
+}
+
+/// Each place at which the accuracy changed its level, the newest last.
+fn changes(eval: &EvalTrend<'_>) -> Option<Block> {
+    let entries = eval.trend.entries.iter();
+    let changes = entries.flat_map(|entry| {
+        let marks = entry.marks.iter();
+        marks.filter_map(move |mark| change(entry, mark))
+    });
+    let changes: Vec<_> = changes.map(Block::paragraph).collect();
+    (!changes.is_empty()).then_some(Block::Framed(Tone::Plain, changes))
+}
+
+/// The accuracies of a line beside each other, from the lowest to the highest of them.
+fn bars(eval: &EvalTrend<'_>, line: usize) -> Option<Block> {
+    const SIGNS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let runs = eval.entries().iter();
+    let runs = runs.filter(|entry| entry.is_run() && entry.line == line);
+    let values: Vec<f64> = runs.filter_map(|entry| entry.of.accuracy).collect();
+    let values = &values[values.len().saturating_sub(BARS)..];
+    if values.len() < 2 {
+        return None;
+    }
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sign = |value: &f64| {
+        // What differs by less than a point looks alike.
+        let share = (value - low) / (high - low).max(0.08);
+        let steps = [0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875];
+        SIGNS[steps.iter().filter(|step| share >= **step).count()]
+    };
+    let bars: String = values.iter().map(sign).collect();
+    let tier = eval.trend.lines[line].tier;
+    let tier = tier.map_or_else(String::new, |tier| format!(" {tier}"));
+    let range = Interval([low, high].map(Share));
+    Some(Block::paragraph(format!("accuracy{tier} {bars} {range}")))
+}
+
+/// What a column shows of a run.
+type Cell = fn(&TrendEntry<'_>) -> Option<String>;
+
+/// The columns before that of the marks. Where no run has anything in one, it is left out.
+const COLUMNS: [(&str, Cell); 10] = [
+    ("time (UTC)", |entry| Some(minute(entry.of.time))),
+    ("commit", |entry| short_commit(entry.of)),
+    ("tier", |entry| entry.of.tier.clone()),
+    ("samples", |entry| {
+        let judged = entry.of.scored.saturating_add(entry.of.errors);
+        (entry.of.samples != judged).then(|| entry.of.samples.to_string())
+    }),
+    (ci95!("accuracy, "), accuracy_cell),
+    ("points", |entry| Some(Points(entry.delta?).to_string())),
+    ("correct", |entry| {
+        Some(format!("{} of {}", entry.of.correct, entry.of.scored))
+    }),
+    ("errors", |entry| Some(entry.of.errors.to_string())),
+    ("cost", |entry| Some(Usd(entry.of.cost_usd?).to_string())),
+    ("p50", |entry| {
+        Some(Seconds(entry.of.latency_s?.p50).to_string())
+    }),
+];
+
+/// A row for each run and each accepted baseline that is shown.
+fn table(eval: &EvalTrend<'_>, detail: Detail) -> Table {
+    let entries = eval.entries();
+    let has = |(_, cell): &&(&str, Cell)| entries.iter().any(|entry| cell(entry).is_some());
+    let columns: Vec<_> = COLUMNS.iter().filter(has).collect();
+    let mut table = Table::of_numbers(columns.iter().map(|(head, _)| *head));
+    table.heads.push(("what was new".to_owned(), Align::Left));
+    for entry in entries {
+        let cells = columns.iter().map(|(_, cell)| cell(entry));
+        let cells = cells.map(|text| Line::from(text.unwrap_or_default()));
+        table.row(cells.chain([marks(entry, detail)]));
+    }
+    if detail == Detail::Full {
+        table.caption = format!("Runs of {}, the newest first", eval.eval);
+        table.rows.reverse();
+    }
+    table
+}
+
+/// What was new in a run, a line each.
+fn marks(entry: &TrendEntry<'_>, detail: Detail) -> Line {
+    let mut lines = Vec::new();
+    if !entry.is_run() {
+        let line = Line::default().strong("baseline accepted");
+        let runs = entry.of.runs.iter().enumerate();
+        lines.push(runs.fold(line, |line, (place, run)| {
+            line.plain(if place == 0 { " " } else { ", " }).code(run)
+        }));
+    }
+    lines.extend(entry.marks.iter().map(|mark| {
+        let mut text = self::mark(mark);
+        if detail == Detail::Brief {
+            text = cut(&text, 56);
+        }
+        if mark.begins_a_line() {
+            text += ": not compared with older runs";
+        }
+        match tone(mark) {
+            Tone::Plain => Line::default().strong(text),
+            tone => Line::default().toned(tone, text),
+        }
+    }));
+    if entry.is_run() && detail == Detail::Full {
+        lines.push(Line::default().code(&entry.of.id));
+    }
+    let mut lines = lines.into_iter();
+    let first = lines.next().unwrap_or_default();
+    lines.fold(first, |all, line| all.newline().line(line))
+}
+
+fn tone(mark: &TrendMark) -> Tone {
+    match mark {
+        TrendMark::Level { before, after, .. } if after < before => Tone::Bad,
+        TrendMark::Gates { failed, .. } if *failed > 0 => Tone::Bad,
+        TrendMark::Gates { .. } => Tone::Unsure,
+        TrendMark::Level { .. } => Tone::Good,
+        _ => Tone::Plain,
+    }
+}
+
+/// A mark in few words.
+fn mark(mark: &TrendMark) -> String {
+    match mark {
+        TrendMark::Dataset => "other dataset".to_owned(),
+        TrendMark::Scorer => "other scorer".to_owned(),
+        TrendMark::Agent => "agent changed".to_owned(),
+        TrendMark::Prompt { after, .. } => match after {
+            Some(prompt) => format!("prompt {prompt}"),
+            None => "prompt left out".to_owned(),
+        },
+        TrendMark::Model { before, after } => {
+            let less = |these: &[String], those: &[String]| {
+                let mut names = these.to_vec();
+                names.retain(|name| !those.contains(name));
+                names.join(", ")
+            };
+            match &*less(after, before) {
+                "" => format!("served no more {}", less(before, after)),
+                new => format!("served {new}"),
+            }
+        }
+        TrendMark::Judge => "judge changed".to_owned(),
+        TrendMark::Level { before, after, p } => {
+            let sign = if after < before { '▼' } else { '▲' };
+            let points = Points(after - before).unsigned();
+            format!("{sign} {points} points from here, {}", P(*p))
+        }
+        TrendMark::Gates {
+            failed,
+            inconclusive,
+        } => {
+            let gates = [(failed, "failed"), (inconclusive, "inconclusive")].into_iter();
+            let gates = gates.filter(|(count, _)| **count > 0);
+            let gates =
+                gates.map(|(count, what)| format!("{} {what}", counted(*count as u64, "gate")));
+            gates.collect::<Vec<_>>().join(", ")
+        }
+        TrendMark::Cached => "answers from the cache".to_owned(),
+        TrendMark::Dirty => "not committed".to_owned(),
+    }
+}
+
+/// The accuracy with its interval; with errors, what it could be.
+pub(super) fn accuracy_cell(entry: &TrendEntry<'_>) -> Option<String> {
+    let bounds = entry.bounds();
+    let shown = accuracy::shown(entry.of.accuracy, bounds)?;
+    let is_range = bounds.is_some_and(|[low, high]| low < high);
+    Some(match entry.of.accuracy_ci95 {
+        Some(ci95) if !is_range => format!("{shown} ({})", Interval(ci95.map(Share))),
+        _ => shown,
+    })
+}
+
+/// What a change of the level says, if the mark is one: by how much, since which run, and what else was new there.
+fn change(entry: &TrendEntry<'_>, of: &TrendMark) -> Option<String> {
+    let TrendMark::Level { before, after, p } = of else {
+        return None;
+    };
+    let verb = if after < before { "fell" } else { "rose" };
+    let tier = entry.of.tier.as_deref();
+    let tier = tier.map_or_else(String::new, |tier| format!(", tier {tier}"));
+    let commit = short_commit(entry.of);
+    let commit = commit.map_or_else(String::new, |commit| format!(", commit {commit}"));
+    let new = entry.marks.iter().filter(|mark| mark.is_of_the_agent());
+    let new = match &*new.map(mark).collect::<Vec<_>>() {
+        [] => String::new(),
+        new => format!("; new there: {}", new.join(", ")),
+    };
+    Some(format!(
+        "accuracy {verb} by {} points, from {} to {} ({}), with run {} of {}{tier}{commit}{new}",
+        Points(after - before).unsigned(),
+        Share(*before),
+        Share(*after),
+        P(*p),
+        entry.of.id,
+        minute(entry.of.time),
+    ))
+}
