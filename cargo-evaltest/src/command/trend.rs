@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use evaltest::engine::history::History;
+use evaltest::engine::report::Detail;
 use evaltest::engine::report::render::{html, terminal};
-use evaltest::engine::report::section::Detail;
 use evaltest::engine::report::trend::{EvalTrend, TrendsJson, document};
 use evaltest::engine::system::project::shown;
 use evaltest::engine::text::clean;
