@@ -137,7 +137,7 @@ pub mod judge {
         CalibratedAnswer, Calibration, CalibrationKappa, LabelledValue,
     };
     pub use crate::data::labels::{ItemLabels, LabelChoice, LabelClass, read_labels};
-    pub use crate::run::calibrate::{JudgeBesidePeople, JudgeOfRun, LabelPlan};
+    pub use crate::run::judge::calibrate::{JudgeBesidePeople, JudgeOfRun, LabelPlan};
     pub use crate::scorer::ask::judge::reading::{
         ReadStatus, Reading, Unread, VERSION, choices, helloagents_judge, helloagents_winner,
         pattern, patterns, rating, rubric,
@@ -210,17 +210,17 @@ pub mod run {
     pub use crate::run::{drive, listing};
     /// Whether the files of a run can be believed, and making them again from its journal.
     pub mod restored {
-        pub use crate::run::readable::{Readable, readable, readable_so_far};
-        pub use crate::run::repaired::{Repaired, repair};
+        pub use crate::run::record::readable::{Readable, readable, readable_so_far};
+        pub use crate::run::record::repaired::{Repaired, repair};
     }
     /// What runs of nextest leave.
     pub mod parts {
-        pub use crate::run::trial_parts::gather_left;
+        pub use crate::run::shard::trial_parts::gather_left;
     }
 
     /// Making one run of its parts.
     pub mod merge {
-        pub use crate::run::merge::{FoundParts, MergeOptions, found_parts, merge};
+        pub use crate::run::shard::merge::{FoundParts, MergeOptions, found_parts, merge};
     }
     /// Scoring stored answers anew.
     pub mod rescore {

@@ -22,63 +22,18 @@
 //!
 //! Who knows whom: session → asking → caller → ledger, emitter → stopper.
 
-mod admitting;
-mod alike;
-mod answer_size;
-mod asker;
-mod asking;
-mod asserted;
-mod attempt;
-mod balance;
-mod begun;
-mod bench;
-mod cached;
-#[cfg(feature = "command")]
-pub(crate) mod calibrate;
-mod calibrations;
-mod cut;
+pub(crate) mod ask;
+pub(crate) mod record;
+pub(crate) mod shard;
+
 pub mod drive;
 mod dry_run;
-mod emitter;
-mod failed_samples;
-mod files;
-mod finish;
-mod flights;
-mod gathered_run;
 mod history;
-mod history_place;
 pub(crate) mod judge;
-mod judging;
-mod ledger;
-mod left;
 pub mod listing;
-mod looks;
-pub(crate) mod merge;
-mod opening;
-mod options;
-mod outcome;
-mod preflight;
-mod progress;
-mod progressive;
-mod question;
-pub(crate) mod readable;
-pub(crate) mod repaired;
 pub(crate) mod rescore;
-mod retry;
-mod run_eval;
-mod scratch;
-mod seen;
-mod select;
 mod session;
-mod settling;
-mod siblings;
-mod stop;
-mod telling;
-mod throttle;
-pub(crate) mod trial_parts;
-mod turnstile;
-mod webhook;
 
-pub use options::CiPolicy;
-pub(crate) use options::{FrontDoor, Home, RunOptions, Scope};
 pub(crate) use session::Session;
+pub use session::options::CiPolicy;
+pub(crate) use session::options::{FrontDoor, Home, RunOptions, Scope};

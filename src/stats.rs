@@ -4,88 +4,62 @@
 //! Pure functions of counts and numbers. What has no answer (a share of nothing, a percentile of nothing)
 //! is `None`, never NaN.
 
-mod accuracy;
-mod alpha;
-mod binomial;
-#[cfg(feature = "command")]
-mod bootstrap;
-mod bounded;
-mod clusters;
-mod conditional;
-mod counted;
-mod detect;
-mod difference;
-mod early;
-mod fall;
-mod finite;
-mod halves;
-mod holm;
-mod kappa;
-mod law;
-mod mann_kendall;
+pub(crate) mod agreement;
+pub(crate) mod distribution;
+pub(crate) mod interval;
+pub(crate) mod paired;
+pub(crate) mod power;
+pub(crate) mod series;
+
 mod mean;
-#[cfg(feature = "command")]
-mod multinomial;
-mod normal;
 mod pass;
-#[cfg(feature = "command")]
-mod pettitt;
-mod plan;
-mod powered;
 mod random;
-mod rates;
-mod sign_test;
 #[cfg(test)]
 mod simulated;
-mod slope;
-mod spearman;
 mod spending;
-mod student;
 mod sum;
-mod watch;
-mod whole_runs;
 
-pub use accuracy::accuracy_interval;
-pub(crate) use accuracy::chance_of_less;
-pub(crate) use alpha::{Alphas, Unit, scaled};
+pub(crate) use agreement::alpha::{Alphas, Unit, scaled};
+pub(crate) use agreement::kappa::Kappas;
+pub(crate) use agreement::slope::Slope;
+pub(crate) use agreement::spearman::spearman;
 #[cfg(feature = "command")]
-pub(crate) use bootstrap::{DRAWS, bootstrap95};
-pub(crate) use bounded::BoundedMean;
-pub(crate) use clusters::Clusters;
-pub(crate) use conditional::conditional_test_of;
-pub use conditional::{AnswerCounts, ComparedSample, Tested, conditional_test};
-pub(crate) use counted::CountedSamples;
-pub(crate) use detect::{RedBelow, smallest_drop, smallest_drop_of_groups};
-pub use detect::{TimesAsked, smallest_drop_at};
-pub(crate) use difference::{
-    Difference, grouped_difference, paired_difference, repeated_difference,
-};
-pub(crate) use early::{Decision, LOOKS, Look, allowing_for_looks, looks, places_of_looks};
-pub(crate) use fall::fall95;
-pub(crate) use finite::most_of;
-pub(crate) use halves::win_rate95;
-pub(crate) use holm::holm;
-pub(crate) use kappa::Kappas;
-pub(crate) use mann_kendall::falls;
-pub(crate) use mean::{MeanEstimate, RunningMean, grouped_mean95};
+pub use distribution::multinomial::{SharesTest, SharesTestKind, shares_test};
+pub use interval::accuracy::accuracy_interval;
+pub(crate) use interval::accuracy::chance_of_less;
 #[cfg(feature = "command")]
-pub use multinomial::{SharesTest, SharesTestKind, shares_test};
-pub(crate) use pass::{pass_at, pass_hat};
-#[cfg(feature = "command")]
-pub(crate) use pettitt::change_points;
-pub use plan::WantedDrop;
-pub(crate) use powered::{
+pub(crate) use interval::bootstrap::{DRAWS, bootstrap95};
+pub(crate) use interval::bounded::BoundedMean;
+pub(crate) use interval::clusters::Clusters;
+pub(crate) use interval::fall::fall95;
+pub(crate) use interval::finite::most_of;
+pub(crate) use interval::halves::win_rate95;
+pub(crate) use interval::powered::{
     LabelSpread, PoweredMean, powered_mean, powered_mean_of_groups, shifted_mean,
 };
+pub(crate) use mean::{MeanEstimate, RunningMean, grouped_mean95};
+pub(crate) use paired::conditional::conditional_test_of;
+pub use paired::conditional::{AnswerCounts, ComparedSample, Tested, conditional_test};
+pub(crate) use paired::counted::CountedSamples;
+pub(crate) use paired::difference::{
+    Difference, grouped_difference, paired_difference, repeated_difference,
+};
+pub(crate) use paired::early::{Decision, LOOKS, Look, allowing_for_looks, looks, places_of_looks};
+pub(crate) use paired::holm::holm;
+pub(crate) use paired::whole_runs::design_effect;
+pub use paired::whole_runs::{RunGroup, whole_runs_test};
+pub(crate) use pass::{pass_at, pass_hat};
+pub(crate) use power::detect::{RedBelow, smallest_drop, smallest_drop_of_groups};
+pub use power::detect::{TimesAsked, smallest_drop_at};
+pub use power::plan::WantedDrop;
+pub use power::rates::Rates;
 pub(crate) use random::SplitMix64;
-pub use rates::Rates;
-pub(crate) use slope::Slope;
-pub(crate) use spearman::spearman;
+pub(crate) use series::mann_kendall::falls;
+#[cfg(feature = "command")]
+pub(crate) use series::pettitt::change_points;
+pub(crate) use series::watch::{FixedReference, MOVING, MovingReference, SteadyFalls, windows};
 pub(crate) use spending::spending;
 pub(crate) use sum::Sum;
-pub(crate) use watch::{FixedReference, MOVING, MovingReference, SteadyFalls, windows};
-pub(crate) use whole_runs::design_effect;
-pub use whole_runs::{RunGroup, whole_runs_test};
 
 /// The 97.5th percentile of the standard normal distribution.
 const Z95: f64 = 1.959_963_984_540_054;
@@ -102,7 +76,7 @@ pub(crate) fn wilson95(part: u64, whole: u64) -> Option<[f64; 2]> {
 
 /// How much wider the normal interval of this confidence is than that of 95 %.
 pub(crate) fn half_width(confidence: f64) -> f64 {
-    normal::percentile(f64::midpoint(1.0, confidence)) / Z95
+    distribution::normal::percentile(f64::midpoint(1.0, confidence)) / Z95
 }
 
 /// [`wilson95`] of a share of `n` answers in which some count in part.

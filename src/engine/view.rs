@@ -15,7 +15,7 @@ use crate::report::html::content;
 use crate::report::render::html::VIEW;
 use crate::report::render::html::page::{HtmlPage, asking_policy};
 use crate::report::reported::{MaskedTexts, ReportedRun};
-use crate::run::readable::readable_so_far;
+use crate::run::record::readable::readable_so_far;
 use crate::serve::{Served, ServedAnswer, ServedPage, ServedRequest};
 use crate::store::RunDir;
 use crate::store::files::{JOURNAL, MANIFEST, SUMMARY};

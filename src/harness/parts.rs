@@ -1,5 +1,5 @@
 //! Under nextest each trial is a process of its own. A sample leaves a small run directory, its
-//! [part](crate::run::trial_parts); the first gate puts all parts together into one run and the others read its verdicts.
+//! [part](crate::run::shard::trial_parts); the first gate puts all parts together into one run and the others read its verdicts.
 //! If one is missing or unfinished the gates fail, for nobody tells them that others have it, unless
 //! `EVALTEST_GATE=defer` leaves them to the merge. Either way what is there becomes a run directory that goes on or is
 //! merged.
@@ -13,7 +13,7 @@ use super::verdict::{self, TestVerdict};
 use crate::data::Record;
 use crate::error::{Error, Result};
 use crate::eval::plan::Plan;
-use crate::run::trial_parts::{AGAIN, TrialParts, is_finished};
+use crate::run::shard::trial_parts::{AGAIN, TrialParts, is_finished};
 use crate::run::{CiPolicy, FrontDoor, Home, RunOptions, Scope, Session};
 use crate::snapshot;
 use crate::snapshot::update::Policy;

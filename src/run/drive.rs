@@ -3,6 +3,8 @@
 //! With `EVALTEST_DRIVE` set, a test binary does not act as a test harness. It lists its evals, or runs
 //! them as `cargo evaltest` runs specs, and leaves run directories, which the command reads.
 
+pub(crate) mod verbosity;
+
 mod sample_choice;
 mod sharding;
 
@@ -13,6 +15,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::history::place::HistoryPlace;
+use super::session::failed_samples::failed_samples;
+use super::shard::Cut;
 use crate::error::{Error, Result};
 use crate::eval::Eval;
 use crate::eval::plan::{BaselineUse, Plan};
@@ -23,14 +28,10 @@ use crate::exit::Exit;
 use crate::report::event::Observer;
 use crate::report::render::terminal::paint::Paint;
 pub use crate::run::CiPolicy;
-use crate::run::cut::Cut;
 pub use crate::run::dry_run::DryRun;
 use crate::run::dry_run::answered;
-use crate::run::failed_samples::failed_samples;
 use crate::run::history::RunHistory;
-pub use crate::run::history_place::HistoryPlace;
 use crate::run::listing::Listing;
-pub use crate::run::telling::Telling;
 use crate::run::{FrontDoor, Home, RunOptions, Scope, Session};
 use crate::scorer::Scorer;
 use crate::store::RunDir;
@@ -39,6 +40,7 @@ use crate::system::cancel::Cancel;
 use crate::text::json_line;
 use crate::text::setting::Override;
 use crate::verdict::run::Run;
+pub use verbosity::Telling;
 
 pub use sample_choice::SampleChoice;
 

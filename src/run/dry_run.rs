@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::left::EarlierPart;
+use super::record::earlier::EarlierPart;
 use crate::data::Shard;
 use crate::error::Result;
 use crate::eval::plan::Plan;

@@ -3,6 +3,9 @@
 //! The line is made when all else of the run is known, and added before the run says how it ended: an addition that fails is
 //! a part of that. Whoever goes on with a run that is there already adds nothing, unless there is something new.
 
+pub(crate) mod place;
+pub(crate) mod webhook;
+
 use std::path::Path;
 
 use jiff::Timestamp;

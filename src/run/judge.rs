@@ -1,10 +1,14 @@
 //! From an answer to a verdict.
 
+#[cfg(feature = "command")]
+pub(crate) mod calibrate;
+pub(crate) mod calibrations;
+pub(crate) mod judges;
+
 use serde_json::{Map, Value};
 
-use super::judging::JudgeDesk;
-use super::outcome::skipped;
-use super::question::Question;
+use super::record::outcome::skipped;
+use super::session::question::Question;
 use crate::data::record::Judgement;
 use crate::data::{AgentError, Outcome, Output, Sample, Score, Status, Target, Unread};
 use crate::error::{Error, Result};
@@ -15,6 +19,7 @@ use crate::scorer::{Answer, Scorer, verdict};
 use crate::store::events::past::Answered;
 use crate::system::panics;
 use crate::text::redact::is_blanked;
+use judges::JudgeDesk;
 
 /// Extracts the prediction and asks every scorer. The first decides.
 ///

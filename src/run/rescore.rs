@@ -35,11 +35,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::judge::calibrations;
+use super::record::gathered;
 use crate::bfcl::Metrics;
 use crate::data::{Record, Status};
 use crate::error::{Error, Result};
 use crate::eval::{Budget, Errors, plan};
-use crate::run::{calibrations, gathered_run};
 use crate::scorer::ask::kin::{self, Answerer};
 use crate::scorer::extract::{Extract, Extraction};
 use crate::scorer::hash::{scorer_hash, scorers_hash};
@@ -200,7 +201,7 @@ fn write(
             metrics.add(record);
         }
     })?;
-    let look = gathered_run::look_of(&parent);
+    let look = gathered::look_of(&parent);
     let is_sure = look.is_some_and(EarlyLook::is_early);
     notices.extend(samples.notices(dir, is_sure));
     let metrics = metrics.map(Metrics::finish).unwrap_or_default();
@@ -208,7 +209,7 @@ fn write(
     let (gathered, flips) = gathered.finish(metrics);
     let asked = baseline
         .as_ref()
-        .map(|baseline| gathered_run::within(baseline, &parent, &gathered));
+        .map(|baseline| gathered::within(baseline, &parent, &gathered));
     let mut facts = Facts {
         baseline: asked.as_deref(),
         total: parent.samples as u64,
@@ -219,7 +220,7 @@ fn write(
         tier: parent.tier.clone(),
         below_tier: parent.below_tier.clone(),
         look,
-        green: gathered_run::green_of(&parent),
+        green: gathered::green_of(&parent),
         stop: is_sure.then_some(Stop::Sure),
         ..gathered
     };

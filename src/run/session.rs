@@ -1,31 +1,38 @@
 //! `Session`: one run of one eval, and who may go on.
 
+pub(crate) mod asserted;
+pub(crate) mod emitter;
+pub(crate) mod evaluate;
+pub(crate) mod failed_samples;
+pub(crate) mod finish;
+pub(crate) mod interim;
+pub(crate) mod manifest;
+pub(crate) mod opening;
+pub(crate) mod options;
+pub(crate) mod preflight;
+pub(crate) mod progressive;
+pub(crate) mod question;
+pub(crate) mod run_eval;
+pub(crate) mod select;
+pub(crate) mod stop;
+
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use super::admitting::Admitting;
-use super::alike::FirstAttempts;
-use super::asker::Asker;
-use super::asking::Asking;
-use super::attempt::AgentCaller;
-use super::cached::Cached;
-use super::emitter::Emitter;
-use super::finish::Finish;
+use super::ask::Asking;
+use super::ask::admission::Admitting;
+use super::ask::attempt::AgentCaller;
+use super::ask::cached::Cached;
+use super::ask::identity::Asker;
+use super::ask::repeated_failures::FirstAttempts;
+use super::ask::scratch::tidy_left;
+use super::ask::throttle::Throttle;
+use super::judge::judges::Judging;
 use super::judge::{judge, judge_failure};
-use super::judging::Judging;
-use super::ledger::Ledger;
-use super::opening::opening;
-use super::options::{Home, RunOptions};
-use super::outcome::failed;
-use super::preflight::{check_agents, tidy};
-use super::progressive::{BorderLook, Borders, ExpectedCost};
-use super::question::Question;
-use super::scratch::tidy_left;
-use super::select::Selected;
-use super::siblings;
-use super::stop::{Stopped, Stopper};
-use super::throttle::Throttle;
+use super::record::Ledger;
+use super::record::outcome::failed;
+use super::shard::siblings;
 use crate::data::{AgentError, FailureKind, Record, Shard, Status};
 use crate::error::Result;
 use crate::eval::Eval;
@@ -42,6 +49,15 @@ use crate::verdict::check::LookFindings;
 use crate::verdict::facts::Stop;
 use crate::verdict::run::Run;
 use crate::verdict::summary::judge_notices;
+use emitter::Emitter;
+use finish::Finish;
+use opening::opening;
+use options::{Home, RunOptions};
+use preflight::{check_agents, tidy};
+use progressive::{BorderLook, Borders, ExpectedCost};
+use question::Question;
+use select::Selected;
+use stop::{Stopped, Stopper};
 
 /// One run of one eval.
 pub(crate) struct Session {

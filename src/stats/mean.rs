@@ -1,6 +1,7 @@
 //! `MeanEstimate`: a mean with its standard error.
 
-use super::{Sum, Z95, as_f64, mean, student};
+use super::distribution::student;
+use super::{Sum, Z95, as_f64, mean};
 
 /// The mean of numbers of which each is one draw.
 #[derive(Clone, Copy, Debug, PartialEq)]

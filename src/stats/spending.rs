@@ -4,7 +4,7 @@
 //! Each look is red below its own part, and the parts are alpha together: an unchanged agent is red at any of them no more
 //! often than that, however the looks hang together.
 
-use super::normal;
+use super::distribution::normal;
 
 /// What each look may use of alpha: one for each of these shares of the samples, which grow; the last takes the rest.
 pub(crate) fn spending(alpha: f64, shares: &[f64]) -> Vec<f64> {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::run::CiPolicy;
-use crate::run::gathered_run::{GatesAsked, GatheredRun, KnownFigures};
+use crate::run::record::gathered::{GatesAsked, GatheredRun, KnownFigures};
 use crate::snapshot;
 use crate::store::files::{RECORDS, SUMMARY};
 use crate::store::{Manifest, RunDir, read_lean_records};

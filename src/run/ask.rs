@@ -1,0 +1,361 @@
+//! `Asking`: from a question to an answer. Attempts until there is one, in the time that the sample has.
+//!
+//! The [cache](Cached) is looked into first. Then each attempt waits for its turn at the [throttle](Throttle), the
+//! [caller](AgentCaller) makes it, and the ledger writes down what came of it; whether a failed one is repeated is for
+//! [`Tries`] to say.
+
+pub(crate) mod admission;
+pub(crate) mod answer_size;
+pub(crate) mod attempt;
+pub(crate) mod cached;
+pub(crate) mod identity;
+pub(crate) mod in_flight;
+pub(crate) mod progress;
+pub(crate) mod repeated_failures;
+pub(crate) mod retry;
+pub(crate) mod scratch;
+pub(crate) mod thread_pool;
+pub(crate) mod throttle;
+pub(crate) mod turns;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::record::Ledger;
+use super::session::emitter::Emitter;
+use super::session::question::{CONFIRM, Question};
+use super::session::stop::Stopper;
+use crate::data::{AgentError, FailureKind};
+use crate::eval::limits::governor::LONGEST_SHORTAGE;
+use crate::eval::plan::Plan;
+use crate::report::event::Event;
+use crate::store::events::past::Answered;
+use crate::system::clock;
+use crate::system::process::group::was_asked_to_end;
+use crate::text::redact::tally::Blanked;
+use answer_size::check_size;
+use attempt::{AgentCaller, Attempted};
+use cached::Cached;
+use repeated_failures::FirstAttempts;
+use retry::Tries;
+use throttle::Throttle;
+
+/// When this machine has had no room for a single question for so long, that is told.
+const STUCK: Duration = Duration::from_secs(2);
+
+/// A signal that ends a whole job, as Slurm and systemd send it, reaches the agent so much earlier than evaltest at most.
+const END_OF_JOB: Duration = Duration::from_secs(1);
+
+/// Asks the agent.
+pub(super) struct Asking {
+    pub(super) plan: Arc<Plan>,
+    pub(super) ledger: Arc<Ledger>,
+    pub(super) stopper: Arc<Stopper>,
+    pub(super) emitter: Arc<Emitter>,
+    pub(super) throttle: Arc<Throttle>,
+    /// Answers that were given before, if they may be taken or kept.
+    pub(super) cache: Option<Cached>,
+    pub(super) caller: AgentCaller,
+    /// Whether the agent fails alike from the start.
+    pub(super) first: FirstAttempts,
+    /// Whether it was told that this machine has little room.
+    pub(super) told_short: AtomicBool,
+    /// Whether it was told that it has none at all.
+    pub(super) told_stuck: AtomicBool,
+}
+
+/// How asking ended.
+pub(super) enum Ended {
+    /// There is an answer, which is on disk.
+    Answered(Answered),
+    /// No attempt gave one; this is how the last one failed.
+    Failed {
+        error: AgentError,
+        latency_s: f64,
+        attempts: u32,
+        /// Whether that counts as a wrong answer.
+        is_wrong: bool,
+    },
+    /// The run stopped first.
+    Stopped { attempts: u32 },
+}
+
+/// What follows an attempt.
+enum Next {
+    Ended(Box<Ended>),
+    /// Another one, after a pause.
+    Again(Duration),
+}
+
+impl Asking {
+    /// Asks until there is an answer or no attempt is left. An earlier part of the run asked so often.
+    pub(super) fn ask(&self, question: &Question, earlier: u32) -> Ended {
+        let key = self.cache.as_ref().and_then(|cache| cache.key(question));
+        let recalled = key.as_deref().and_then(|key| self.recall(key, earlier));
+        let mut recalled = recalled.or_else(|| self.shown(question, earlier));
+        let mut claim = None;
+        if let (None, Some(cache), Some(key)) = (&recalled, &self.cache, key.as_deref()) {
+            // Nobody is waited for longer than an answer may take.
+            let end = clock::now().checked_add(self.plan.eval.limits.timeout);
+            (recalled, claim) = cache.await_turn(key, earlier, || {
+                self.stopper.is_stopped()
+                    || self.stopper.is_past_deadline()
+                    || end.is_some_and(|end| clock::now() >= end)
+            });
+        }
+        if let Some(answer) = recalled {
+            // Journalled as any answer, so that a resumed run knows it, whatever becomes of the cache.
+            return match self.ledger.answered(question, &answer) {
+                Some(_) => Ended::Answered(answer),
+                None => Ended::Stopped { attempts: earlier },
+            };
+        }
+        let mut tries = Tries::new(
+            question.id(),
+            question.epoch,
+            &self.plan.eval.limits,
+            earlier,
+        );
+        // Whether the journal has the beginning of an attempt that this machine had no room for.
+        let mut is_noted = false;
+        loop {
+            // Waiting for it is nobody's latency.
+            let Some(turn) = self.throttle.turn() else {
+                let attempts = tries.begun();
+                if is_noted {
+                    self.ledger.not_started(question, attempts);
+                }
+                return Ended::Stopped { attempts };
+            };
+            let room = match AgentCaller::room() {
+                Ok(room) => room,
+                Err(error) => {
+                    let failed = Err(error.clone());
+                    self.throttle.asked(&turn, question.id(), &failed);
+                    self.is_short(&error);
+                    continue;
+                }
+            };
+            let attempt = tries.begin();
+            if !is_noted {
+                self.ledger.started(question, attempt);
+            }
+            let started = clock::now();
+            let progress = self.ledger.progress(question, attempt);
+            let attempted = self
+                .caller
+                .attempt(question, attempt, tries.left(), room, &progress);
+            tries.took(clock::since(started));
+            self.throttle.asked(&turn, question.id(), &attempted.result);
+            if let Err(error) = &attempted.result
+                && self.is_short(error)
+            {
+                tries.take_back();
+                is_noted = true;
+                continue;
+            }
+            is_noted = false;
+            let latency_s = attempted.latency_s;
+            let next = match attempted.result {
+                Ok(output) => {
+                    self.first.answered();
+                    let answer = Answered {
+                        output,
+                        latency_s,
+                        attempts: attempt,
+                        redacted: 0,
+                        cached: false,
+                        cached_from: None,
+                    };
+                    let ended = self.answered(question, answer, key.as_deref());
+                    // Kept or not: who waits finds out.
+                    if let Some(claim) = claim.take() {
+                        claim.answered();
+                    }
+                    Next::Ended(Box::new(ended))
+                }
+                Err(error) => self.failed(&mut tries, question, error, latency_s),
+            };
+            match next {
+                Next::Ended(ended) => return *ended,
+                Next::Again(pause) => {
+                    self.stopper.pause(pause);
+                    tries.took(pause);
+                }
+            }
+        }
+    }
+
+    /// Asks once more, to tell a flip from flakiness. The answer counts in no metric.
+    pub(super) fn confirm(&self, question: &Question) -> Result<Answered, AgentError> {
+        let Attempted { result, latency_s } = loop {
+            let Some(turn) = self.throttle.turn() else {
+                let message = "not asked again: the run ends";
+                return Err(AgentError::of(FailureKind::Cancelled, message));
+            };
+            let attempted = AgentCaller::room().map_or_else(Attempted::failed, |room| {
+                let progress = self.ledger.progress(question, CONFIRM);
+                self.caller
+                    .attempt(question, CONFIRM, None, room, &progress)
+            });
+            self.throttle.asked(&turn, question.id(), &attempted.result);
+            let is_short = |error: &AgentError| self.is_short(error);
+            if !attempted.result.as_ref().is_err_and(is_short) {
+                break attempted;
+            }
+        };
+        let output = result.map_err(|mut error| {
+            self.plan.redactor.agent_error(&mut error, &mut 0);
+            error
+        })?;
+        let answer = Answered {
+            output,
+            latency_s,
+            attempts: 1,
+            redacted: 0,
+            cached: false,
+            cached_from: None,
+        };
+        self.ledger.answered_again(question, &answer);
+        Ok(answer)
+    }
+
+    /// Whether this machine had no room to ask, which is told once; and once more when that lasts.
+    fn is_short(&self, error: &AgentError) -> bool {
+        if error.kind != FailureKind::Shortage {
+            return false;
+        }
+        let why = error.message.split("; hint: ").next().unwrap_or_default();
+        if !self.told_short.swap(true, Ordering::Relaxed) {
+            let notice =
+                format!("this machine is short of room, so fewer questions are in flight: {why}");
+            self.emitter.notice(&notice);
+        }
+        if self.throttle.lacks_room_for() >= STUCK && !self.told_stuck.swap(true, Ordering::Relaxed)
+        {
+            let most = LONGEST_SHORTAGE.as_secs();
+            self.emitter.notice(&format!(
+                "this machine has no room for a single question, and the run ends when that lasts for {most} s: {why}"
+            ));
+        }
+        true
+    }
+
+    /// Tells of limits that held nothing because no answer tells what it took.
+    pub(super) fn tell_unkept_limits(&self) {
+        for key in self.throttle.unkept(&self.plan.eval.limits) {
+            let notice = format!("`limits.{key}` could not be kept: no answer tells what it took");
+            self.emitter.notice(&notice);
+        }
+    }
+
+    /// The item, where that is the answer: no request, no turn and no attempt. One that has nothing to show, or too much,
+    /// fails as an attempt.
+    fn shown(&self, question: &Question, earlier: u32) -> Option<Answered> {
+        let eval = &self.plan.eval;
+        let output = attempt::shown(eval.agent.shown_parts()?, &question.item.sample).ok()?;
+        Some(Answered {
+            output: check_size(output, &eval.limits).ok()?,
+            latency_s: 0.0,
+            attempts: earlier,
+            redacted: 0,
+            cached: false,
+            cached_from: None,
+        })
+    }
+
+    /// The answer that was given before. One that is too long by now is asked again, and fails as it would without a
+    /// cache.
+    fn recall(&self, key: &str, earlier: u32) -> Option<Answered> {
+        let answer = self.cache.as_ref()?.recall(key, earlier)?;
+        let output = check_size(answer.output, &self.plan.eval.limits).ok()?;
+        Some(Answered { output, ..answer })
+    }
+
+    /// An attempt gave an answer, which is on disk before it is scored.
+    fn answered(&self, question: &Question, answer: Answered, key: Option<&str>) -> Ended {
+        let Some(redacted) = self.ledger.answered(question, &answer) else {
+            // The disk is full. What is not on disk was not said, and is asked again.
+            let attempts = answer.attempts;
+            return Ended::Stopped { attempts };
+        };
+        if redacted == 0
+            && let (Some(cache), Some(key)) = (&self.cache, key)
+        {
+            cache.remember(question, key, &answer);
+        }
+        Ended::Answered(answer)
+    }
+
+    /// Whether the agent was ended with the whole run. That is no failure of its own, and nobody is asked meanwhile.
+    fn ends_with_the_job(&self, error: &AgentError) -> bool {
+        if !was_asked_to_end(error.signal, error.exit_code) {
+            return false;
+        }
+        self.stopper.pause(END_OF_JOB);
+        self.stopper.is_stopped()
+    }
+
+    /// An attempt gave none.
+    fn failed(
+        &self,
+        tries: &mut Tries<'_>,
+        question: &Question,
+        error: AgentError,
+        latency_s: f64,
+    ) -> Next {
+        let attempts = tries.begun();
+        let stopped = Next::Ended(Box::new(Ended::Stopped { attempts }));
+        let is_the_runs = match error.kind {
+            FailureKind::Cancelled => true,
+            // The run's time is up, not the sample's: it is asked again when the run is resumed.
+            FailureKind::TimedOut => self.stopper.is_past_deadline(),
+            // Told once, by the first sample that met it.
+            FailureKind::Misconfigured => self.stopper.is_stopped(),
+            _ => false,
+        };
+        if is_the_runs || self.ends_with_the_job(&error) {
+            return stopped;
+        }
+        let is_wrong = {
+            let eval = &self.plan.eval;
+            eval.errors.are_wrong(&error, &*eval.agent)
+        };
+        let mut blanked = Blanked::default();
+        self.plan
+            .redactor
+            .agent_error(&mut error.clone(), &mut blanked);
+        self.plan.redactor.note(question.id(), &blanked);
+        let is_alike = self.first.failed(&error);
+        let is_everyones = self.throttle.is_everyones(&error);
+        let (error, pause) = tries.failed(error, is_everyones);
+        let clean = self.ledger.failed(question, attempts, &error, latency_s);
+        if error.kind == FailureKind::Misconfigured {
+            self.stopper.misconfigured(&error);
+            return stopped;
+        }
+        self.emitter.emit(&Event::AttemptFailed {
+            id: question.id(),
+            epoch: question.epoch,
+            attempt: attempts,
+            error: &clean,
+            retry: pause.is_some(),
+        });
+        if error.kind == FailureKind::Unusable {
+            self.stopper.unusable(&clean);
+        }
+        if is_alike {
+            self.stopper.alike(&clean);
+        }
+        match pause {
+            Some(pause) => Next::Again(pause),
+            None => Next::Ended(Box::new(Ended::Failed {
+                error,
+                latency_s,
+                attempts,
+                is_wrong,
+            })),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! `AgentCaller`: one attempt. A task is prepared, the agent is asked, and time is kept.
+//!
+//! An agent that keeps deadlines itself is called on the worker's thread. Any other, such as a closure,
+//! cannot be killed: it runs on a thread of the [`Bench`] that is left behind when time is up.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::answer_size::{check_size, cut};
+use super::progress::ProgressLog;
+use super::scratch::{AttemptFiles, ScratchFolders};
+use super::thread_pool::{Bench, guarded};
+use crate::agent::figures;
+use crate::data::item_part::ItemPart;
+use crate::data::task::Visible;
+use crate::data::{AgentError, EndedBy, FailureKind, Output, Sample, Task, Usage};
+use crate::eval::plan::Plan;
+use crate::run::session::emitter::Emitter;
+use crate::run::session::question::Question;
+use crate::run::session::stop::Stopper;
+use crate::store::RunDir;
+use crate::system::clock;
+use crate::system::shortage::{self, Room};
+
+/// Files that an attempt has open at once while it is prepared.
+const FILES: usize = 2;
+
+/// Calls the agent.
+pub(in crate::run) struct AgentCaller {
+    plan: Arc<Plan>,
+    stopper: Arc<Stopper>,
+    emitter: Arc<Emitter>,
+    bench: Bench,
+    scratch: ScratchFolders,
+}
+
+/// What an attempt gave.
+pub(in crate::run) struct Attempted {
+    pub(in crate::run) result: Result<Output, AgentError>,
+    /// The seconds it took.
+    pub(in crate::run) latency_s: f64,
+}
+
+impl Attempted {
+    /// The agent was not called.
+    pub(in crate::run) fn failed(error: AgentError) -> Self {
+        Self {
+            result: Err(error),
+            latency_s: 0.0,
+        }
+    }
+}
+
+/// The item itself, for which nobody is asked.
+pub(in crate::run) fn shown(parts: &[ItemPart], sample: &Sample) -> Result<Output, AgentError> {
+    let text = ItemPart::shown(parts, sample);
+    let nothing = || AgentError::of(FailureKind::Failed, "the item has nothing of what is shown");
+    let output = Output::text(text.ok_or_else(nothing)?);
+    Ok(output.usage(Usage::tokens(0, 0).cost_usd(0.0)))
+}
+
+impl AgentCaller {
+    pub(in crate::run) fn new(
+        plan: Arc<Plan>,
+        dir: &RunDir,
+        stopper: Arc<Stopper>,
+        emitter: Arc<Emitter>,
+    ) -> Self {
+        Self {
+            bench: Bench::new(Arc::clone(&plan.eval.agent)),
+            scratch: ScratchFolders::new(Arc::clone(&plan), dir),
+            plan,
+            stopper,
+            emitter,
+        }
+    }
+
+    /// Room for the files of an attempt. What its agent opens needs room of its own.
+    pub(in crate::run) fn room() -> Result<Room, AgentError> {
+        shortage::room_for_files(FILES)
+            .map_err(|shortage| AgentError::of(FailureKind::Shortage, shortage.to_string()))
+    }
+
+    /// Asks once, with room for its files. The sample has so much time left, if there is a limit.
+    pub(in crate::run) fn attempt(
+        &self,
+        question: &Question,
+        attempt: u32,
+        sample_left: Option<Duration>,
+        room: Room,
+        progress: &ProgressLog,
+    ) -> Attempted {
+        if let Some(parts) = self.plan.eval.agent.shown_parts() {
+            let shown = shown(parts, &question.item.sample);
+            return Attempted {
+                result: shown.and_then(|output| check_size(output, &self.plan.eval.limits)),
+                latency_s: 0.0,
+            };
+        }
+        let AttemptFiles { folder, files } = match self.scratch.prepare(question, attempt) {
+            Ok(prepared) => prepared,
+            // The scratch folder is ours: without one, no sample can be asked.
+            Err(error) if error.kind == FailureKind::NotStarted => {
+                self.stopper.unprepared(&error);
+                let error = AgentError::of(FailureKind::Cancelled, error.message);
+                return Attempted::failed(error);
+            }
+            Err(error) => return Attempted::failed(error),
+        };
+        // Whatever asks takes room of its own.
+        drop(room);
+        let agent = &self.plan.eval.agent;
+        let started = clock::now();
+        let task = Task {
+            // Made for each attempt: kept for every sample it would hold each question twice.
+            visible: Arc::new(Visible::of(&question.item.sample)),
+            prompt: question.prompt(&self.plan),
+            files,
+            options: Arc::clone(&self.plan.eval.agent_options),
+            scratch: folder.clone(),
+            epoch: question.epoch,
+            again: question.again(),
+            judge: None,
+            attempt,
+            deadline: self.deadline(started, sample_left),
+            cancel: self.stopper.cancel(),
+            live: self.emitter.live(question.id()),
+            progress: Some(progress.live()),
+            hidden: Arc::clone(&self.plan.hidden),
+        };
+        let recorded = agent.recorded_latency_s(&task);
+        let answer = if agent.keeps_deadline() {
+            guarded(&**agent, &task)
+        } else {
+            self.bench.ask(task, &self.stopper)
+        };
+        progress.end();
+        let latency_s = recorded.unwrap_or_else(|| clock::since(started).as_secs_f64());
+        let answer = answer.map(figures::checked);
+        let answer = answer.and_then(|output| check_size(output, &self.plan.eval.limits));
+        let result = answer.map_err(|mut error| {
+            cut(&mut error);
+            let is_last = error.kind == FailureKind::TimedOut
+                && self.timeout(sample_left) == EndedBy::SampleTimeout;
+            if is_last {
+                error.message += ", which `limits.sample_timeout_s` left";
+            }
+            error.ended_by = error.ended_by.or(match error.kind {
+                FailureKind::TimedOut => Some(self.timeout(sample_left)),
+                FailureKind::OutputTooLarge => Some(EndedBy::MaxOutputBytes),
+                _ => None,
+            });
+            error
+        });
+        if let Some(folder) = folder {
+            self.scratch.tidy(&folder, result.is_err());
+        }
+        Attempted { result, latency_s }
+    }
+
+    /// When an attempt that starts now has timed out: the earliest of its own end, that of its sample and that of
+    /// the run. A timeout beyond what the clock can count is none.
+    fn deadline(&self, now: Instant, sample_left: Option<Duration>) -> Option<Instant> {
+        let own = now.checked_add(self.plan.eval.limits.timeout);
+        let sample = sample_left.and_then(|left| now.checked_add(left));
+        let run = self.stopper.deadline();
+        [own, sample, run].into_iter().flatten().min()
+    }
+
+    /// Which of the two timeouts came first.
+    fn timeout(&self, sample_left: Option<Duration>) -> EndedBy {
+        match sample_left {
+            Some(left) if left < self.plan.eval.limits.timeout => EndedBy::SampleTimeout,
+            _ => EndedBy::Timeout,
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! `Asker`: who answers in a run, so that two runs can be told to be of one agent.
+
+use serde_json::{Map, Value};
+
+use super::cached::fingerprint;
+use crate::agent::replay::RECORDING;
+use crate::eval::plan::Plan;
+use crate::store::Manifest;
+use crate::store::cache::key;
+use crate::system::panics;
+use crate::text::hash::MaskKey;
+
+/// Who answers.
+#[derive(Default)]
+pub(in crate::run) struct Asker {
+    /// As the cache knows it, with keys and options; of recordings their kind. `None` where the agent does not say.
+    pub(in crate::run) hash: Option<String>,
+    /// The recordings that it repeats; where snapshots are masked, so are the hashes of their answers.
+    pub(in crate::run) recordings: Vec<String>,
+}
+
+impl Asker {
+    /// The agent as it is now.
+    pub(in crate::run) fn of(plan: &Plan) -> Self {
+        let eval = &plan.eval;
+        let recordings = panics::catch(|| eval.agent.recordings()).unwrap_or_default();
+        let spec = eval.config.get("agent").unwrap_or(&Value::Null);
+        let hash = if recordings.is_empty() {
+            let hash = |agent: &str| key::agent_hash(agent, spec, &eval.agent_options);
+            fingerprint(plan).map(|agent| hash(&agent))
+        } else {
+            // Another recording is another day of the same agent.
+            let kind = spec.get("type").and_then(Value::as_str);
+            let kind = kind.unwrap_or("replay");
+            Some(key::agent_hash(kind, &Value::Null, &Map::new()))
+        };
+        let key = plan.mask.as_ref().filter(|_| eval.masks_answers());
+        let recordings = recordings.into_iter().map(|name| named(name, key));
+        Self {
+            hash,
+            recordings: recordings.collect(),
+        }
+    }
+
+    /// Whether a run was begun by another agent. Of one that does not say what it is its keys in the spec decide.
+    pub(in crate::run) fn is_another(&self, plan: &Plan, run: &Manifest) -> bool {
+        match (&self.hash, &run.agent_hash) {
+            (Some(now), Some(then)) => {
+                let is_known = |recording| run.answers_of.contains(recording);
+                now != then || !self.recordings.iter().all(is_known)
+            }
+            _ => plan.request_hash != run.request_hash,
+        }
+    }
+
+    /// Writes down that this agent goes on.
+    pub(in crate::run) fn sign(&self, run: &mut Manifest) {
+        run.agent_hash.clone_from(&self.hash);
+        run.answers_of.extend(self.recordings.iter().cloned());
+    }
+}
+
+/// A recording as a run writes it down. Its hash is made of what was answered.
+fn named(recording: String, key: Option<&MaskKey>) -> String {
+    match (key, recording.strip_prefix(RECORDING)) {
+        (Some(key), Some(hash)) => format!("masked {RECORDING}{}", key.short(["recording", hash])),
+        _ => recording,
+    }
+}

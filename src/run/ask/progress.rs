@@ -1,0 +1,166 @@
+//! `ProgressLog`: what an agent says while it works on an attempt, for the journal.
+//!
+//! It is kept as it comes, so that of an attempt that hangs or is killed there is what was said last. An agent that never
+//! ends to talk fills no disk: of each attempt so many lines are kept, each up to a length, and the rest is counted. What a
+//! closure says that was left behind when its time was up is nothing of the run any more.
+
+use std::sync::{Arc, Mutex};
+
+use crate::data::task::Live;
+use crate::system::lock::lock;
+
+/// Lines of an attempt that are kept.
+const MOST_LINES: u32 = 100;
+
+/// Bytes of a line that are kept.
+pub(in crate::run) const LONGEST_LINE: usize = 1000;
+
+/// What is written down of what an agent says.
+pub(in crate::run) enum SaidProgress<'a> {
+    /// A line, whole.
+    Line(&'a str),
+    /// How many more lines there were.
+    LeftOut(u64),
+}
+
+/// What an agent says in one attempt.
+pub(in crate::run) struct ProgressLog(Arc<Mutex<Saying>>);
+
+/// An attempt that goes on.
+struct Saying {
+    /// Writes it down; `None` once the attempt is over.
+    write: Option<Box<WriteProgress>>,
+    written: u32,
+    left_out: u64,
+}
+
+type WriteProgress = dyn Fn(SaidProgress<'_>) + Send;
+
+impl ProgressLog {
+    pub(in crate::run) fn new(write: impl Fn(SaidProgress<'_>) + Send + 'static) -> Self {
+        Self(Arc::new(Mutex::new(Saying {
+            write: Some(Box::new(write)),
+            written: 0,
+            left_out: 0,
+        })))
+    }
+
+    /// Where the agent says it.
+    pub(in crate::run) fn live(&self) -> Live {
+        let saying = Arc::clone(&self.0);
+        Live(Arc::new(move |text: &str| lock(&saying).say(text)))
+    }
+
+    /// The attempt is over: what comes now is too late.
+    pub(in crate::run) fn end(&self) {
+        let mut saying = lock(&self.0);
+        if let Some(write) = saying.write.take()
+            && saying.left_out > 0
+        {
+            write(SaidProgress::LeftOut(saying.left_out));
+        }
+    }
+}
+
+impl Saying {
+    fn say(&mut self, text: &str) {
+        let Some(write) = &self.write else {
+            return;
+        };
+        if self.written >= MOST_LINES {
+            self.left_out += 1;
+            return;
+        }
+        write(SaidProgress::Line(text));
+        self.written += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::{AgentError, Benchmark, Eval, Output, Result, Sample, Score, Task};
+
+    struct OneQuestion;
+
+    impl Benchmark for OneQuestion {
+        fn name(&self) -> &'static str {
+            "one"
+        }
+
+        fn samples(&self) -> Result<Vec<Sample>> {
+            Ok(vec![Sample::new("q", "?").target("yes")])
+        }
+
+        fn score(&self, _: &Sample, output: &Output) -> Result<Score> {
+            Ok(Score::binary(output.text.as_deref() == Some("yes")))
+        }
+    }
+
+    fn eval<F>(agent: F, folder: &Path) -> Eval
+    where
+        F: Fn(&Task) -> Result<Output, AgentError> + Send + Sync + 'static,
+    {
+        Eval::new(OneQuestion, agent)
+            .output_root(folder)
+            .snapshots(folder.join("snapshots"))
+    }
+
+    /// What the journal of a run has of progress.
+    fn kept(dir: &Path) -> Vec<String> {
+        let text = fs::read_to_string(dir.join("events.jsonl")).unwrap();
+        let events = text
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        events
+            .filter_map(|event| Some(event.get("progress")?.as_str()?.to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn what_a_closure_says_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let agent = |task: &Task| {
+            task.progress("thinks");
+            task.progress("of\ntwo lines");
+            Ok("yes".into())
+        };
+        let run = eval(agent, folder.path()).run().unwrap();
+        assert_eq!(kept(&run.dir), ["thinks", "of\ntwo lines"]);
+    }
+
+    #[test]
+    fn a_closure_that_was_left_behind_says_nothing_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let [is_over, has_spoken] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+        let wait = |flag: &AtomicBool| {
+            while !flag.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        };
+        let agent = {
+            let (is_over, has_spoken) = (Arc::clone(&is_over), Arc::clone(&has_spoken));
+            move |task: &Task| {
+                wait(&is_over);
+                task.progress("too late");
+                has_spoken.store(true, Ordering::SeqCst);
+                Ok("yes".into())
+            }
+        };
+        let eval = eval(agent, folder.path()).timeout(Duration::from_millis(20));
+        let run = eval.run().unwrap();
+        assert_eq!(run.summary.errors, 1);
+        let journal = run.dir.join("events.jsonl");
+        let before = fs::read(&journal).unwrap();
+        is_over.store(true, Ordering::SeqCst);
+        wait(&has_spoken);
+        assert_eq!(fs::read(&journal).unwrap(), before);
+    }
+}

@@ -1,0 +1,147 @@
+//! `FirstAttempts`: a program that fails in the same way from the start is not asked a thousand times.
+//!
+//! A missing module, a wrong path, a key that is not set: each sample would fail alike, and cost its time and money. What
+//! one attempt among the first answers or fails at otherwise is the agent's own business, and the run goes on.
+
+use std::sync::Mutex;
+
+use crate::data::{AgentError, FailureKind, FailureManner};
+use crate::eval::Eval;
+use crate::system::lock::lock;
+
+/// So many attempts that fail alike, with none before them that did not.
+pub(in crate::run) const MOST: u32 = 10;
+
+/// The first attempts of a run.
+pub(in crate::run) struct FirstAttempts(Mutex<Begin>);
+
+/// What they told so far.
+enum Begin {
+    Nothing,
+    /// All of them, so many, failed in this way.
+    Alike(FailureManner, u32),
+    /// The agent can do more than that, or nobody wants to know.
+    Enough,
+}
+
+impl FirstAttempts {
+    /// Of a run of this eval.
+    pub(in crate::run) fn of(eval: &Eval) -> Self {
+        let agent = &eval.agent;
+        if eval.limits.keep_going || agent.asks_endpoint() || agent.is_deterministic() {
+            Self::unwatched()
+        } else {
+            Self::watched()
+        }
+    }
+
+    /// Of a run that begins.
+    pub(in crate::run) fn watched() -> Self {
+        Self(Mutex::new(Begin::Nothing))
+    }
+
+    /// Of a run that goes on whatever they tell.
+    pub(in crate::run) fn unwatched() -> Self {
+        Self(Mutex::new(Begin::Enough))
+    }
+
+    /// An attempt gave an answer.
+    pub(in crate::run) fn answered(&self) {
+        *lock(&self.0) = Begin::Enough;
+    }
+
+    /// An attempt gave none; whether the agent fails alike each time. It is told once.
+    pub(in crate::run) fn failed(&self, error: &AgentError) -> bool {
+        if !is_the_agents(error.kind) {
+            return false;
+        }
+        let mut told = lock(&self.0);
+        let way = FailureManner::of(error);
+        let times = match &*told {
+            Begin::Nothing => 1,
+            Begin::Alike(known, times) if known.is_like(&way) => times + 1,
+            Begin::Alike(..) | Begin::Enough => MOST + 1,
+        };
+        *told = if times < MOST {
+            Begin::Alike(way, times)
+        } else {
+            Begin::Enough
+        };
+        times == MOST
+    }
+}
+
+/// Whether it is for the agent that an attempt failed so. Other failures tell nothing of it, or have rules of their own.
+fn is_the_agents(kind: FailureKind) -> bool {
+    matches!(
+        kind,
+        FailureKind::Failed
+            | FailureKind::NotFound
+            | FailureKind::NotStarted
+            | FailureKind::Exited
+            | FailureKind::NoOutput
+            | FailureKind::BadOutput
+            | FailureKind::OutputTooLarge
+            | FailureKind::TimedOut
+            | FailureKind::Panicked
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(kind: FailureKind, stderr: Option<&str>) -> AgentError {
+        AgentError {
+            stderr_tail: stderr.map(str::to_owned),
+            ..AgentError::of(kind, "told")
+        }
+    }
+
+    /// After how many of these failures the run stops, if it does.
+    fn check(failures: impl Iterator<Item = AgentError>, expect: Option<usize>) {
+        let first = FirstAttempts::watched();
+        let failures: Vec<_> = failures.collect();
+        let stops = failures.iter().position(|error| first.failed(error));
+        assert_eq!(stops.map(|place| place + 1), expect, "{failures:?}");
+    }
+
+    #[test]
+    fn ten_alike_are_enough() {
+        use FailureKind::{Attachment, Busy, Exited, Failed, NoOutput};
+        let alike = |n: usize| (0..n).map(|_| error(Exited, None));
+        check(alike(9), None);
+        check(alike(30), Some(10));
+        // Digits tell nothing, and neither does what stands before the last line.
+        let lines = (0..10).map(|n| error(Exited, Some(&format!("at {n}\nx{n}: no module\n\n"))));
+        check(lines, Some(10));
+        let words = |n: u8| char::from(b'a' + n).to_string();
+        check((0..20).map(|n| error(Exited, Some(&words(n)))), None);
+        check((0..20).map(|n| AgentError::of(Failed, words(n))), None);
+        check(
+            (0..20).map(|n| AgentError::of(NoOutput, words(n))),
+            Some(10),
+        );
+        let other = AgentError {
+            exit_code: Some(3),
+            ..error(Exited, None)
+        };
+        check(alike(9).chain([other]).chain(alike(30)), None);
+        // What is not the agent's neither counts nor helps it.
+        let strange = [error(Attachment, None), error(Busy, None)];
+        check(strange.into_iter().chain(alike(10)), Some(12));
+        check((0..20).map(|_| error(Busy, None)), None);
+    }
+
+    #[test]
+    fn one_answer_is_enough_to_go_on() {
+        let first = FirstAttempts::watched();
+        first.failed(&error(FailureKind::Exited, None));
+        first.answered();
+        let more = (0..20).any(|_| first.failed(&error(FailureKind::Exited, None)));
+        assert!(!more);
+        let unwatched = FirstAttempts::unwatched();
+        let stops = (0..20).any(|_| unwatched.failed(&error(FailureKind::Exited, None)));
+        assert!(!stops);
+    }
+}

@@ -1,0 +1,227 @@
+//! `Tries`: the attempts at a question, in the time that it has; whether a failed one is repeated, and when.
+
+use std::time::Duration;
+
+use crate::data::{AgentError, EndedBy, FailureKind};
+use crate::eval::limits::Limits;
+use crate::text::hash::Hasher;
+
+/// So often an attempt that a rate limit refused or an outage ended is repeated besides `limits.retries`: the sample is
+/// not to blame.
+const MOST_REFUSED: u32 = 50;
+
+/// So often an attempt that failed for the sake of other samples is repeated besides `limits.retries`.
+const MOST_LOST: u32 = 3;
+
+/// The attempts at a question.
+pub(in crate::run) struct Tries<'a> {
+    id: &'a str,
+    epoch: u32,
+    limits: &'a Limits,
+    /// Those of an earlier part of the run.
+    earlier: u32,
+    /// All that were begun, the earlier ones included.
+    begun: u32,
+    /// Those that a rate limit refused or an outage ended.
+    refused: u32,
+    /// Those that came to nothing for the sake of other samples.
+    lost: u32,
+    time: SampleTime,
+}
+
+impl<'a> Tries<'a> {
+    /// At the question of a sample in one epoch.
+    pub(in crate::run) fn new(id: &'a str, epoch: u32, limits: &'a Limits, earlier: u32) -> Self {
+        Self {
+            id,
+            epoch,
+            limits,
+            earlier,
+            begun: earlier,
+            refused: 0,
+            lost: 0,
+            time: SampleTime::new(limits.sample_timeout),
+        }
+    }
+
+    /// How often the question was asked.
+    pub(in crate::run) fn begun(&self) -> u32 {
+        self.begun
+    }
+
+    /// Begins another attempt and gives its number, from 1.
+    pub(in crate::run) fn begin(&mut self) -> u32 {
+        self.begun += 1;
+        self.begun
+    }
+
+    /// The attempt that was begun last was none: nobody was asked.
+    pub(in crate::run) fn take_back(&mut self) {
+        self.begun = self.begun.saturating_sub(1);
+    }
+
+    /// What is left of the sample's time, if there is a limit.
+    pub(in crate::run) fn left(&self) -> Option<Duration> {
+        self.time.left()
+    }
+
+    /// An attempt or a pause took so long.
+    pub(in crate::run) fn took(&mut self, took: Duration) {
+        self.time.take(took);
+    }
+
+    /// An attempt failed; `is_everyones` if that counts against no sample. Gives the error, with what ended the attempts
+    /// if it was the last, and else how long to wait.
+    pub(in crate::run) fn failed(
+        &mut self,
+        mut error: AgentError,
+        is_everyones: bool,
+    ) -> (AgentError, Option<Duration>) {
+        let is_refused = is_everyones && self.refused < MOST_REFUSED;
+        self.refused += u32::from(is_refused);
+        let is_lost = error.kind == FailureKind::Lost && self.lost < MOST_LOST;
+        self.lost += u32::from(is_lost);
+        if is_refused || is_lost {
+            // The throttle knows how long to leave the agent alone.
+            return self.within_time(error, Duration::ZERO);
+        }
+        let counted = self.begun - self.earlier - self.refused - self.lost;
+        if !error.is_transient() {
+            return (error, None);
+        }
+        if counted > self.limits.retries {
+            error.ended_by = error.ended_by.or(Some(EndedBy::Retries));
+            return (error, None);
+        }
+        let pause = backoff(self.limits.backoff, counted, self.id, self.epoch);
+        let pause = pause.max(error.retry_after().unwrap_or_default());
+        self.within_time(error, pause)
+    }
+
+    /// Another attempt after a pause, unless the sample has no time for it.
+    fn within_time(&self, error: AgentError, pause: Duration) -> (AgentError, Option<Duration>) {
+        if self.left().is_some_and(|left| pause >= left) {
+            let attempts = self.begun - self.earlier;
+            return (self.time.timed_out(attempts, &error), None);
+        }
+        (error, Some(pause))
+    }
+}
+
+/// No pause is longer.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// `first * 2^(failures - 1)`, at most 30 s, less up to a quarter: samples that failed together, because
+/// the endpoint was down, do not come back together. The share depends on the sample and its
+/// epoch alone, so that runs are repeatable.
+fn backoff(first: Duration, failures: u32, id: &str, epoch: u32) -> Duration {
+    let factor = 1_u32
+        .checked_shl(failures.saturating_sub(1))
+        .unwrap_or(u32::MAX);
+    let pause = first.saturating_mul(factor).min(LONGEST);
+    let spread = Hasher::default()
+        .part(id)
+        .part(failures.to_le_bytes())
+        .part(epoch.to_le_bytes())
+        .short();
+    let share = u32::from_str_radix(&spread[..4], 16).unwrap_or_default();
+    pause.mul_f64(1.0 - f64::from(share) / 65_536.0 / 4.0)
+}
+
+/// The time that a sample has left, of which waiting for a turn takes nothing.
+struct SampleTime {
+    limit: Option<Duration>,
+    left: Duration,
+}
+
+impl SampleTime {
+    fn new(limit: Option<Duration>) -> Self {
+        Self {
+            left: limit.unwrap_or(Duration::MAX),
+            limit,
+        }
+    }
+
+    /// What is left, if there is a limit.
+    fn left(&self) -> Option<Duration> {
+        self.limit.map(|_| self.left)
+    }
+
+    /// Takes the time that an attempt or a pause took.
+    fn take(&mut self, took: Duration) {
+        self.left = self.left.saturating_sub(took);
+    }
+
+    /// The error of a sample that has no time for another attempt.
+    fn timed_out(&self, attempts: u32, last: &AgentError) -> AgentError {
+        let seconds = self.limit.unwrap_or_default().as_secs_f64();
+        let message = format!(
+            "no answer within {seconds} s (`limits.sample_timeout_s`), in {attempts} attempts; the last: {}",
+            last.message
+        );
+        AgentError {
+            kind: FailureKind::TimedOut,
+            message,
+            ended_by: Some(EndedBy::SampleTimeout),
+            ..last.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How often a question is asked that fails like this each time, and what ends it.
+    fn check(
+        kind: FailureKind,
+        is_everyones: bool,
+        sample_timeout: Option<Duration>,
+        expect: (u32, Option<EndedBy>),
+    ) {
+        let limits = Limits {
+            retries: 2,
+            sample_timeout,
+            ..Limits::default()
+        };
+        // An earlier part of the run counts in the numbers alone.
+        let mut tries = Tries::new("a", 0, &limits, 7);
+        loop {
+            let number = tries.begin();
+            tries.took(Duration::from_mins(1));
+            let (error, pause) = tries.failed(AgentError::of(kind, "no"), is_everyones);
+            if pause.is_none() {
+                assert_eq!((number - 7, error.ended_by), expect, "{kind:?}");
+                return;
+            }
+        }
+    }
+
+    #[test]
+    fn a_failure_that_is_not_the_samples_is_repeated_more_often() {
+        let retries = Some(EndedBy::Retries);
+        check(FailureKind::TimedOut, false, None, (1, None));
+        check(FailureKind::Exited, false, None, (3, retries));
+        check(FailureKind::Lost, false, None, (MOST_LOST + 3, retries));
+        let all = MOST_REFUSED + 3;
+        check(FailureKind::RateLimited, true, None, (all, retries));
+    }
+
+    #[test]
+    fn no_attempt_begins_that_the_sample_has_no_time_for() {
+        let time = Some(Duration::from_secs(100));
+        let expect = (2, Some(EndedBy::SampleTimeout));
+        check(FailureKind::Exited, false, time, expect);
+        check(FailureKind::RateLimited, true, time, expect);
+    }
+
+    #[test]
+    fn doubles_and_stays_below_the_longest() {
+        let first = Duration::from_secs(1);
+        for (failures, most) in [(1, 1.0), (2, 2.0), (3, 4.0), (40, 30.0)] {
+            let pause = backoff(first, failures, "a", 0).as_secs_f64();
+            assert!(pause <= most && pause >= most * 0.75, "{failures}: {pause}");
+        }
+        assert_eq!(backoff(Duration::ZERO, 1, "a", 0), Duration::ZERO);
+    }
+}

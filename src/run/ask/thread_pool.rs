@@ -1,0 +1,170 @@
+//! `Bench`: threads on which agents run that cannot be stopped, such as closures.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::agent::Agent;
+use crate::data::{AgentError, FailureKind, Output, Task};
+use crate::run::session::stop::Stopper;
+use crate::system::clock;
+use crate::system::lock::lock;
+use crate::system::panics;
+use crate::system::shortage::Shortage;
+
+type AgentResult = Result<Output, AgentError>;
+/// A task with the way back for its answer; `None` ends the thread.
+type Job = Option<(Task, Sender<AgentResult>)>;
+
+/// How often a waiting worker looks whether the run was stopped.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// Threads on which agents run that cannot be stopped.
+pub(in crate::run) struct Bench {
+    agent: Arc<dyn Agent>,
+    seats: Arc<Mutex<Seats>>,
+    /// Attempts that were left behind and still run.
+    abandoned: Arc<AtomicUsize>,
+}
+
+/// The threads that wait for work.
+#[derive(Default)]
+struct Seats {
+    idle: Vec<Sender<Job>>,
+    closed: bool,
+}
+
+impl Bench {
+    pub(in crate::run) fn new(agent: Arc<dyn Agent>) -> Self {
+        Self {
+            agent,
+            seats: Arc::default(),
+            abandoned: Arc::default(),
+        }
+    }
+
+    /// Asks on a thread that is left behind when time is up or the run stops.
+    pub(in crate::run) fn ask(&self, task: Task, stopper: &Stopper) -> AgentResult {
+        let allowed = task
+            .deadline
+            .map(|end| end.saturating_duration_since(clock::now()));
+        let deadline = task.deadline;
+        let answer = self.start(task)?;
+        loop {
+            let left = deadline.map_or(GLANCE, |end| end.saturating_duration_since(clock::now()));
+            match answer.recv_timeout(left.min(GLANCE)) {
+                Ok(answer) => return answer,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(AgentError::of(
+                        FailureKind::Panicked,
+                        "the agent's thread died",
+                    ));
+                }
+                Err(RecvTimeoutError::Timeout) if stopper.is_stopped() => {
+                    return Err(AgentError::of(
+                        FailureKind::Cancelled,
+                        "the run was stopped",
+                    ));
+                }
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => {
+                    stopper.abandoned(self.abandon(answer));
+                    let seconds = (allowed.unwrap_or_default().as_secs_f64() * 1e3).round() / 1e3;
+                    let message = format!("did not answer within {seconds} s");
+                    return Err(AgentError::of(FailureKind::TimedOut, message));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    fn start(&self, task: Task) -> Result<Receiver<AgentResult>, AgentError> {
+        let (reply, answer) = channel();
+        let mut job = Some((task, reply));
+        loop {
+            let Some(seat) = lock(&self.seats).idle.pop() else {
+                break;
+            };
+            match seat.send(job) {
+                Ok(()) => return Ok(answer),
+                Err(unsent) => job = unsent.0,
+            }
+        }
+        let (seat, jobs) = channel::<Job>();
+        let (agent, seats, own) = (
+            Arc::clone(&self.agent),
+            Arc::clone(&self.seats),
+            seat.clone(),
+        );
+        let work = move || {
+            while let Ok(Some((task, reply))) = jobs.recv() {
+                let mut answer = guarded(&*agent, &task);
+                // It may have given up because time is up; on a busy machine that arrives before the worker
+                // has seen the clock.
+                if task.deadline.is_some_and(|end| clock::now() >= end) {
+                    let message = "answered after its time was up";
+                    answer = Err(AgentError::of(FailureKind::TimedOut, message));
+                }
+                // The seat is free before the answer arrives, so that the next job finds it.
+                let mut seats = lock(&seats);
+                let closed = seats.closed;
+                if !closed {
+                    seats.idle.push(own.clone());
+                }
+                drop(seats);
+                let _ = reply.send(answer);
+                if closed {
+                    return;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("evaltest-agent".to_owned())
+            .spawn(work);
+        thread.map_err(|error| {
+            let what = "no thread for the agent";
+            match Shortage::of(&error) {
+                Some(shortage) => {
+                    AgentError::of(FailureKind::Shortage, format!("{what}: {shortage}"))
+                }
+                None => AgentError::of(FailureKind::NotStarted, format!("{what}: {error}")),
+            }
+        })?;
+        // A thread that just started takes its first job.
+        let _ = seat.send(job);
+        Ok(answer)
+    }
+
+    /// Counts an attempt as left behind until it ends; returns how many there are.
+    fn abandon(&self, answer: Receiver<AgentResult>) -> usize {
+        let abandoned = Arc::clone(&self.abandoned);
+        let count = abandoned.fetch_add(1, Ordering::SeqCst) + 1;
+        let watch = move || {
+            let _ = answer.recv();
+            abandoned.fetch_sub(1, Ordering::SeqCst);
+        };
+        // Without a thread to watch it, it stays counted: that errs on the safe side.
+        let _ = std::thread::Builder::new().spawn(watch);
+        count
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        let mut seats = lock(&self.seats);
+        seats.closed = true;
+        for seat in seats.idle.drain(..) {
+            let _ = seat.send(None);
+        }
+    }
+}
+
+/// Calls the agent; a panic is a failure.
+pub(in crate::run) fn guarded(agent: &dyn Agent, task: &Task) -> AgentResult {
+    panics::catch(|| agent.answer(task)).unwrap_or_else(|reason| {
+        Err(AgentError::of(
+            FailureKind::Panicked,
+            format!("the agent {reason}"),
+        ))
+    })
+}

@@ -1,0 +1,123 @@
+//! `Turnstile`: questions go through one after the other, in the order of their tickets, whoever is ready first.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use crate::system::lock::lock;
+
+/// How often one who waits looks whether there is still something to wait for.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Knows who went through.
+#[derive(Default)]
+pub(in crate::run) struct Turnstile {
+    /// The ticket of the next who comes without one.
+    tickets: AtomicUsize,
+    through: Mutex<Through>,
+}
+
+#[derive(Default)]
+struct Through {
+    /// All before this ticket are through,
+    next: usize,
+    /// and these, who went before their turn.
+    early: BTreeSet<usize>,
+    /// Those who wait: each is woken for its own turn alone.
+    waiting: BTreeMap<usize, Arc<Condvar>>,
+}
+
+/// The right to go through, in turn. Whatever becomes of its holder, those behind do not wait for ever.
+pub(in crate::run) struct Ticket<'a> {
+    turnstile: &'a Turnstile,
+    number: usize,
+}
+
+impl Turnstile {
+    /// The ticket of this turn, of those that are taken by number; else that of the next who comes.
+    pub(in crate::run) fn ticket(&self, turn: Option<usize>) -> Ticket<'_> {
+        let next = || self.tickets.fetch_add(1, Ordering::Relaxed);
+        Ticket {
+            turnstile: self,
+            number: turn.unwrap_or_else(next),
+        }
+    }
+}
+
+impl Ticket<'_> {
+    /// Waits until all before are through; `false` if `is_over` first.
+    pub(in crate::run) fn wait(&self, is_over: impl Fn() -> bool) -> bool {
+        let mut through = lock(&self.turnstile.through);
+        if through.next >= self.number {
+            return true;
+        }
+        let turn = Arc::<Condvar>::default();
+        through.waiting.insert(self.number, Arc::clone(&turn));
+        let is_through = loop {
+            if is_over() {
+                break false;
+            }
+            let waited = turn.wait_timeout(through, GLANCE);
+            through = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
+            if through.next >= self.number {
+                break true;
+            }
+        };
+        through.waiting.remove(&self.number);
+        is_through
+    }
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        let mut through = lock(&self.turnstile.through);
+        through.early.insert(self.number);
+        while let Some(next) = through.early.first().copied()
+            && next <= through.next
+        {
+            through.early.pop_first();
+            through.next = through.next.max(next + 1);
+        }
+        let next = through.next;
+        let whose_turn = through.waiting.range(..=next);
+        let whose_turn: Vec<_> = whose_turn.map(|(_, turn)| Arc::clone(turn)).collect();
+        drop(through);
+        for turn in whose_turn {
+            turn.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_go_through_in_order_however_they_come() {
+        let turnstile = Turnstile::default();
+        let order = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            for turn in [3, 1, 2, 0] {
+                let (turnstile, order) = (&turnstile, &order);
+                scope.spawn(move || {
+                    let ticket = turnstile.ticket(Some(turn));
+                    assert!(ticket.wait(|| false));
+                    lock(order).push(turn);
+                });
+            }
+        });
+        assert_eq!(*lock(&order), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn who_waits_for_nobody_any_more_is_let_go() {
+        let turnstile = Turnstile::default();
+        assert!(!turnstile.ticket(Some(1)).wait(|| true));
+        assert!(turnstile.ticket(Some(0)).wait(|| true));
+        // One that gave up is through, too.
+        assert!(turnstile.ticket(Some(2)).wait(|| true));
+        let [first, second] = [turnstile.ticket(None), turnstile.ticket(None)];
+        assert_eq!((first.number, second.number), (0, 1));
+    }
+}

@@ -1,0 +1,53 @@
+//! `Telling`: how much a command says of each of its runs, and a test binary that it drives.
+
+use std::io::Write;
+use std::sync::Mutex;
+
+use serde::{Deserialize, Serialize};
+
+use crate::report::event::Event;
+use crate::report::render::terminal::paint::Paint;
+use crate::report::terminal;
+use crate::report::terminal::troubles::Troubles;
+use crate::system::lock::lock;
+
+/// How much is said of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Telling {
+    /// All.
+    #[default]
+    Whole,
+    /// What is not as it should be: a table tells the rest.
+    Brief,
+    /// Nothing: a machine reads the results.
+    Nothing,
+}
+
+impl Telling {
+    /// Tells of events at once: `--stream` is for watching. Results are what standard output is for.
+    pub(in crate::run) fn observer(self, paint: Paint) -> impl Fn(&Event<'_>) + Send + Sync {
+        let troubles = Mutex::new(Troubles::default());
+        move |event| {
+            if self == Self::Nothing {
+                return;
+            }
+            let mut text = Vec::new();
+            if lock(&troubles).event(event, &mut text).is_ok() && !text.is_empty() {
+                // With nobody there to read it, the run goes on.
+                let _ = std::io::stderr().write_all(&text);
+            }
+            let Event::RunFinished { run } = event else {
+                return;
+            };
+            let mut text = Vec::new();
+            let written = match self {
+                Self::Brief => terminal::brief(run, paint, &mut text),
+                _ => terminal::painted(run, paint, &mut text),
+            };
+            if written.is_ok() {
+                let _ = std::io::stdout().write_all(&text);
+            }
+        }
+    }
+}

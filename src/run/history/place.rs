@@ -1,0 +1,59 @@
+//! `HistoryPlace`: where an eval keeps its history, as a test binary tells the command.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::history::HISTORY_FILE;
+use crate::error::Result;
+use crate::eval::Eval;
+use crate::verdict::alert::{Alerts, check_looks};
+
+/// Where an eval keeps its history.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct HistoryPlace {
+    /// The eval's name.
+    pub eval: String,
+    /// The file, which need not be there.
+    pub path: PathBuf,
+    /// What is to be told of it, as a spec writes it.
+    #[serde(default)]
+    alerts: Vec<String>,
+    /// How many runs share one alpha.
+    #[serde(default)]
+    looks: Option<u64>,
+}
+
+impl HistoryPlace {
+    /// That of an eval.
+    pub(in crate::run) fn of(eval: &Eval) -> Self {
+        Self {
+            eval: eval.name.clone(),
+            path: eval.snapshot.folder.join(HISTORY_FILE),
+            alerts: eval
+                .alerting
+                .alerts
+                .rules
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+            looks: Some(eval.alerting.alerts.looks as u64),
+        }
+    }
+
+    /// What is to be told of the history.
+    ///
+    /// # Errors
+    /// When the test binary is of a version that knows other alerts.
+    pub fn alerts(&self) -> Result<Alerts> {
+        let rules = self.alerts.iter().map(|text| text.parse());
+        let mut alerts = Alerts {
+            rules: rules.collect::<Result<_>>()?,
+            ..Alerts::default()
+        };
+        if let Some(looks) = self.looks {
+            alerts.looks = check_looks(looks)?;
+        }
+        Ok(alerts)
+    }
+}

@@ -1,0 +1,113 @@
+//! The calibrations of the judges of a run, looked up when its gates are checked: the answers stand on disk then, and are
+//! read once more where there is a calibration, to see whether its labels are of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::data::calibration::Calibration;
+use crate::error::Result;
+use crate::scorer::Scorer;
+use crate::store::manifest::ManifestJudge;
+use crate::store::{Manifest, RunDir, read_records};
+use crate::system::project::{self, shown};
+use crate::text::hash::Hasher;
+use crate::verdict::facts::Facts;
+use crate::verdict::judged::calibrated::CalibratedJudge;
+use crate::verdict::judged::calibration::NO_LABELS;
+use crate::verdict::judged::items::JudgedItems;
+
+/// The scorers that ask a judge, for the manifest. `root` is that of the project.
+pub(in crate::run) fn judges_of(
+    scorers: &[Arc<dyn Scorer>],
+    root: Option<&Path>,
+) -> BTreeMap<String, ManifestJudge> {
+    let judges = scorers.iter().filter(|scorer| !scorer.agents().is_empty());
+    let told = judges.map(|scorer| {
+        let calibration = scorer.calibration();
+        let inside = root.zip(calibration);
+        let judge = ManifestJudge {
+            fingerprint: Hasher::default().part(scorer.fingerprint()).short(),
+            rule: scorer.judge_rule().unwrap_or_default(),
+            solves: !scorer.asks_opinions(),
+            calibration_in_project: inside.and_then(|(root, path)| project::inside(root, path)),
+            calibration: calibration.map(Path::to_owned),
+        };
+        (scorer.name().to_owned(), judge)
+    });
+    told.collect()
+}
+
+/// The models that served a judge. A scorer that is made of judges has what served those that are no scorers themselves.
+pub(in crate::run) fn served(
+    models: &BTreeMap<String, BTreeMap<String, u64>>,
+    scorer: &str,
+    scorers: &BTreeMap<String, ManifestJudge>,
+) -> BTreeSet<String> {
+    if let Some(own) = models.get(scorer) {
+        return own.keys().cloned().collect();
+    }
+    let parts = models
+        .iter()
+        .filter(|(name, _)| !scorers.contains_key(*name));
+    let models = parts.flat_map(|(_, models)| models.keys());
+    models.cloned().collect()
+}
+
+/// Adds to the facts of a run whose records are on disk what labels of people say of its judges.
+pub(in crate::run) fn add(facts: &mut Facts<'_>, dir: &RunDir, manifest: &Manifest) {
+    let models = facts.summary.judge_models();
+    for (scorer, judge) in &manifest.judges {
+        if judge.solves {
+            facts.solvers.insert(scorer.clone());
+            continue;
+        }
+        let calibrated = manifest
+            .calibration_file(scorer)
+            .filter(|path| judge.calibration.is_some() || path.is_file())
+            .map(|path| {
+                let served = served(&models, scorer, &manifest.judges);
+                calibrated(dir, manifest, scorer, (&path, &judge.fingerprint, &served))
+                    .unwrap_or_else(|error| {
+                        let path = shown(&path);
+                        let why = error.message();
+                        CalibratedJudge::without(format!("`{path}` cannot be used: {why}"))
+                    })
+            });
+        let calibrated = calibrated.unwrap_or_else(|| CalibratedJudge::without(NO_LABELS));
+        facts.calibrated.insert(scorer.clone(), calibrated);
+    }
+}
+
+fn calibrated(
+    dir: &RunDir,
+    manifest: &Manifest,
+    scorer: &str,
+    (path, fingerprint, served): (&Path, &str, &BTreeSet<String>),
+) -> Result<CalibratedJudge> {
+    let calibration = Calibration::read(path)?;
+    let differs = calibration.differs(fingerprint, served);
+    let items = items(dir, manifest, scorer)?.finish();
+    let items = (items.0, items.1.as_str());
+    let scales = manifest.detail_bounds.get(scorer);
+    Ok(CalibratedJudge::of(
+        &calibration,
+        differs.as_deref(),
+        items,
+        scales,
+    ))
+}
+
+/// What a judge says of the items of a run.
+pub(in crate::run) fn items(
+    dir: &RunDir,
+    manifest: &Manifest,
+    scorer: &str,
+) -> Result<JudgedItems> {
+    let first = manifest.scorers.first().map(String::as_str);
+    let mut items = JudgedItems::new(scorer, first);
+    for record in read_records(&dir.file("samples.jsonl"))? {
+        items.add(&record?);
+    }
+    Ok(items)
+}

@@ -1,0 +1,108 @@
+//! `EarlierPart`: what an earlier part of a run left, by slot.
+//!
+//! In memory there is where it stands in the journal; what it is is read when its question comes up.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::error::Result;
+use crate::eval::limits::budget::UsedUp;
+use crate::eval::plan::Plan;
+use crate::store::events::StoredEvent;
+use crate::store::events::past::{Left, Past};
+use crate::store::events::places::{JournalPlaces, PlaceList};
+
+/// What an earlier part of a run left, while its journal is read.
+pub(in crate::run) struct EarlierPart<'a> {
+    plan: &'a Plan,
+    /// Places of samples by their ids. Made for the first event: a new run has none.
+    samples: HashMap<&'a str, usize>,
+    failures_count: bool,
+    left: Vec<Left>,
+    lines: PlaceList,
+    spent: UsedUp,
+}
+
+/// The same, all of which was read.
+pub(in crate::run) struct Earlier {
+    /// By slot; nothing at all of a new run.
+    pub(in crate::run) left: Vec<Left>,
+    /// What was used up.
+    pub(in crate::run) spent: UsedUp,
+    pub(in crate::run) lines: EarlierLines,
+}
+
+/// Where the journal tells of it.
+pub(in crate::run) struct EarlierLines {
+    places: JournalPlaces,
+    failures_count: bool,
+}
+
+impl<'a> EarlierPart<'a> {
+    /// Of a journal of which nothing was read; `failures_count` where a failure is an end, too.
+    pub(in crate::run) fn new(plan: &'a Plan, failures_count: bool) -> Self {
+        Self {
+            plan,
+            samples: HashMap::new(),
+            failures_count,
+            left: Vec::new(),
+            lines: PlaceList::default(),
+            spent: UsedUp::default(),
+        }
+    }
+
+    /// Adds the event whose line stands at a place.
+    pub(in crate::run) fn add(&mut self, event: &StoredEvent, place: u64) {
+        self.spent.add(event);
+        if !event.kind.is_of_past() {
+            return;
+        }
+        let Some(slot) = self.slot(event) else {
+            return;
+        };
+        let left = &mut self.left[slot];
+        *left = left.with(event, self.failures_count);
+        self.lines.add(slot as u64, place);
+    }
+
+    /// What is known of each slot; nothing at all where the journal tells of none.
+    pub(in crate::run) fn known(self) -> Vec<Left> {
+        self.left
+    }
+
+    /// Opens the journal to be read again.
+    pub(in crate::run) fn open(self, journal: &Path) -> Result<Earlier> {
+        Ok(Earlier {
+            left: self.left,
+            spent: self.spent,
+            lines: EarlierLines {
+                places: self.lines.open(journal)?,
+                failures_count: self.failures_count,
+            },
+        })
+    }
+
+    /// The slot of an event, if it is one of this eval.
+    fn slot(&mut self, event: &StoredEvent) -> Option<usize> {
+        let plan = self.plan;
+        let (epoch, epochs) = (event.epoch as usize, plan.eval.epochs as usize);
+        if self.samples.is_empty() {
+            let ids = plan.items.iter().map(|item| &*item.id);
+            self.samples = ids.zip(0..).collect();
+            self.left = vec![Left::Nothing; plan.items.len() * epochs];
+        }
+        let place = self.samples.get(&*event.sample_id)?;
+        (epoch < epochs).then_some(place * epochs + epoch)
+    }
+}
+
+impl EarlierLines {
+    /// What is known of a question.
+    ///
+    /// # Errors
+    /// When the journal cannot be read again.
+    pub(in crate::run) fn past(&self, slot: usize) -> Result<Past> {
+        let events = self.places.events(slot as u64)?;
+        Ok(Past::of(events, self.failures_count))
+    }
+}

@@ -1,0 +1,190 @@
+//! `GatheredRun`: a run that is over, judged by its records and its manifest.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
+
+use serde_json::{Map, Value};
+
+use crate::data::Record;
+use crate::error::Result;
+use crate::run::CiPolicy;
+use crate::run::judge::calibrations;
+use crate::store::{Manifest, RunDir, RunStatus};
+use crate::verdict::baseline::Baseline;
+use crate::verdict::facts::{Facts, Stop};
+use crate::verdict::gate::Gate;
+use crate::verdict::gather::Gathered;
+use crate::verdict::look::EarlyLook;
+use crate::verdict::progressive::Progressive;
+use crate::verdict::run::{Notable, Run};
+use crate::verdict::summary::SummaryBuilder;
+
+/// Takes the records of a run one by one in dataset order, and judges it when all are there.
+pub(in crate::run) struct GatheredRun<'a> {
+    manifest: &'a Manifest,
+    baseline: Option<&'a Baseline>,
+    gathered: Gathered<'a>,
+    notable: Notable,
+    records: Vec<Record>,
+    /// Of the ids that the baseline has, too.
+    common: Option<String>,
+}
+
+/// Figures of a run that its records do not tell.
+#[derive(Default)]
+pub(in crate::run) struct KnownFigures {
+    /// The benchmark's own aggregates.
+    pub(in crate::run) metrics: Map<String, Value>,
+    /// Answers without a verdict, for the run was stopped before.
+    pub(in crate::run) not_judged: u64,
+    pub(in crate::run) progressive: Option<Progressive>,
+}
+
+/// Which gates are asked, and by whom.
+pub(in crate::run) struct GatesAsked<'a> {
+    pub(in crate::run) gates: &'a [Gate],
+    /// Others than the run had: they are asked alone, without what else decided it.
+    pub(in crate::run) others: bool,
+    pub(in crate::run) ci: CiPolicy,
+    /// A baseline that is there is left aside.
+    pub(in crate::run) ignores_baseline: bool,
+}
+
+impl<'a> GatheredRun<'a> {
+    /// Of no records yet, for these gates.
+    pub(in crate::run) fn new(
+        manifest: &'a Manifest,
+        gates: &[Gate],
+        baseline: Option<&'a Baseline>,
+    ) -> Self {
+        let summary = SummaryBuilder::new(&*manifest.eval)
+            .scorer(manifest.scorers.first().map(String::as_str))
+            .epochs(manifest.epochs);
+        Self {
+            manifest,
+            baseline,
+            gathered: Gathered::new(summary, gates, baseline),
+            notable: Notable::default(),
+            records: Vec::new(),
+            common: None,
+        }
+    }
+
+    /// Adds a record.
+    pub(in crate::run) fn add(&mut self, mut record: Record) {
+        self.gathered.add(&record);
+        let is_common = |baseline: &Baseline| baseline.samples.contains_key(&record.sample_id);
+        if self.common.is_none() && self.baseline.is_some_and(is_common) {
+            self.common = Some(record.sample_id.clone());
+        }
+        if self.notable.takes(&record) {
+            record.abridge();
+            self.records.push(record);
+        }
+    }
+
+    /// The run, whose records lie in `dir`.
+    ///
+    /// # Errors
+    /// When its baseline cannot be compared with it.
+    pub(in crate::run) fn conclude(
+        self,
+        dir: &RunDir,
+        asked: &GatesAsked<'_>,
+        known: KnownFigures,
+        failed_assertions: Vec<String>,
+    ) -> Result<Run> {
+        let manifest = self.manifest;
+        if let Some(baseline) = self.baseline
+            && asked.gates.iter().any(Gate::needs_baseline)
+        {
+            let ids = self.common.iter().map(String::as_str);
+            baseline.check_comparable(&manifest.scorer_hash, ids)?;
+        }
+        let look = look_of(manifest);
+        let stop = stop_of(manifest, look);
+        let cut_short = stop.filter(|stop| *stop != Stop::Sure);
+        let killed = || "it was killed".to_owned();
+        let stop_reason = cut_short.map(|_| manifest.stop_reason.clone().unwrap_or_else(killed));
+        let (mut gathered, flips) = self.gathered.finish(known.metrics);
+        gathered.summary.not_judged = known.not_judged;
+        let baseline = self.baseline;
+        let within = baseline.map(|baseline| within(baseline, manifest, &gathered));
+        let mut facts = Facts {
+            baseline: within.as_deref(),
+            ignores_baseline: asked.ignores_baseline,
+            total: manifest.samples as u64,
+            detail_bounds: manifest.detail_bounds.clone(),
+            partial: manifest.is_limited(),
+            part: manifest.part.clone(),
+            tier: manifest.tier.clone(),
+            // Who asks for a gate now means this run.
+            below_tier: manifest.below_tier.clone().filter(|_| !asked.others),
+            progressive: known.progressive.filter(|_| !asked.others),
+            stop,
+            look,
+            green: green_of(manifest),
+            needs_every_verdict: !asked.others && manifest.asserts(),
+            failed_assertions: &failed_assertions,
+            ci: asked.ci.is_set,
+            allow_ignored: asked.ci.allow_ignored,
+            scorer_hash: Some(manifest.scorer_hash.clone()),
+            prompt: manifest.prompt.clone(),
+            mask_id: manifest.mask_id.clone(),
+            ..gathered
+        };
+        calibrations::add(&mut facts, dir, manifest);
+        facts.summary.reviewed = dir.reviewed(manifest)?;
+        Ok(Run {
+            eval: manifest.eval.clone(),
+            dir: dir.path().to_owned(),
+            records: self.records,
+            summary: facts.conclude(asked.gates),
+            flips,
+            failed_assertions,
+            differences: BTreeMap::new(),
+            stop_reason,
+            notices: Vec::new(),
+            duration_s: manifest.duration_s.unwrap_or_default(),
+        })
+    }
+}
+
+/// The baseline without what the eval's own limit or its tier leaves out: what was not to be asked is not gone.
+pub(in crate::run) fn within<'a>(
+    baseline: &'a Baseline,
+    manifest: &Manifest,
+    facts: &Facts<'_>,
+) -> Cow<'a, Baseline> {
+    let limit = manifest.config.pointer("/limits/limit");
+    if limit.is_none_or(Value::is_null) && manifest.tier.is_none() {
+        return Cow::Borrowed(baseline);
+    }
+    let mut baseline = baseline.clone();
+    let current = facts.current.iter();
+    let asked: HashSet<&str> = current.map(|sample| sample.id.as_str()).collect();
+    baseline.samples.retain(|id, _| asked.contains(id.as_str()));
+    Cow::Owned(baseline)
+}
+
+/// Why a run ended before every sample was asked, if it did.
+fn stop_of(manifest: &Manifest, look: Option<EarlyLook>) -> Option<Stop> {
+    match manifest.status {
+        RunStatus::Finished => None,
+        RunStatus::Interrupted => Some(Stop::Interrupted),
+        RunStatus::Stopped if look.is_some_and(EarlyLook::is_early) => Some(Stop::Sure),
+        RunStatus::Stopped | RunStatus::Running => Some(Stop::Early),
+    }
+}
+
+/// The look that a run ended at, if gates looked.
+pub(in crate::run) fn look_of(manifest: &Manifest) -> Option<EarlyLook> {
+    let early = manifest.early_stop.as_ref()?;
+    Some(EarlyLook::new(early.look, early.looks))
+}
+
+/// The gates that were green at a look of a run.
+pub(in crate::run) fn green_of(manifest: &Manifest) -> Vec<String> {
+    let early = manifest.early_stop.as_ref();
+    early.map(|early| early.green.clone()).unwrap_or_default()
+}

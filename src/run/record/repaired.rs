@@ -1,0 +1,251 @@
+//! `Repaired`: a run made again from its journal. Nobody is asked.
+//!
+//! The journal has what was said and what became of it, the dataset all else of a record. So the spec that the manifest
+//! names must be there, and its dataset and scorers those of the run. What the journal has no end of is left out, as of
+//! a run that was stopped.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::eval::plan::{BaselineUse, Plan};
+use crate::eval::registry::Registry;
+use crate::eval::spec;
+use crate::eval::tiers::Promotion;
+use crate::run::dry_run::lost;
+use crate::run::rescore::reload;
+use crate::run::shard::Cut;
+use crate::run::{FrontDoor, Home, RunOptions, Session};
+use crate::store::events;
+use crate::store::files::JOURNAL;
+use crate::store::{Manifest, RunDir, RunStatus};
+use crate::system::project::shown;
+use crate::text::setting::Override;
+use crate::text::{clean, shell_word};
+use crate::verdict::facts::Stop;
+
+/// What was made again.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Repaired {
+    /// Questions whose end is in the journal.
+    pub ended: usize,
+    /// Questions of the run.
+    pub questions: usize,
+    /// Lines of the journal that cannot be read, from 1.
+    pub skipped_lines: Vec<u64>,
+    /// How the run stands.
+    pub status: RunStatus,
+    /// What was not as the run wrote it, of what it was made again from.
+    pub notices: Vec<String>,
+}
+
+impl Repaired {
+    /// What of the run was there to be made again.
+    pub(in crate::run) fn told(&self) -> String {
+        let Self {
+            ended,
+            questions,
+            skipped_lines,
+            ..
+        } = self;
+        let lost = match skipped_lines.len() {
+            0 => String::new(),
+            lines => format!(", {lines} of whose lines cannot be read,"),
+        };
+        format!("with {ended} of its {questions} questions{lost}")
+    }
+}
+
+/// Makes the files of a run again, in its own directory.
+///
+/// # Errors
+/// When its journal has not the end of a question that has a record, when it is going on, or its spec or dataset are not
+/// here.
+pub fn repair(dir: &RunDir) -> Result<Repaired> {
+    let manifest = dir.manifest()?;
+    if let Some(parent) = &manifest.parent {
+        let message = format!(
+            "run `{}` scored the answers of another run again: its journal has no answers",
+            shown(dir.path())
+        );
+        return Err(Error::usage(message).hint(format!(
+            "score them once more: cargo evaltest rescore {}",
+            shell_word(&shown(parent))
+        )));
+    }
+    let plan = plan_of(&manifest)?;
+    let lost = lost(&plan, dir)?;
+    if let Some(first) = lost.first() {
+        let message = format!(
+            "the journal of run `{}` has not the end of {} whose records are in `samples.jsonl`: made again from it, the \
+             run would lose them",
+            shown(dir.path()),
+            match lost.len() {
+                1 => format!("`{}`", clean(first)),
+                more => format!("{more} questions, `{}` the first of them,", clean(first)),
+            }
+        );
+        return Err(Error::usage(message).hint(
+            "take the files from where the directory was copied, or remove `samples.jsonl` if it is worth nothing",
+        ));
+    }
+    let notices = [dir.changed_manifest(), dir.changed_journal(&manifest)];
+    let repaired = make(plan, dir.path(), &manifest)?;
+    Ok(Repaired {
+        notices: notices.into_iter().flatten().collect(),
+        ..repaired
+    })
+}
+
+/// Makes the files of a run again, in a folder that has its manifest and its journal.
+///
+/// # Errors
+/// When its spec or its dataset is not here, or is not what it was.
+pub(in crate::run) fn make_again(path: &Path, manifest: &Manifest) -> Result<Repaired> {
+    make(plan_of(manifest)?, path, manifest)
+}
+
+fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
+    let only = manifest.only.clone();
+    let cut = Cut::of_run(&RunDir::open(path)?, manifest, &plan)?;
+    let options = RunOptions {
+        home: Home::Restored(path.to_owned()),
+        door: FrontDoor::Files,
+        scope: crate::run::Scope {
+            only: only.map(|ids| ids.into_iter().collect()),
+            cut,
+            ..crate::run::Scope::default()
+        },
+        ..RunOptions::default()
+    };
+    let session = Session::with_plan(plan, options, Arc::new(|_| {}))?;
+    let questions = session.questions();
+    let (stop, reason) = stop_of(manifest);
+    let (ended, _) = session.restore(stop, &reason)?;
+    let dir = RunDir::open(path)?;
+    let written = dir.manifest()?;
+    let lost = ended < questions;
+    let status = match manifest.status {
+        RunStatus::Running | RunStatus::Finished if lost => RunStatus::Stopped,
+        RunStatus::Running => RunStatus::Finished,
+        known => known,
+    };
+    let skipped_lines = written.journal_lines_skipped.clone();
+    let was_over = manifest.status != RunStatus::Running;
+    // Nobody wrote when one that was killed, or goes on, ended: what is written now is of this reading.
+    let (ended_at, duration_s) = if was_over {
+        (written.ended_at.clone(), written.duration_s)
+    } else {
+        let last = last_event(path)?;
+        let seconds = last
+            .as_deref()
+            .and_then(|last| seconds_between(&manifest.started_at, last));
+        (last, seconds)
+    };
+    let kept = Manifest {
+        status,
+        stop_reason: match status {
+            RunStatus::Finished => None,
+            _ => Some(reason),
+        },
+        early_stop: manifest.early_stop.clone(),
+        whole: manifest.whole && (!lost || was_over && manifest.status != RunStatus::Finished),
+        git_sha: manifest.git_sha.clone(),
+        git_dirty: manifest.git_dirty,
+        ended_at: manifest.ended_at.clone().or(ended_at),
+        duration_s: manifest.duration_s.or(duration_s),
+        failed_assertions: manifest.failed_assertions.clone(),
+        baseline: manifest.baseline.clone(),
+        ..written
+    };
+    kept.write(&dir)?;
+    // By what the manifest says now, such as an early stop.
+    let run = reload(&dir, None, false, false)?;
+    let mut artifacts = kept.artifacts.clone();
+    artifacts.extend(run.write_summary(&dir)?);
+    Manifest { artifacts, ..kept }.write(&dir)?;
+    Ok(Repaired {
+        ended,
+        questions,
+        skipped_lines,
+        status,
+        notices: Vec::new(),
+    })
+}
+
+/// When the last event of the journal was written.
+fn last_event(path: &Path) -> Result<Option<String>> {
+    let journal = path.join(JOURNAL);
+    let mut last = None;
+    // Several write at a time, and lines may stand in another order.
+    events::each(&journal, &mut |line| {
+        last = last.take().max(Some(line.event.time));
+        Ok(())
+    })?;
+    Ok(last)
+}
+
+/// `None` where one of them is no time, or the clock was set back.
+fn seconds_between(start: &str, end: &str) -> Option<f64> {
+    let [start, end] = [start, end].map(|time| time.parse::<Timestamp>().ok());
+    let seconds = end?.duration_since(start?).as_secs_f64();
+    (seconds >= 0.0).then_some(seconds)
+}
+
+/// Why a run that is made again is not whole, if it is not.
+fn stop_of(manifest: &Manifest) -> (Stop, String) {
+    let reason = manifest.stop_reason.clone();
+    match manifest.status {
+        RunStatus::Running => (Stop::Early, "it was killed".to_owned()),
+        RunStatus::Finished => (
+            Stop::Early,
+            "its journal has not the end of every question".to_owned(),
+        ),
+        RunStatus::Interrupted => (
+            Stop::Interrupted,
+            reason.unwrap_or_else(|| "interrupted".to_owned()),
+        ),
+        RunStatus::Stopped => (
+            Stop::Early,
+            reason.unwrap_or_else(|| "it was stopped".to_owned()),
+        ),
+    }
+}
+
+/// The eval as the run had it, whose agent nobody needs.
+fn plan_of(manifest: &Manifest) -> Result<Plan> {
+    let spec = spec::spec_of_run(manifest).ok_or_else(|| {
+        let error = match &manifest.spec {
+            Some(spec) => Error::usage(format!("its spec `{}` is not here", shown(spec))),
+            None => Error::usage("its eval is made in Rust, and not in a spec"),
+        };
+        error.hint("do this in the checkout that has it")
+    })?;
+    let is_agents = |change: &&Override| {
+        let key = change.key.split('.').next();
+        key.is_some_and(|key| key == "agent" || key == "agents")
+    };
+    let mut overrides: Vec<Override> = manifest
+        .overrides
+        .iter()
+        .filter(|change| !is_agents(change))
+        .cloned()
+        .collect();
+    let variant = manifest.variant.as_ref();
+    let key = match variant.and_then(|variant| variant.agent.as_ref()) {
+        Some(name) => format!("agents.{name}"),
+        None => "agent".to_owned(),
+    };
+    overrides.push(Override::new(key, serde_json::Value::from("echo")));
+    let mut eval = spec::load_of(&spec, &Registry::new(), &overrides, &manifest.eval)?;
+    eval.asked_tier.clone_from(&manifest.tier);
+    if let Some(run) = &manifest.progressive {
+        eval.asked_tier = Some(eval.tiers.largest(&eval.name)?.name.clone());
+        eval.progressive = Some(Promotion::parse(run.promote.as_deref())?);
+    }
+    Plan::load(&eval, BaselineUse::Compare)
+}

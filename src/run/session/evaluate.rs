@@ -1,0 +1,141 @@
+//! From a question to its record: what an earlier part of the run knows of it, asking, judging, and asking again what is
+//! refused.
+
+use super::Session;
+use super::question::Question;
+use crate::data::{JudgeCall, Outcome, Record, Status};
+use crate::report::event::Event;
+use crate::run::ask::Ended;
+use crate::run::ask::admission::Admitted;
+use crate::run::ask::turns::Ticket;
+use crate::run::judge::judges::{JudgeDesk, Subject};
+use crate::run::judge::{judge, judge_failure};
+use crate::run::record::outcome::{failed, skipped};
+use crate::store::events::past::{Answered, Past};
+
+impl Session {
+    /// Brings a question to its end, unless an earlier part of the run did, and puts its redacted record onto disk.
+    /// `turn` is its place in the queue, where questions are taken in that order.
+    pub(in crate::run) fn settle(&self, slot: usize, turn: Option<usize>) -> Record {
+        let ticket = self.admitting.ticket(turn);
+        let mut question = Question::of(&self.plan, slot);
+        if let Some(error) = &question.fault {
+            // Never another question in its place, and no verdict on an answer to what is not known any more.
+            self.stopper.unreadable(error);
+            return question.into_record(&self.plan, skipped(0));
+        }
+        let mut past = self.ledger.past(slot);
+        let foreign = std::mem::take(&mut past.foreign);
+        self.admitting
+            .resume(&mut question, std::mem::take(&mut past.refused));
+        let mut counted = None;
+        let outcome = match past {
+            Past {
+                outcome: Some(outcome),
+                ..
+            } => {
+                counted = Some(outcome.redacted);
+                outcome
+            }
+            Past {
+                answer: Some(answer),
+                attempts,
+                judged,
+                ..
+            } => {
+                let desk = self.desk(&question, false, judged);
+                judge(&self.plan, &question, Answered { attempts, ..answer }, desk)
+            }
+            Past { attempts, .. } => self.ask(&question, attempts),
+        };
+        let outcome = match counted {
+            Some(_) => {
+                self.admitting.ended_before(&question, &outcome);
+                outcome
+            }
+            None => self.admit(&mut question, outcome, &ticket),
+        };
+        let mut record = question.into_record(&self.plan, outcome);
+        match counted {
+            // The count in the journal is that of the whole record.
+            Some(counted) => record.result.redacted = counted,
+            None => self.ledger.ended(&mut record),
+        }
+        if record.result.status == Status::Skipped {
+            self.ledger.leave_open(slot, record.result.attempts);
+            return record;
+        }
+        self.ledger.keep(slot, &record, foreign);
+        self.emitter
+            .emit(&Event::SampleFinished { record: &record });
+        self.stopper.recorded(&record);
+        record
+    }
+
+    /// Asks again as long as what is said is refused and may be asked for again.
+    fn admit(&self, question: &mut Question, first: Outcome, ticket: &Ticket<'_>) -> Outcome {
+        let mut outcome = first;
+        loop {
+            let is_over = || self.stopper.is_stopped();
+            match self.admitting.admit(question, outcome, ticket, is_over) {
+                Admitted::Stays(outcome) => return *outcome,
+                Admitted::Refused(refused) => outcome = *refused,
+            }
+            let attempts = outcome.attempts;
+            let Some(refused) = self.ledger.refused(question, outcome) else {
+                // The disk is full. The answer is in the journal, and is judged anew when the run goes on.
+                return skipped(attempts);
+            };
+            self.emitter.emit(&Event::AnswerRefused {
+                id: question.id(),
+                epoch: question.epoch,
+                refused: &refused,
+            });
+            self.admitting.ask_again(question, refused);
+            outcome = self.ask(question, attempts);
+        }
+    }
+
+    /// Where the scorers of a question have judges asked; `known` is what those said before.
+    pub(in crate::run) fn desk<'a>(
+        &'a self,
+        question: &'a Question,
+        confirms: bool,
+        known: Vec<JudgeCall>,
+    ) -> JudgeDesk<'a> {
+        let subject = Subject {
+            id: question.id(),
+            epoch: question.epoch,
+            confirms,
+        };
+        JudgeDesk::new(&self.judging, &*self.ledger, subject, known)
+    }
+
+    /// Asks, and judges what was said.
+    fn ask(&self, question: &Question, earlier: u32) -> Outcome {
+        self.emitter.emit(&Event::SampleStarted {
+            id: question.id(),
+            epoch: question.epoch,
+        });
+        match self.asking.ask(question, earlier) {
+            Ended::Answered(answer) => {
+                let desk = self.desk(question, false, Vec::new());
+                judge(&self.plan, question, answer, desk)
+            }
+            Ended::Failed {
+                error,
+                latency_s,
+                attempts,
+                is_wrong,
+            } => {
+                let outcome = failed(error, latency_s, attempts);
+                if is_wrong {
+                    judge_failure(&self.plan, question, outcome)
+                } else {
+                    outcome
+                }
+            }
+            Ended::Stopped { attempts } => skipped(attempts),
+        }
+    }
+}

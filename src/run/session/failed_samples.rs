@@ -1,0 +1,57 @@
+//! Which samples `--failed` asks again.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::eval::plan::Plan;
+use crate::run::record::readable::{Readable, readable};
+use crate::store::files::RECORDS;
+use crate::store::{RunDir, read_records};
+use crate::verdict::baseline::BaselineSample;
+use crate::verdict::poll::{self, Poll};
+
+/// Samples that ended in an error in a run, in any epoch, or that any of several scorers could not judge, or were wrong
+/// where the baseline (if there is one) was right, or were wrong at all where there is none.
+pub(in crate::run) fn failed_samples(path: &Path, plan: &mut Plan) -> Result<HashSet<String>> {
+    let Readable { dir, notices } = readable(RunDir::open(path)?)?;
+    plan.notices.extend(notices);
+    let manifest = dir.manifest()?;
+    if manifest.eval != plan.eval.name {
+        let (theirs, ours) = (manifest.eval, &plan.eval.name);
+        let message = format!(
+            "run `{}` is of eval `{theirs}`, not of `{ours}`",
+            path.display()
+        );
+        return Err(Error::usage(message).hint("name the spec that the run was made with"));
+    }
+    let mut failed = HashSet::new();
+    for sample in poll::samples(read_records(&dir.file(RECORDS))?) {
+        let sample = sample?;
+        let poll = Poll::of(&sample);
+        let mut outcomes = sample.iter().map(|record| &record.result);
+        let is_unjudged = outcomes.any(|outcome| outcome.unjudged_by().next().is_some());
+        let Some(record) = sample.into_iter().next() else {
+            continue;
+        };
+        let was_correct = match &plan.baseline {
+            Some(baseline) => baseline
+                .samples
+                .get(&record.sample_id)
+                .and_then(BaselineSample::verdict),
+            None => Some(true),
+        };
+        let flipped = poll.majority() == Some(false) && was_correct == Some(true);
+        // An epoch that errored or was never asked fails its sample.
+        if poll.unknown() > 0 || is_unjudged || flipped {
+            failed.insert(record.sample_id);
+        }
+    }
+    if failed.is_empty() {
+        return Err(
+            Error::usage(format!("nothing failed or flipped in `{}`", path.display()))
+                .hint("leave `--failed` out to ask every sample"),
+        );
+    }
+    Ok(failed)
+}

@@ -1,0 +1,447 @@
+//! `Finish`: the two ends of a run. Its manifest, and what is written when it is over: the records in dataset order,
+//! summary, gates, the manifest once more.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::asserted::Asserted;
+use super::emitter::Emitter;
+use super::interim::{self, Looks};
+use super::manifest::{new_manifest, progressive_run, root_of};
+use super::options::{CiPolicy, FrontDoor, Home, RunOptions};
+use super::progressive::{self, BorderLook, Borders, ExpectedCost, TierSamples};
+use super::select::Selected;
+use super::stop::Stopped;
+use crate::data::history::HistoryAnswers;
+use crate::error::Result;
+use crate::eval::Assert;
+use crate::eval::plan::Plan;
+use crate::run::ask::identity::Asker;
+use crate::run::history::RunHistory;
+use crate::run::history::webhook;
+use crate::run::judge::calibrations;
+use crate::run::record::Ledger;
+use crate::run::record::collected::SeenRecords;
+use crate::scorer::detail_bounds;
+use crate::snapshot::AnswerSheet;
+use crate::store::files::{JOURNAL, PLACES, SCRATCH};
+use crate::store::manifest::{EarlyStop, ProgressiveRun, git_state};
+use crate::store::{Manifest, RunDir, RunStatus};
+use crate::system::beside::beside;
+use crate::verdict::check::LookFindings;
+use crate::verdict::facts::{Facts, Stop};
+use crate::verdict::gather::Gathered;
+use crate::verdict::look::EarlyLook;
+use crate::verdict::progressive::Progressive;
+use crate::verdict::run::Run;
+use crate::verdict::summary::SummaryBuilder;
+
+/// What was known when a run began and is needed when it ends.
+pub(in crate::run) struct Finish {
+    plan: Arc<Plan>,
+    dir: RunDir,
+    manifest: Manifest,
+    started: Instant,
+    ci: CiPolicy,
+    door: FrontDoor,
+    /// Whether this is one sample of a run that is put together later.
+    is_part: bool,
+    /// Where the run pauses, if its gates may end it early.
+    looks: Option<Looks>,
+    /// Where it is added to, if it is to be.
+    history: Option<RunHistory>,
+    /// Where it pauses, if it goes on tier by tier.
+    borders: Option<Borders>,
+}
+
+/// What came of a run, the names and hashes of the files of its records, and which samples were right.
+type Concluded = (Run, BTreeMap<String, String>, Option<HistoryAnswers>);
+
+/// The commit that was run, and whether files differ from it.
+type Git = (Option<String>, Option<bool>);
+
+impl Finish {
+    /// Writes the manifest of a run that begins now, or goes on as `resumed` says that it began.
+    pub(in crate::run) fn begin(
+        plan: Arc<Plan>,
+        dir: RunDir,
+        resumed: Option<Manifest>,
+        options: &RunOptions,
+        asker: Asker,
+        selected: &mut Selected,
+    ) -> Result<Self> {
+        let borders = Borders::of(&plan);
+        let borders = match &options.home {
+            // What is made again ended where it ended.
+            Home::Restored(_) => borders.map(|borders| borders.restored(resumed.as_ref())),
+            _ => borders,
+        };
+        let looks = match &options.home {
+            // Others ask the rest: what is sure here says nothing of the whole.
+            _ if borders.is_some() || options.scope.cut.is_some() => None,
+            Home::Part(_) | Home::Merged(_) | Home::Restored(_) => None,
+            Home::New | Home::Resume { .. } => {
+                let earlier = resumed.as_ref().and_then(|it| it.early_stop.as_ref());
+                Looks::of(&plan, selected, earlier.map(|earlier| earlier.seed))
+            }
+        };
+        let early_stop = looks.as_ref().map(|looks| EarlyStop {
+            seed: looks.seed,
+            looks: interim::last().of,
+            look: interim::last().of,
+            green: Vec::new(),
+        });
+        let selected = selected.samples();
+        let sandbox = plan.eval.agent.sandbox().map(str::to_owned);
+        let manifest = match resumed {
+            Some(manifest) => Manifest {
+                judges: calibrations::judges_of(&plan.scorers, root_of(&plan.eval).as_deref()),
+                status: RunStatus::Running,
+                stop_reason: None,
+                selected,
+                sandbox,
+                early_stop,
+                samples: plan.items.len(),
+                tier: plan.tier.as_ref().map(|tier| tier.name.clone()),
+                below_tier: plan.tier.as_ref().and_then(|tier| tier.below.clone()),
+                progressive: progressive_run(&plan),
+                // An older version knew of none.
+                detail_bounds: detail_bounds(&plan.scorers),
+                // A part stays a part: the run goes on as it began.
+                whole: manifest.whole && selected == plan.items.len(),
+                ..manifest
+            },
+            None => Manifest {
+                sandbox,
+                early_stop,
+                ..new_manifest(&plan, &dir, options, asker, selected)?
+            },
+        };
+        let history = options.scope.history.then(|| RunHistory::of(&plan));
+        let mut manifest = manifest;
+        if let Some(cut) = &options.scope.cut {
+            let hash = cut.as_places(&plan).write(&dir)?;
+            manifest.artifacts.insert(PLACES.to_owned(), hash);
+        }
+        let begun = Self {
+            plan,
+            dir,
+            manifest,
+            started: Instant::now(),
+            ci: options.ci,
+            door: options.door,
+            is_part: matches!(options.home, Home::Part(_)),
+            looks,
+            history,
+            borders,
+        };
+        begun.manifest.write(&begun.dir)?;
+        Ok(begun)
+    }
+
+    pub(in crate::run) fn dir(&self) -> &RunDir {
+        &self.dir
+    }
+
+    pub(in crate::run) fn is_part(&self) -> bool {
+        self.is_part
+    }
+
+    /// Ends the run: records in dataset order, summary, gates, manifest.
+    ///
+    /// # Errors
+    /// When something cannot be written. Answers are in `events.jsonl` all the same.
+    pub(in crate::run) fn end(
+        &self,
+        ledger: &Ledger,
+        selected: &Selected,
+        stopped: Option<Stopped>,
+        emitter: &Emitter,
+    ) -> Result<Run> {
+        let ended = self.ended(stopped.as_ref());
+        // What waits for the disk and for git does so beside the rest.
+        std::thread::scope(|scope| {
+            let journal = beside(scope, || ledger.close());
+            let git = beside(scope, || self.git_state());
+            let (mut run, mut artifacts, answers) =
+                self.conclude(ledger, selected, stopped, emitter.notices())?;
+            artifacts.insert(JOURNAL.to_owned(), journal()?);
+            let places = self.manifest.artifacts.get_key_value(PLACES);
+            artifacts.extend(places.map(|(name, hash)| (name.clone(), hash.clone())));
+            let (git_sha, git_dirty) = git();
+            let manifest = Manifest {
+                models: ledger.models(),
+                judge_models: run.summary.judge_models(),
+                ended_at: Some(format!("{:.3}", crate::system::clock::timestamp())),
+                duration_s: Some(run.duration_s),
+                failed_assertions: run.failed_assertions.clone(),
+                git_sha,
+                git_dirty,
+                ..ended
+            };
+            if let Some(history) = &self.history {
+                // A run that ended with a tier is beside those of that tier alone.
+                let of_tier = self.ended_tier(selected).map(|tier| Manifest {
+                    dataset_hash: self.plan.dataset_hash_of(&tier.ids),
+                    ..manifest.clone()
+                });
+                let told = of_tier.as_ref().unwrap_or(&manifest);
+                history.add(told, &mut run, answers, &mut |told| emitter.notice(told));
+                run.notices = emitter.notices();
+            }
+            artifacts.extend(run.write_summary(&self.dir)?);
+            let manifest = Manifest {
+                artifacts,
+                ..manifest
+            };
+            manifest.write(&self.dir)?;
+            if manifest.part.is_none() {
+                let redacted = |text: &str| emitter.redacted(text);
+                let mut notice = |told: &str| emitter.notice(told);
+                webhook::tell(&self.plan.eval, &manifest, &run, (&redacted, &mut notice));
+            }
+            Ok(run)
+        })
+    }
+
+    /// What came of the run, and its records in their files.
+    fn conclude(
+        &self,
+        ledger: &Ledger,
+        selected: &Selected,
+        stopped: Option<Stopped>,
+        notices: Vec<String>,
+    ) -> Result<Concluded> {
+        let kept = self.dir.file(SCRATCH);
+        // Empty unless folders were kept; only then it may stay.
+        let _ = std::fs::remove_dir(kept);
+        let duration_s = self.started.elapsed().as_secs_f64();
+        let (plan, eval) = (&self.plan, &self.plan.eval);
+        let ended = self.ended_tier(selected);
+        let selected = ended.as_ref().map_or(selected, |tier| &tier.selected);
+        let not_judged = ledger.fill_in(selected.slots())?;
+        let mut gathered = self.gather();
+        let mut seen = SeenRecords::new(plan, self.door, ledger);
+        let mut answers = self.history.as_ref().map(|_| AnswerSheet::default());
+        let files = ledger.sort(&self.dir, &mut |slot, record| {
+            gathered.add(&record);
+            if let Some(answers) = &mut answers {
+                answers.add(&record);
+            }
+            seen.add(slot, record);
+        })?;
+        let (records, failed, metrics) = seen.finish();
+        let asserts = self.door == FrontDoor::Command && eval.snapshot.assert == Assert::Exact;
+        let asserted = if asserts {
+            Asserted::of(plan, &self.dir)?
+        } else {
+            Asserted::known(failed)
+        };
+        let (failed_assertions, differences) = (asserted.failed, asserted.differences);
+        let (mut gathered, flips) = gathered.finish(metrics);
+        gathered.summary.not_judged = not_judged;
+        let look = self.looks.as_ref().map(Looks::last);
+        let mut facts = Facts {
+            stop: stopped.as_ref().map(|stopped| stopped.stop),
+            failed_assertions: &failed_assertions,
+            ..self.facts(
+                gathered,
+                look,
+                self.borders.as_ref().and_then(Borders::concluded),
+            )
+        };
+        calibrations::add(&mut facts, &self.dir, &self.manifest);
+        // People may have reviewed what there was before the run went on; a file of theirs that is damaged ends no run.
+        facts.summary.reviewed = self.dir.reviewed(&self.manifest).ok().flatten();
+        let run = Run {
+            eval: eval.name.clone(),
+            dir: self.dir.path().to_owned(),
+            records,
+            summary: facts.conclude(&plan.gates),
+            flips,
+            failed_assertions,
+            differences,
+            // Nothing that was needed is missing.
+            stop_reason: stopped
+                .filter(|stopped| stopped.stop != Stop::Sure)
+                .map(|stopped| stopped.reason),
+            notices,
+            duration_s,
+        };
+        Ok((run, files.into(), answers.and_then(AnswerSheet::finish)))
+    }
+
+    /// The commit that was run; that of a part is found when all are put together.
+    fn git_state(&self) -> Git {
+        if self.is_part {
+            return (None, None);
+        }
+        let spec = self.plan.eval.spec.as_deref();
+        let home = spec.and_then(Path::parent);
+        git_state(home.unwrap_or(Path::new(".")))
+    }
+
+    /// The manifest of a run that is over, as far as its end decides it.
+    fn ended(&self, stopped: Option<&Stopped>) -> Manifest {
+        let reason = stopped.map(|stopped| &stopped.reason);
+        Manifest {
+            status: match stopped.map(|stopped| stopped.stop) {
+                Some(Stop::Interrupted) => RunStatus::Interrupted,
+                Some(Stop::Misconfigured | Stop::Early | Stop::Sure) => RunStatus::Stopped,
+                None => RunStatus::Finished,
+            },
+            stop_reason: reason.cloned(),
+            early_stop: self.looks.as_ref().map(|looks| EarlyStop {
+                seed: looks.seed,
+                looks: looks.last().of,
+                look: looks.last().number,
+                green: looks.green(),
+            }),
+            ..self.of_ended_tier()
+        }
+    }
+
+    /// The manifest; of a run that ended at the end of a tier that of this tier.
+    fn of_ended_tier(&self) -> Manifest {
+        let manifest = self.manifest.clone();
+        let borders = self.borders.as_ref().filter(|borders| borders.is_ended());
+        let Some(progressive) = borders.map(Borders::progressive) else {
+            return manifest;
+        };
+        let Some(step) = progressive.tier() else {
+            return manifest;
+        };
+        let samples = usize::try_from(step.samples).unwrap_or(usize::MAX);
+        Manifest {
+            below_tier: manifest.tier,
+            tier: Some(step.tier.clone()),
+            samples,
+            selected: samples,
+            progressive: manifest
+                .progressive
+                .map(|run| ProgressiveRun { ended: true, ..run }),
+            ..manifest
+        }
+    }
+
+    /// The samples of the tier at whose end the run ended, if it did.
+    fn ended_tier(&self, selected: &Selected) -> Option<TierSamples> {
+        let borders = self.borders.as_ref().filter(|borders| borders.is_ended())?;
+        let progressive = borders.progressive();
+        Some(TierSamples::of(&self.plan, selected, &progressive))
+    }
+
+    /// The ends of tiers, if the run pauses there.
+    pub(in crate::run) fn borders(&self) -> Option<&Borders> {
+        self.borders.as_ref()
+    }
+
+    /// What the end of a tier shows: what ends the run there, and what is said of it.
+    ///
+    /// # Errors
+    /// When the records so far cannot be read.
+    pub(in crate::run) fn border(
+        &self,
+        borders: &Borders,
+        ledger: &Ledger,
+        selected: &Selected,
+    ) -> Result<BorderLook> {
+        let plan = &self.plan;
+        let progressive = borders.progressive();
+        let tier = TierSamples::of(plan, selected, &progressive);
+        let mut gathered = self.gather();
+        ledger.so_far(tier.selected.slots(), &mut |record| {
+            if tier.ids.contains(&record.sample_id) {
+                gathered.add(record);
+            }
+        })?;
+        let (gathered, _) = gathered.finish(serde_json::Map::new());
+        let asked = plan.baseline.as_ref().map(|baseline| {
+            let mut baseline = baseline.clone();
+            baseline.samples.retain(|id, _| tier.ids.contains(id));
+            baseline
+        });
+        let facts = Facts {
+            baseline: asked.as_ref(),
+            ..self.facts(gathered, None, Some(progressive.clone()))
+        };
+        let ended_by = progressive::look(plan, &facts, progressive.promote.as_ref());
+        let expected = ExpectedCost::of_tier(plan, &facts.summary, &progressive);
+        let told = progressive::told(&facts, &ended_by);
+        Ok(BorderLook {
+            ended_by,
+            told,
+            expected,
+        })
+    }
+
+    /// The looks of the run, if it pauses for such.
+    pub(in crate::run) fn looks(&self) -> Option<&Looks> {
+        self.looks.as_ref()
+    }
+
+    /// What the gates find at a look.
+    ///
+    /// # Errors
+    /// When the records so far cannot be read.
+    pub(in crate::run) fn look(
+        &self,
+        look: EarlyLook,
+        ledger: &Ledger,
+        selected: &Selected,
+    ) -> Result<LookFindings> {
+        let plan = &self.plan;
+        let mut gathered = self.gather();
+        ledger.so_far(selected.slots(), &mut |record| gathered.add(record))?;
+        // What a benchmark works out of its own is known when all is asked.
+        let (gathered, _) = gathered.finish(serde_json::Map::new());
+        Ok(self.facts(gathered, Some(look), None).at_look(&plan.gates))
+    }
+
+    fn gather(&self) -> Gathered<'_> {
+        let (plan, eval) = (&self.plan, &self.plan.eval);
+        let summary = SummaryBuilder::new(&*eval.name)
+            .scorer(plan.scorers.first().map(|scorer| scorer.name()))
+            .epochs(eval.epochs);
+        Gathered::new(summary, &plan.gates, plan.baseline.as_ref())
+    }
+
+    /// What the records told, with what else is known.
+    fn facts<'a>(
+        &self,
+        gathered: Facts<'a>,
+        look: Option<EarlyLook>,
+        progressive: Option<Progressive>,
+    ) -> Facts<'a> {
+        let plan = &self.plan;
+        let tier = progressive.as_ref().and_then(Progressive::tier).cloned();
+        Facts {
+            total: tier
+                .as_ref()
+                .map_or(plan.items.len() as u64, |tier| tier.samples),
+            ignores_baseline: plan.ignores_baseline,
+            detail_bounds: detail_bounds(&plan.scorers),
+            look,
+            green: self.looks.as_ref().map(Looks::green).unwrap_or_default(),
+            needs_every_verdict: plan.eval.snapshot.assert.decides(),
+            partial: self.manifest.is_limited(),
+            part: self.manifest.part.clone(),
+            below_tier: match &progressive {
+                Some(progressive) if progressive.is_ended() => {
+                    progressive.tiers.last().map(|step| step.tier.clone())
+                }
+                _ => self.manifest.below_tier.clone(),
+            },
+            tier: tier.map_or(self.manifest.tier.clone(), |tier| Some(tier.tier)),
+            progressive,
+            ci: self.ci.is_set,
+            allow_ignored: self.ci.allow_ignored,
+            scorer_hash: Some(plan.scorer_hash.clone()),
+            prompt: Some(plan.prompt_name.clone()),
+            mask_id: plan.mask_id(),
+            ..gathered
+        }
+    }
+}

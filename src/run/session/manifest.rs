@@ -1,0 +1,157 @@
+//! The manifest of a run that begins now.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::options::{Home, RunOptions};
+use crate::error::Result;
+use crate::eval::Eval;
+use crate::eval::plan::Plan;
+use crate::run::ask::identity::Asker;
+use crate::run::judge::calibrations;
+use crate::scorer::detail_bounds;
+use crate::store::manifest::{ProgressiveRun, environment};
+use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
+use crate::system::project;
+use crate::verdict::baseline::Baseline;
+
+/// The root of the project that an eval is of.
+pub(in crate::run) fn root_of(eval: &Eval) -> Option<PathBuf> {
+    let home = eval.spec.as_deref().and_then(Path::parent);
+    let home = home.map_or_else(project::package_root, Path::to_owned);
+    project::root_of(&home)
+}
+
+/// The manifest of a run that begins now.
+pub(in crate::run) fn new_manifest(
+    plan: &Plan,
+    dir: &RunDir,
+    options: &RunOptions,
+    asker: Asker,
+    selected: usize,
+) -> Result<Manifest> {
+    let run_id = dir.run_id();
+    let eval = &plan.eval;
+    let root = root_of(eval).unwrap_or_else(project::root);
+    let snapshots = crate::system::file::absolute(&eval.snapshot.folder)?;
+    let mut config = eval.describe();
+    plan.redactor.config(&mut config);
+    if eval.masks_answers() {
+        hide_samples(&mut config);
+    }
+    let overrides = eval.overrides.iter().cloned().map(|mut change| {
+        if eval.masks_answers() && change.key.starts_with("benchmark.samples") {
+            change.value = MASKED.into();
+        }
+        // As an entry of a map, so that the key's name counts.
+        let mut entry = serde_json::json!({ &change.key: change.value });
+        plan.redactor.config(&mut entry);
+        if eval.masks_answers() {
+            hide_samples(&mut entry);
+        }
+        change.value = entry[&change.key].take();
+        change
+    });
+    let only = options.scope.only.as_ref().map(|only| {
+        let ids = plan.items.iter().map(|item| &*item.id);
+        let selected = ids.filter(|id| only.contains(*id));
+        selected.map(str::to_owned).collect()
+    });
+    // What was asked in parts stands in the cache under the name that they have in common.
+    let parts = options.invocation.clone();
+    let parts = parts.filter(|_| matches!(options.home, Home::Merged(_)));
+    Ok(Manifest {
+        format_version: FORMAT_VERSION,
+        evaltest_version: env!("CARGO_PKG_VERSION").to_owned(),
+        invocation: options.invocation.clone().unwrap_or_else(|| run_id.clone()),
+        run_id,
+        eval: eval.name.clone(),
+        variant: eval.variant().cloned(),
+        benchmark: eval.benchmark.name().to_owned(),
+        status: RunStatus::Running,
+        stop_reason: None,
+        started_at: format!("{:.3}", crate::system::clock::timestamp()),
+        ended_at: None,
+        duration_s: None,
+        samples: plan.items.len(),
+        tier: plan.tier.as_ref().map(|tier| tier.name.clone()),
+        below_tier: plan.tier.as_ref().and_then(|tier| tier.below.clone()),
+        progressive: progressive_run(plan),
+        part: options.scope.cut.as_ref().map(|cut| cut.part.clone()),
+        merged: Vec::new(),
+        epochs: eval.epochs,
+        selected,
+        whole: selected == plan.items.len()
+            && !options.scope.partial
+            && options.scope.cut.is_none(),
+        git_sha: None,
+        git_dirty: None,
+        environment: environment()
+            .into_iter()
+            .map(|(name, value)| (name, plan.redactor.text(&value, &mut 0).into_owned()))
+            .collect(),
+        config,
+        spec_in_project: eval
+            .spec
+            .as_deref()
+            .and_then(|path| project::inside(&root, path)),
+        spec: eval.spec.clone(),
+        snapshots_in_project: project::inside(&root, &snapshots),
+        snapshots,
+        masked: eval.masks_answers(),
+        mask_id: plan.mask_id(),
+        prompt: Some(plan.prompt_name.clone()),
+        dataset: plan.dataset.clone(),
+        dataset_hash: plan.dataset_hash.clone(),
+        request_hash: plan.request_hash.clone(),
+        scorer_hash: plan.scorer_hash.clone(),
+        scorers_hash: plan.scorers_hash.clone(),
+        agent_hash: asker.hash,
+        sandbox: None,
+        mixed: false,
+        answers_of: asker.recordings.into_iter().chain(parts).collect(),
+        overrides: overrides.collect(),
+        redact: options.redact.clone(),
+        only,
+        early_stop: None,
+        baseline: plan.baseline.as_ref().map(Baseline::run_ids),
+        scorers: plan
+            .scorers
+            .iter()
+            .map(|scorer| scorer.name().to_owned())
+            .collect(),
+        detail_bounds: detail_bounds(&plan.scorers),
+        judges: calibrations::judges_of(&plan.scorers, Some(&root)),
+        failed_assertions: Vec::new(),
+        extract: Some(plan.extraction.extract.to_value()),
+        extract_is_given: plan.extraction.is_given,
+        models: BTreeMap::new(),
+        judge_models: BTreeMap::new(),
+        parent: None,
+        parent_run_id: None,
+        journal_lines_skipped: Vec::new(),
+        artifacts: BTreeMap::new(),
+    })
+}
+
+/// How a run of the plan goes on tier by tier, if it does.
+pub(in crate::run) fn progressive_run(plan: &Plan) -> Option<ProgressiveRun> {
+    let promotion = plan.eval.progressive.as_ref()?;
+    Some(ProgressiveRun {
+        promote: promotion.gate.as_ref().map(ToString::to_string),
+        ended: false,
+    })
+}
+
+/// What stands in place of samples that are not to be published.
+const MASKED: &str = "(masked)";
+
+/// Takes the samples out of a spec that has them itself.
+fn hide_samples(config: &mut Value) {
+    let samples = config.pointer_mut("/benchmark/samples");
+    if let Some(samples) = samples.filter(|samples| samples.is_array()) {
+        *samples = MASKED.into();
+    }
+}

@@ -1,0 +1,154 @@
+//! What a run says before it asks anybody: who is asked what, within which limits, and what that may cost.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::eval::Eval;
+use crate::eval::limits::Limits;
+use crate::eval::plan::Plan;
+use crate::figure::{Count, Seconds, Usd};
+use crate::report::terminal::epochs;
+use crate::scorer::Scorer;
+use crate::system::project::shown;
+use crate::text::clean;
+
+/// Of more questions nobody waits for what they may cost at most.
+const MOST_COUNTED: usize = 20_000;
+
+/// The line of a run that asks the samples at these places of the plan, within these limits.
+pub(in crate::run) fn opening(plan: &Plan, bounds: &Limits, places: &[usize]) -> String {
+    let eval = &plan.eval;
+    let samples = places.len();
+    let ending = if samples == 1 { "" } else { "s" };
+    if eval.agent.shown_parts().is_some() {
+        let most = bounds.concurrency;
+        let mut line = format!(
+            "judging {samples} item{ending} of {}; {most} at once",
+            source(plan)
+        );
+        let cost = cost(plan, bounds, places);
+        line += &cost.map_or_else(String::new, |cost| format!(", {cost}"));
+        return line;
+    }
+    let what = match eval.benchmark.name() {
+        // The files that it reads are of examples.
+        "generate" => format!("for {samples} item{ending}"),
+        _ => format!("{samples} sample{ending} of {}", source(plan)),
+    };
+    let by_tier = match eval.progressive {
+        Some(_) => "tier by tier up to",
+        None => "tier",
+    };
+    let tier = plan.tier.as_ref();
+    let tier = tier.map_or_else(String::new, |tier| {
+        format!(", {by_tier} `{}`", clean(&tier.name))
+    });
+    let mut line = format!("asking {} {what}{tier}{}", agent(eval), epochs(eval.epochs));
+    let parts = limits(bounds).into_iter().chain(cost(plan, bounds, places));
+    for (number, part) in parts.enumerate() {
+        line += if number == 0 { "; " } else { ", " };
+        line += &part;
+    }
+    line
+}
+
+fn source(plan: &Plan) -> String {
+    if let Some(dataset) = &plan.dataset {
+        return format!("`{}`", clean(dataset));
+    }
+    let benchmark = &plan.eval.benchmark;
+    match &*benchmark.read_paths() {
+        [] => format!("benchmark `{}`", clean(benchmark.name())),
+        [path] => format!("`{}`", clean(&shown(path))),
+        [path, more @ ..] => format!("`{}` and {} more", clean(&shown(path)), more.len()),
+    }
+}
+
+fn agent(eval: &Eval) -> String {
+    let keys = eval.config.get("agent").unwrap_or(&Value::Null);
+    let kind = keys.as_str().or_else(|| keys.get("type")?.as_str());
+    let kind = kind.map_or_else(
+        || "an agent in Rust".to_owned(),
+        |kind| format!("agent `{}`", clean(kind)),
+    );
+    match eval.agent.model() {
+        Some(model) => format!("{kind} (`{}`)", clean(model)),
+        None => kind,
+    }
+}
+
+fn limits(limits: &Limits) -> Vec<String> {
+    let mut parts = vec![format!("{} at once", limits.concurrency)];
+    let time = |time: Duration| Seconds::from(time).to_string().replace(".0 s", " s");
+    match limits.retries {
+        0 => parts.push(format!("one attempt of {}", time(limits.timeout))),
+        retries => parts.push(format!(
+            "{} attempts of {}",
+            retries + 1,
+            time(limits.timeout)
+        )),
+    }
+    let rates = [
+        (limits.requests_per_minute, "requests"),
+        (limits.tokens_per_minute, "tokens"),
+    ];
+    for (rate, what) in rates {
+        parts.extend(rate.map(|rate| format!("{rate} {what} a minute")));
+    }
+    let deadline = limits.deadline;
+    parts.extend(deadline.map(|limit| format!("{} in all", time(limit))));
+    let budget = &limits.budget;
+    let tokens = budget.tokens;
+    parts.extend(tokens.map(|tokens| format!("{} tokens at most", Count(tokens))));
+    let requests = budget.requests;
+    parts.extend(requests.map(|requests| format!("{requests} requests at most")));
+    parts
+}
+
+/// What it may cost, where that is known, and that it is not, where somebody is paid.
+fn cost(plan: &Plan, bounds: &Limits, places: &[usize]) -> Option<String> {
+    let eval = &plan.eval;
+    let most = most_usd(plan, places);
+    let judges = plan.scorers.iter().flat_map(|scorer| {
+        let mut judges = scorer.agents();
+        // Answers that are known already cost nothing, whoever gave them.
+        judges.retain(|judge| !judge.is_deterministic());
+        judges
+    });
+    let mut judges = judges.peekable();
+    let asks_judges = judges.peek().is_some();
+    let pays_judges = judges.any(|judge| judge.asks_endpoint());
+    match (most, bounds.budget.cost_usd) {
+        (Some(most), Some(budget)) if most <= budget && !asks_judges => {
+            Some(format!("costs at most {}", Usd(most)))
+        }
+        (_, Some(budget)) => Some(format!("costs at most {} by its budget", Usd(budget))),
+        (Some(most), None) if asks_judges => Some(format!(
+            "costs at most {} and what its judges take",
+            Usd(most)
+        )),
+        (Some(most), None) => Some(format!("costs at most {}", Usd(most))),
+        (None, None) if eval.agent.asks_endpoint() || pays_judges => {
+            Some("with no bound to its cost".to_owned())
+        }
+        (None, None) => None,
+    }
+}
+
+/// US dollars that the agent's answers cost at most, with every attempt, if that is known.
+fn most_usd(plan: &Plan, places: &[usize]) -> Option<f64> {
+    let eval = &plan.eval;
+    eval.agent.most_usd(0)?;
+    if places.len() > MOST_COUNTED {
+        return None;
+    }
+    let usd = places.iter().map(|&place| {
+        let packed = plan.items.get(place).filter(|item| item.files.is_empty())?;
+        let sample = packed.sample().ok()?;
+        let prompt = eval.prompt.render(&*eval.benchmark, &sample);
+        eval.agent.most_usd(prompt.len())
+    });
+    let usd: f64 = usd.sum::<Option<f64>>()?;
+    Some(usd * f64::from(eval.epochs) * f64::from(eval.limits.retries + 1))
+}

@@ -1,0 +1,271 @@
+//! `Borders`: where a run that goes on tier by tier pauses, to ask whether it goes on.
+//!
+//! A look is at exactly the samples of the tiers before it, so nobody begins one behind it until it was taken. It depends
+//! on the records alone: a run that was killed takes the same looks again when it goes on, and decides as before.
+
+mod expected;
+
+use std::collections::HashSet;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::select::Selected;
+use crate::eval::plan::{Packed, Plan};
+use crate::figure::Share;
+use crate::store::{Manifest, RunStatus};
+use crate::system::lock::lock;
+use crate::verdict::check::Border;
+use crate::verdict::facts::Facts;
+use crate::verdict::gate::{Gate, Slice};
+use crate::verdict::progressive::Progressive;
+use crate::verdict::result::GateResult;
+
+pub(in crate::run) use expected::ExpectedCost;
+
+/// How often who waits for a look asks whether the run was stopped meanwhile.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// The ends of the tiers of a run.
+pub(in crate::run) struct Borders {
+    epochs: usize,
+    state: Mutex<BorderState>,
+    taken: Condvar,
+}
+
+struct BorderState {
+    /// How many questions are through.
+    through: usize,
+    progressive: Progressive,
+    is_ended: bool,
+}
+
+impl Borders {
+    /// Those of a run that goes on tier by tier; `None` for another.
+    pub(in crate::run) fn of(plan: &Plan) -> Option<Self> {
+        let promotion = plan.eval.progressive.as_ref()?;
+        let all = plan.items.len();
+        let mut tiers = plan.tiers();
+        // A tier that has all samples is the last.
+        let last = tiers.iter().position(|(_, samples)| *samples >= all);
+        let largest = tiers.pop();
+        tiers.truncate(last.unwrap_or(tiers.len()));
+        tiers.extend(largest);
+        Some(Self {
+            epochs: plan.eval.epochs as usize,
+            state: Mutex::new(BorderState {
+                through: 0,
+                progressive: Progressive::new(tiers, promotion.gate.clone()),
+                is_ended: false,
+            }),
+            taken: Condvar::new(),
+        })
+    }
+
+    /// Those of a run that is made again, which ended where its manifest says.
+    pub(in crate::run) fn restored(self, manifest: Option<&Manifest>) -> Self {
+        let run = manifest.and_then(|manifest| manifest.progressive.as_ref());
+        let tier = manifest.and_then(|manifest| manifest.tier.as_deref());
+        let is_over = manifest.is_some_and(|it| it.status == RunStatus::Finished);
+        let mut state = lock(&self.state);
+        let mut tiers = state.progressive.tiers.iter();
+        if let Some(at) = tiers.position(|step| is_over && Some(&*step.tier) == tier) {
+            state.progressive.at = at;
+            state.is_ended = run.is_some_and(|run| run.ended);
+        }
+        drop(state);
+        self
+    }
+
+    /// Waits until the question with this turn may be asked; `false` if it will not be.
+    pub(in crate::run) fn admit(&self, turn: usize, is_stopped: impl Fn() -> bool) -> bool {
+        let mut state = lock(&self.state);
+        loop {
+            if turn < state.end(self.epochs) {
+                return !is_stopped();
+            }
+            if state.is_ended || is_stopped() {
+                return false;
+            }
+            let waited = self.taken.wait_timeout(state, PATIENCE);
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// A question is through. Whoever is told that a tier is at its end looks, and says so by [`take`](Self::take).
+    pub(in crate::run) fn through(&self) -> bool {
+        let mut state = lock(&self.state);
+        state.through += 1;
+        state.progressive.is_ended() && state.through == state.end(self.epochs)
+    }
+
+    /// The look was taken: the run ends here, or goes on to the next tier.
+    pub(in crate::run) fn take(&self, ended_by: Vec<GateResult>) {
+        let mut state = lock(&self.state);
+        if ended_by.is_empty() {
+            state.progressive.at += 1;
+        } else {
+            state.is_ended = true;
+            state.progressive.ended_by = ended_by;
+        }
+        self.taken.notify_all();
+    }
+
+    /// What ended a run that is made again, which is not on disk.
+    pub(in crate::run) fn ended_by(&self, ended_by: Vec<GateResult>) {
+        lock(&self.state).progressive.ended_by = ended_by;
+    }
+
+    /// How many questions there are up to where the run ended, if it did.
+    pub(in crate::run) fn ended_questions(&self) -> Option<usize> {
+        let state = lock(&self.state);
+        state.is_ended.then(|| state.end(self.epochs))
+    }
+
+    /// How far the run is.
+    pub(in crate::run) fn progressive(&self) -> Progressive {
+        lock(&self.state).progressive.clone()
+    }
+
+    /// How far it came, if it ended there, or came to the last tier.
+    pub(in crate::run) fn concluded(&self) -> Option<Progressive> {
+        let state = lock(&self.state);
+        let is_concluded = state.is_ended || !state.progressive.is_ended();
+        is_concluded.then(|| state.progressive.clone())
+    }
+
+    /// Whether it ended before its last tier.
+    pub(in crate::run) fn is_ended(&self) -> bool {
+        lock(&self.state).is_ended
+    }
+}
+
+impl BorderState {
+    /// How many questions there are up to the end of the tier.
+    fn end(&self, epochs: usize) -> usize {
+        let samples = self.progressive.tier().map(|step| step.samples);
+        samples.map_or(usize::MAX, |samples| {
+            usize::try_from(samples).unwrap_or(usize::MAX) * epochs
+        })
+    }
+}
+
+/// What the end of a tier shows.
+#[derive(Default)]
+pub(in crate::run) struct BorderLook {
+    pub(in crate::run) ended_by: Vec<GateResult>,
+    /// Lines for people.
+    pub(in crate::run) told: Vec<String>,
+    /// What the next is going to take, by what this run took.
+    pub(in crate::run) expected: Option<ExpectedCost>,
+}
+
+/// The samples up to the end of the tier that a run is at.
+pub(in crate::run) struct TierSamples {
+    pub(in crate::run) selected: Selected,
+    pub(in crate::run) ids: HashSet<String>,
+}
+
+impl TierSamples {
+    pub(in crate::run) fn of(plan: &Plan, selected: &Selected, progressive: &Progressive) -> Self {
+        let samples = progressive.tier().map_or(0, |step| step.samples);
+        let selected = selected.first(usize::try_from(samples).unwrap_or(usize::MAX));
+        let ids = selected.queue().iter();
+        Self {
+            ids: ids.map(|&place| plan.items[place].id.to_string()).collect(),
+            selected,
+        }
+    }
+}
+
+/// What ends the run at the end of a tier, by the facts of that.
+pub(in crate::run) fn look(
+    plan: &Plan,
+    facts: &Facts<'_>,
+    promote: Option<&Gate>,
+) -> Vec<GateResult> {
+    let size = |slice: Option<&Slice>| {
+        let is_in = |item: &&Packed| {
+            slice.is_none_or(|slice| {
+                let mut slices = item.slices.iter();
+                slices.any(|(of, is)| *of == slice.dimension && *is == slice.value)
+            })
+        };
+        plan.items.iter().filter(is_in).count() as u64
+    };
+    facts.at_border(&Border {
+        gates: &plan.gates,
+        promote,
+        size: &size,
+        is_plain: plan.eval.epochs == 1 && plan.eval.cluster.is_none(),
+    })
+}
+
+/// What is said at the end of a tier.
+pub(in crate::run) fn told(facts: &Facts<'_>, ended_by: &[GateResult]) -> Vec<String> {
+    let Some(progressive) = &facts.progressive else {
+        return Vec::new();
+    };
+    let Some(step) = progressive.tier() else {
+        return Vec::new();
+    };
+    let summary = &facts.summary;
+    let accuracy = match (summary.accuracy, summary.accuracy_ci95) {
+        (Some(accuracy), Some(ci95)) => format!("accuracy {}", Share(accuracy).with_ci95(ci95)),
+        _ => "nothing was scored".to_owned(),
+    };
+    let errors = match summary.errors {
+        1 => "1 error".to_owned(),
+        errors => format!("{errors} errors"),
+    };
+    let next = progressive.tiers.get(progressive.at + 1);
+    let next = match next.filter(|_| ended_by.is_empty()) {
+        Some(next) => format!("it goes on to `{}`", next.tier),
+        None => format!(
+            "the run ends here, {} samples are not asked",
+            progressive.saved()
+        ),
+    };
+    let figures = format!(
+        "tier `{}` of {} samples: {accuracy}, {errors}; {next}",
+        step.tier, step.samples
+    );
+    let why = ended_by.iter().map(|result| {
+        let line = result.message.lines().next().unwrap_or_default();
+        format!("tier `{}`: {}: {line}", step.tier, result.gate)
+    });
+    std::iter::once(figures).chain(why).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_passes_the_end_of_a_tier_before_it_was_looked_at() {
+        let tiers = [("a", 2), ("b", 4), ("c", 6)];
+        let tiers = tiers.map(|(name, samples)| (name.to_owned(), samples));
+        let borders = Borders {
+            epochs: 1,
+            state: Mutex::new(BorderState {
+                through: 0,
+                progressive: Progressive::new(tiers.into(), None),
+                is_ended: false,
+            }),
+            taken: Condvar::new(),
+        };
+        let going = || false;
+        assert!(borders.admit(1, going) && !borders.admit(2, || true));
+        assert!(!borders.through() && borders.through());
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| borders.admit(2, going));
+            borders.take(Vec::new());
+            assert!(waits.join().unwrap());
+        });
+        assert_eq!(borders.progressive().saved(), 2);
+        assert!(!borders.through() && borders.through());
+        borders.take(Vec::new());
+        assert!(borders.admit(5, going) && !borders.is_ended());
+        // Behind the last there is nothing to look at.
+        assert!(!borders.through() && !borders.through());
+    }
+}

@@ -1,0 +1,108 @@
+//! `Question`: one thing to be asked, a sample in one epoch.
+
+use std::sync::Arc;
+
+use crate::data::RefusedAnswer;
+use crate::data::steps::annotated_steps;
+use crate::data::{Outcome, Record};
+use crate::error::Error;
+use crate::eval::plan::{Item, Plan};
+use crate::store::events::{Kind, StoredEvent};
+
+/// The number of an attempt that confirms a flip; real attempts begin at 1.
+pub(in crate::run) const CONFIRM: u32 = 0;
+
+/// A sample in one epoch.
+pub(in crate::run) struct Question {
+    /// Where its record belongs.
+    pub(in crate::run) slot: usize,
+    pub(in crate::run) item: Item,
+    pub(in crate::run) epoch: u32,
+    /// Why it cannot be asked, if its row is not what it was when the dataset was read. The item has no texts then.
+    pub(in crate::run) fault: Option<Error>,
+    /// Answers that were refused, so that it is asked again.
+    pub(in crate::run) refused: Vec<RefusedAnswer>,
+    /// What the prompt says of that.
+    pub(in crate::run) note: Option<String>,
+}
+
+impl Question {
+    /// The question whose record has this slot: the place of the sample in the dataset times the number of epochs, plus
+    /// the epoch.
+    pub(in crate::run) fn of(plan: &Plan, slot: usize) -> Self {
+        let epochs = plan.eval.epochs as usize;
+        let packed = &plan.items[slot / epochs];
+        let (item, fault) = match packed.unpack() {
+            Ok(item) => (item, None),
+            Err(error) => (packed.shell(), Some(error)),
+        };
+        Self {
+            slot,
+            item,
+            fault,
+            refused: Vec::new(),
+            note: None,
+            epoch: u32::try_from(slot % epochs).unwrap_or_default(),
+        }
+    }
+
+    /// The id of the sample.
+    pub(in crate::run) fn id(&self) -> &str {
+        &self.item.sample.id
+    }
+
+    /// What the agent is asked.
+    pub(in crate::run) fn prompt(&self, plan: &Plan) -> Arc<str> {
+        let prompt = plan.prompt(&self.item);
+        match &self.note {
+            Some(note) => format!("{prompt}\n\n{note}").into(),
+            None => prompt,
+        }
+    }
+
+    /// How many answers were refused.
+    pub(in crate::run) fn again(&self) -> u32 {
+        u32::try_from(self.refused.len()).unwrap_or(u32::MAX)
+    }
+
+    /// An event of now, for the journal.
+    pub(in crate::run) fn event(&self, attempt: u32, kind: Kind) -> StoredEvent {
+        StoredEvent::new(self.id(), self.epoch, attempt, kind)
+    }
+
+    /// Its record, redacted.
+    pub(in crate::run) fn into_record(self, plan: &Plan, mut outcome: Outcome) -> Record {
+        if !self.refused.is_empty() {
+            outcome.refused = self.refused;
+        }
+        let prompt = plan.prompt(&self.item);
+        let Item {
+            sample,
+            input_hash,
+            target_hash,
+            question_hash,
+        } = self.item;
+        let mask = plan.mask.as_ref();
+        let cluster = plan.cluster(&sample);
+        let slices = sample.slices.into_iter();
+        let mut record = Record {
+            mask: mask.map_or_else(String::new, |key| key.derived(&sample.id).to_hex()),
+            question: (*prompt != *sample.prompt).then_some(sample.prompt),
+            question_hash,
+            sample_id: sample.id,
+            eval: plan.eval.name.clone(),
+            epoch: self.epoch,
+            prompt,
+            ground_truth: sample.target.map(|target| target.0).unwrap_or_default(),
+            annotated_steps: annotated_steps(&sample.metadata),
+            metadata: sample.metadata,
+            slices: slices.map(|(key, value)| (key, value.into())).collect(),
+            cluster,
+            input_hash,
+            target_hash,
+            result: outcome,
+        };
+        plan.redactor.record(&mut record);
+        record
+    }
+}

@@ -1,0 +1,19 @@
+//! `Eval::run`: a whole run without a front door.
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::eval::Eval;
+use crate::run::{RunOptions, Session};
+use crate::verdict::run::Run;
+
+impl Eval {
+    /// Asks every sample and records the run, without printing anything.
+    ///
+    /// # Errors
+    /// A mistake in the eval or its dataset (nothing was asked then), or a run directory that cannot be
+    /// written. A failing agent is no error; see the records.
+    pub fn run(&self) -> Result<Run> {
+        Session::start(self, RunOptions::default(), Arc::new(|_| {}))?.run()
+    }
+}

@@ -1,0 +1,259 @@
+//! Which samples a run asks, and whether an earlier run can be continued.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::data::dataset::shuffle;
+use crate::error::{Error, Result};
+use crate::eval::plan::Plan;
+use crate::run::dry_run::lost;
+use crate::run::shard::Cut;
+use crate::store::files::JOURNAL;
+use crate::store::{Manifest, RunDir};
+use crate::system::project::shown;
+use crate::text::{clean, shell_word};
+
+/// The samples that a run asks.
+pub(in crate::run) struct Selected {
+    /// Their places, in dataset order.
+    places: Vec<usize>,
+    /// The same in the order in which they are asked.
+    queue: Vec<usize>,
+    epochs: usize,
+}
+
+/// Nothing is selected: of how many, if not of all.
+fn nothing(plan: &Plan) -> Error {
+    let name = &plan.eval.name;
+    match plan.eval.limits.limit {
+        Some(limit) => Error::usage(format!(
+            "eval `{name}`: no sample is selected of the first {limit}, which `limits.limit` leaves"
+        ))
+        .hint("leave out the limit: it is the size of the eval, out of which samples are selected"),
+        None => Error::usage(format!("eval `{name}`: no sample is selected"))
+            .hint("cargo evaltest list"),
+    }
+}
+
+impl Selected {
+    /// Those with these ids, or of this part; all of the plan's without any.
+    pub(in crate::run) fn of(
+        plan: &Plan,
+        only: Option<&HashSet<String>>,
+        cut: Option<&Cut>,
+    ) -> Result<Self> {
+        let is_wanted = |place: &usize| match only {
+            Some(only) => only.contains(&*plan.items[*place].id),
+            None => true,
+        };
+        let places: Vec<usize> = match cut {
+            Some(cut) => cut.places.clone(),
+            None => (0..plan.items.len()).collect(),
+        };
+        let places: Vec<usize> = places.into_iter().filter(is_wanted).collect();
+        if only.is_some() && places.is_empty() {
+            return Err(nothing(plan));
+        }
+        let is_selected = |place: &usize| places.binary_search(place).is_ok();
+        let queue = plan.order.iter().copied().filter(is_selected).collect();
+        Ok(Self {
+            queue,
+            places,
+            epochs: plan.eval.epochs as usize,
+        })
+    }
+
+    /// Puts them into a random order in which the samples of a group come one after the other; one without a group is
+    /// alone. Gives how many samples there are up to the end of each group.
+    pub(in crate::run) fn shuffle_groups(
+        &mut self,
+        seed: u64,
+        group: impl Fn(usize) -> Option<String>,
+    ) -> Vec<usize> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut known = HashMap::new();
+        for &place in &self.places {
+            let new = groups.len();
+            let at = match group(place) {
+                Some(name) => *known.entry(name).or_insert(new),
+                None => new,
+            };
+            if at == new {
+                groups.push(Vec::new());
+            }
+            groups[at].push(place);
+        }
+        shuffle(&mut groups, seed);
+        let mut end = 0;
+        let ends = groups.iter().map(|group| {
+            end += group.len();
+            end
+        });
+        let ends = ends.collect();
+        self.queue = groups.concat();
+        ends
+    }
+
+    /// Those that are asked first.
+    pub(in crate::run) fn first(&self, samples: usize) -> Self {
+        let queue = self.queue[..samples.min(self.queue.len())].to_vec();
+        let mut places = queue.clone();
+        places.sort_unstable();
+        Self {
+            places,
+            queue,
+            epochs: self.epochs,
+        }
+    }
+
+    /// The places of the samples in the order in which they are asked.
+    pub(in crate::run) fn queue(&self) -> &[usize] {
+        &self.queue
+    }
+
+    /// How many samples.
+    pub(in crate::run) fn samples(&self) -> usize {
+        self.places.len()
+    }
+
+    /// How many questions: every sample in each of its epochs.
+    pub(in crate::run) fn questions(&self) -> usize {
+        self.queue.len() * self.epochs
+    }
+
+    /// The slot of the question that is asked at this turn. The epochs of a sample come one after the other: a run that
+    /// stops early has whole samples.
+    pub(in crate::run) fn at(&self, turn: usize) -> Option<usize> {
+        let place = self.queue.get(turn / self.epochs)?;
+        Some(place * self.epochs + turn % self.epochs)
+    }
+
+    /// The slots of all questions, in dataset order.
+    pub(in crate::run) fn slots(&self) -> impl Iterator<Item = usize> {
+        let slots = |&place: &usize| place * self.epochs..(place + 1) * self.epochs;
+        self.places.iter().flat_map(slots)
+    }
+}
+
+/// What is to become of a run that is there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::run) enum Aim {
+    /// It goes on.
+    Resume,
+    /// Its files are made again, and nobody is asked.
+    Restore,
+}
+
+/// Refuses to continue a run whose questions or judges have changed, or to make its files again.
+pub(in crate::run) fn check_resumable(
+    plan: &Plan,
+    manifest: &Manifest,
+    dir: &RunDir,
+    aim: Aim,
+) -> Result<()> {
+    let (be_done, undo) = match aim {
+        Aim::Resume => (
+            "be resumed",
+            "undo the change, or start a new run without `--resume`",
+        ),
+        Aim::Restore => (
+            "be made again from its journal",
+            "undo the change: the journal has the answers, and the spec and its dataset have the rest",
+        ),
+    };
+    let refusal = |what: &str| {
+        Error::usage(format!(
+            "run `{}` cannot {be_done}: {what} has changed since",
+            dir.path().display()
+        ))
+    };
+    let refuse = |what: &str| Err(refusal(what).hint(undo));
+    if let Some(parent) = &manifest.parent {
+        return Err(Error::usage(format!(
+            "run `{}` asked nothing: it scored the answers of another run again",
+            dir.path().display()
+        ))
+        .hint(format!(
+            "continue that one: cargo evaltest run --resume {}",
+            parent.display()
+        )));
+    }
+    if aim == Aim::Resume && manifest.artifacts.contains_key(JOURNAL) && !dir.file(JOURNAL).exists()
+    {
+        // It was over: whatever it paid for would be asked once more.
+        let name = shown(dir.path());
+        return Err(Error::usage(format!(
+            "run `{name}` cannot be resumed: its `{JOURNAL}` is missing, and all of it would be asked again"
+        ))
+        .hint(format!(
+            "ask what failed in it: cargo evaltest run --failed {}; or take the file from where the directory was copied",
+            shell_word(&name)
+        )));
+    }
+    if manifest.eval != plan.eval.name {
+        return Err(Error::usage(format!(
+            "run `{}` is of eval `{}`, not of `{}`",
+            dir.path().display(),
+            manifest.eval,
+            plan.eval.name
+        ))
+        .hint("name the spec that the run was made with"));
+    }
+    if manifest.dataset_hash != plan.dataset_hash {
+        return refuse("the dataset or the prompt");
+    }
+    if manifest.scorers_hash != plan.scorers_hash {
+        let hint = match &plan.eval.spec {
+            // An eval of flags alone has no file.
+            Some(spec) if aim == Aim::Resume && spec.is_file() => format!(
+                "undo the change, or score the answers that are there by it: cargo evaltest rescore {} --spec {}",
+                dir.path().display(),
+                spec.display()
+            ),
+            _ => undo.to_owned(),
+        };
+        return Err(refusal("the scorer or the extraction").hint(hint));
+    }
+    // The scorers are the same: what is left in this hash is which failures count as wrong.
+    if manifest.scorer_hash != plan.scorer_hash {
+        return refuse("what `errors` counts as wrong");
+    }
+    if manifest.epochs != plan.eval.epochs {
+        return Err(Error::usage(format!(
+            "run `{}` has {} epochs and cannot {be_done} with {}",
+            dir.path().display(),
+            manifest.epochs,
+            plan.eval.epochs
+        ))
+        .hint(format!("say `--epochs {}`", manifest.epochs)));
+    }
+    if aim == Aim::Resume && !manifest.merged.is_empty() {
+        // A merge needs no journal of its parts.
+        let lost = lost(plan, dir)?;
+        if let Some(first) = lost.first() {
+            let name = shown(dir.path());
+            return Err(Error::usage(format!(
+                "run `{name}` cannot be resumed: a journal of its parts was lost or damaged, and {} of its samples, `{}` the \
+                 first of them, would be asked again",
+                lost.len(),
+                clean(first)
+            ))
+            .hint(format!(
+                "ask what failed in it: cargo evaltest run --failed {}",
+                shell_word(&name)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The error for a run whose agent is another one now.
+pub(in crate::run) fn changed_agent(dir: &RunDir) -> Error {
+    Error::usage(format!(
+        "run `{}` cannot be resumed: the agent, its program or an option has changed since",
+        dir.path().display()
+    ))
+    .hint(
+        "undo the change, or start a new run without `--resume`; with `--allow-changed-agent` it goes on, and can be no \
+         baseline",
+    )
+}

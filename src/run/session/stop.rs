@@ -1,0 +1,321 @@
+//! `Stopper`: decides whether the run goes on, and says why it does not.
+//!
+//! A run that *stops* starts no sample any more, and running agents are killed. One that *ends* starts none either,
+//! while what is in flight is paid for and comes to its end: the throttle lets nothing through then. The first reason
+//! counts.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crate::data::{AgentError, Record};
+use crate::error::Error;
+use crate::eval::limits::Limits;
+use crate::eval::limits::governor::Over;
+use crate::run::ask::repeated_failures::MOST;
+use crate::system::cancel::Cancel;
+use crate::system::clock;
+use crate::system::lock::lock;
+use crate::text::redact::Redactor;
+use crate::verdict::facts::Stop;
+use crate::verdict::run::MEND;
+
+/// Decides whether a run goes on.
+pub(in crate::run) struct Stopper {
+    /// Set when the run stops, also from outside: then a person or the system asked for it.
+    cancel: Cancel,
+    reason: Mutex<Option<Reason>>,
+    deadline: Option<Deadline>,
+    fail_fast: bool,
+    /// So many attempts may be left behind and still run.
+    most_abandoned: usize,
+    /// What an endpoint said may hold a key.
+    redactor: Redactor,
+}
+
+/// Why a run does not go on, for a reason of its own.
+struct Reason {
+    text: String,
+    stop: Stop,
+    /// Whether a test told of it.
+    told: bool,
+}
+
+/// When the run must end.
+struct Deadline {
+    limit: Duration,
+    end: Instant,
+}
+
+/// Why a run ended early.
+pub(in crate::run) struct Stopped {
+    pub(in crate::run) stop: Stop,
+    /// In words.
+    pub(in crate::run) reason: String,
+}
+
+impl Stopper {
+    /// What stops this run alone, such as `fail_fast`, must not stop the next one: `cancel` is set with the run's own,
+    /// and not by it.
+    pub(in crate::run) fn new(cancel: &Cancel, limits: &Limits, started: Instant) -> Self {
+        let end = |limit| {
+            let end = started.checked_add(limit)?;
+            Some(Deadline { limit, end })
+        };
+        Self {
+            cancel: cancel.child(),
+            reason: Mutex::new(None),
+            deadline: limits.deadline.and_then(end),
+            fail_fast: limits.fail_fast,
+            most_abandoned: limits.concurrency,
+            redactor: Redactor::default(),
+        }
+    }
+
+    /// Blanks secrets in the reason.
+    pub(in crate::run) fn redacted(self, redactor: &Redactor) -> Self {
+        Self {
+            redactor: redactor.clone(),
+            ..self
+        }
+    }
+
+    pub(in crate::run) fn is_stopped(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    /// The flag that agents watch.
+    pub(in crate::run) fn cancel(&self) -> Cancel {
+        self.cancel.clone()
+    }
+
+    /// When the run must end.
+    pub(in crate::run) fn deadline(&self) -> Option<Instant> {
+        self.deadline.as_ref().map(|deadline| deadline.end)
+    }
+
+    /// Whether the time of the whole run is up; stops it then.
+    pub(in crate::run) fn is_past_deadline(&self) -> bool {
+        let Some(Deadline { limit, end }) = &self.deadline else {
+            return false;
+        };
+        let is_past = clock::now() >= *end;
+        if is_past {
+            self.stop(&Over::Deadline(*limit).to_string());
+        }
+        is_past
+    }
+
+    /// Waits, unless the run stops.
+    pub(in crate::run) fn pause(&self, pause: Duration) {
+        let end = clock::now() + pause;
+        while !self.is_stopped() && !self.is_past_deadline() {
+            let left = end.saturating_duration_since(clock::now());
+            if left.is_zero() {
+                return;
+            }
+            std::thread::sleep(left.min(Duration::from_millis(50)));
+        }
+    }
+
+    /// No question may be asked any more. `outage` is what was last said of an agent that is out.
+    pub(in crate::run) fn over(&self, over: &Over, outage: &str) {
+        self.over_for(None, over, outage);
+    }
+
+    /// The same; `whom` is whoever may not be asked, if it is not the agent.
+    pub(in crate::run) fn over_for(&self, whom: Option<&str>, over: &Over, outage: &str) {
+        let why = match whom {
+            Some(whom) => over.to_string().replacen("the agent", whom, 1),
+            None => over.to_string(),
+        };
+        match over {
+            Over::Deadline(_) => self.stop(&why),
+            Over::Out | Over::Short => self.end(&format!("{why}; the last time: {outage}")),
+            Over::Budget(_) | Over::SharedBudget(_) | Over::Refused | Over::SentAway(_) => {
+                self.end(&why);
+            }
+        }
+    }
+
+    /// A record is there: one without an answer is enough under `fail_fast`.
+    pub(in crate::run) fn recorded(&self, record: &Record) {
+        let result = &record.result;
+        let has_failed = result.status.is_error() || result.is_failure_as_wrong();
+        if has_failed && self.fail_fast {
+            let id = &record.sample_id;
+            self.stop(&format!("sample `{id}` failed and `fail_fast` is set"));
+        }
+    }
+
+    /// What happens cannot be written down.
+    pub(in crate::run) fn unwritten(&self, error: &Error) {
+        self.stop(error.message());
+    }
+
+    /// A question cannot be read again.
+    pub(in crate::run) fn unreadable(&self, error: &Error) {
+        self.stop(error.message());
+    }
+
+    /// No sample can be asked, for a folder of ours cannot be made.
+    pub(in crate::run) fn unprepared(&self, error: &AgentError) {
+        self.stop(&error.message);
+    }
+
+    /// The agent's program fails alike for every sample.
+    pub(in crate::run) fn unusable(&self, error: &AgentError) {
+        self.stop(&error.with_stderr());
+    }
+
+    /// So many attempts, the first of the run, failed in the same way.
+    pub(in crate::run) fn alike(&self, error: &AgentError) {
+        let how = error.with_stderr();
+        self.stop(&format!(
+            "the first {MOST} attempts failed in the same way: {how}; {MEND}, or go on with `cargo evaltest run \
+             --keep-going`"
+        ));
+    }
+
+    /// So many requests of a judge, its first of the run, failed in the same way. The answers are there.
+    pub(in crate::run) fn judge_alike(&self, error: &AgentError) {
+        let how = error.with_stderr();
+        self.stop(&format!(
+            "{how}: its first {MOST} requests failed in the same way; hint: mend it and go on with `--resume`; or score \
+             the answers by another one with `cargo evaltest rescore DIR --spec SPEC`"
+        ));
+    }
+
+    /// What there is of the run is made again, and nobody is asked.
+    pub(in crate::run) fn restored(&self, stop: Stop, reason: &str) {
+        self.set(reason, stop);
+        self.cancel.cancel();
+    }
+
+    /// Every gate is sure: what was not asked is not needed.
+    pub(in crate::run) fn sure(&self, reason: &str) {
+        self.set(reason, Stop::Sure);
+    }
+
+    /// No sample can be answered as the eval is.
+    pub(in crate::run) fn misconfigured(&self, error: &AgentError) {
+        self.set(&error.message, Stop::Misconfigured);
+        self.cancel.cancel();
+    }
+
+    /// So many attempts ran out of time and were left behind.
+    pub(in crate::run) fn abandoned(&self, attempts: usize) {
+        if attempts > self.most_abandoned {
+            self.stop(&format!(
+                "{attempts} attempts ran out of time and still run: a closure cannot be killed; \
+                 have it ask `task.is_cancelled()`"
+            ));
+        }
+    }
+
+    /// The mistake of the eval for which the run stopped, for the first who asks.
+    pub(in crate::run) fn untold_mistake(&self) -> Option<String> {
+        let mut reason = lock(&self.reason);
+        let reason = reason
+            .as_mut()
+            .filter(|reason| reason.stop == Stop::Misconfigured && !reason.told)?;
+        reason.told = true;
+        Some(reason.text.clone())
+    }
+
+    /// Why the run ended early, if it did.
+    pub(in crate::run) fn stopped(&self) -> Option<Stopped> {
+        match &*lock(&self.reason) {
+            Some(reason) => Some(Stopped {
+                stop: reason.stop,
+                reason: reason.text.clone(),
+            }),
+            // Stopped, and for no reason of its own.
+            None => self.is_stopped().then(|| Stopped {
+                stop: Stop::Interrupted,
+                reason: "interrupted".to_owned(),
+            }),
+        }
+    }
+
+    fn stop(&self, reason: &str) {
+        self.set(reason, Stop::Early);
+        self.cancel.cancel();
+    }
+
+    fn end(&self, reason: &str) {
+        self.set(reason, Stop::Early);
+    }
+
+    fn set(&self, reason: &str, stop: Stop) {
+        lock(&self.reason).get_or_insert_with(|| Reason {
+            text: self.redactor.text(reason, &mut 0).into_owned(),
+            stop,
+            told: false,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::FailureKind;
+    use crate::eval::limits::Limits;
+
+    fn stopper(change: impl FnOnce(&mut Limits)) -> (Cancel, Stopper) {
+        let (mut limits, cancel) = (Limits::default(), Cancel::new());
+        change(&mut limits);
+        let stopper = Stopper::new(&cancel, &limits, clock::now());
+        (cancel, stopper)
+    }
+
+    fn check(stopper: &Stopper, is_stopped: bool, expect: Option<(Stop, &str)>) {
+        assert_eq!(stopper.is_stopped(), is_stopped, "{expect:?}");
+        let stopped = stopper.stopped();
+        let stopped = stopped.as_ref().map(|it| (it.stop, it.reason.as_str()));
+        assert_eq!(stopped, expect);
+    }
+
+    #[test]
+    fn whoever_stops_it_from_outside_interrupts_it() {
+        let (cancel, stopper) = stopper(|_| {});
+        check(&stopper, false, None);
+        cancel.cancel();
+        check(&stopper, true, Some((Stop::Interrupted, "interrupted")));
+    }
+
+    #[test]
+    fn the_first_reason_counts_and_stops_no_other_run() {
+        let (cancel, stopper) = stopper(|limits| limits.concurrency = 1);
+        stopper.abandoned(1);
+        stopper.over(&Over::Refused, "");
+        let refused = Over::Refused.to_string();
+        let expect = Some((Stop::Early, refused.as_str()));
+        check(&stopper, false, expect);
+        stopper.abandoned(2);
+        check(&stopper, true, expect);
+        assert!(!cancel.is_cancelled());
+    }
+
+    #[test]
+    fn a_mistake_is_told_once() {
+        let (_, stopper) = stopper(|_| {});
+        stopper.misconfigured(&AgentError::of(FailureKind::Misconfigured, "no such model"));
+        let expect = Some((Stop::Misconfigured, "no such model"));
+        check(&stopper, true, expect);
+        assert_eq!(stopper.untold_mistake().as_deref(), Some("no such model"));
+        assert_eq!(stopper.untold_mistake(), None);
+        check(&stopper, true, expect);
+    }
+
+    #[test]
+    fn a_deadline_stops_it_when_somebody_looks() {
+        let (_, patient) = stopper(|limits| limits.deadline = Some(Duration::from_secs(99)));
+        assert!(!patient.is_past_deadline());
+        check(&patient, false, None);
+        let limit = Duration::ZERO;
+        let (_, late) = stopper(|limits| limits.deadline = Some(limit));
+        assert!(late.is_past_deadline());
+        let reason = Over::Deadline(limit).to_string();
+        check(&late, true, Some((Stop::Early, &reason)));
+    }
+}

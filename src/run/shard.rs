@@ -1,0 +1,159 @@
+//! `Cut`: the part of its eval that a run covers, where others complete it.
+//!
+//! Which samples those are stands in `places.json` when the run begins, and is taken from there when it goes on: neither
+//! the hash nor recorded latencies are asked again.
+
+pub(crate) mod balance;
+pub(crate) mod merge;
+pub(crate) mod siblings;
+pub(crate) mod trial_parts;
+
+use crate::data::Shard;
+use crate::error::{Error, Result};
+use crate::eval::limits::Limits;
+use crate::eval::plan::Plan;
+use crate::figure::Usd;
+use crate::store::places::PartPlaces;
+use crate::store::{Manifest, RunDir, RunPart};
+use crate::system::project::shown;
+use crate::text::hash::Hasher;
+
+/// The part of its eval that a run covers.
+#[derive(Clone, Debug)]
+pub(crate) struct Cut {
+    /// What it is a part of.
+    pub(crate) part: RunPart,
+    /// The places of its samples in the dataset, ascending.
+    pub(crate) places: Vec<usize>,
+}
+
+impl Cut {
+    /// That of a run that is there, if it is one.
+    ///
+    /// # Errors
+    /// When its places cannot be read, or are of another dataset.
+    pub(super) fn of_run(dir: &RunDir, manifest: &Manifest, plan: &Plan) -> Result<Option<Self>> {
+        let Some(part) = &manifest.part else {
+            return Ok(None);
+        };
+        let part = part.clone();
+        if part
+            .slices
+            .as_ref()
+            .is_some_and(|was| *was != slices_of(plan))
+        {
+            return Err(changed_dataset(dir));
+        }
+        let read = PartPlaces::read_as_written(dir, manifest);
+        let places = match (read, part.shard) {
+            (Ok(read), _) if read.samples != plan.items.len() => return Err(changed_dataset(dir)),
+            (Ok(read), _) => read.places,
+            // The ids say it, too.
+            (Err(_), Some(shard)) if part.balance.is_none() => places_of(plan, shard),
+            (Err(error), _) => return Err(error),
+        };
+        Ok(Some(Self { part, places }))
+    }
+
+    /// What is written of it.
+    pub(super) fn as_places(&self, plan: &Plan) -> PartPlaces {
+        PartPlaces::new(plan.items.len(), self.places.clone())
+    }
+
+    /// The limits of the eval as they hold for this part: all parts together take no more than the eval may.
+    pub(super) fn limits(&self, limits: &Limits, plan: &Plan) -> Limits {
+        match self.part.shard {
+            Some(shard) => limits.of_part(shard.of(), self.places.len(), plan.items.len()),
+            None => limits.clone(),
+        }
+    }
+
+    /// Refuses a shard of which nothing could ever be asked: what its eval may take is too little to be cut so small.
+    ///
+    /// # Errors
+    /// When its share of a budget is nothing.
+    pub(super) fn check_budget(&self, plan: &Plan) -> Result<()> {
+        let limits = &plan.eval.limits;
+        let (all, own) = (&limits.budget, self.limits(limits, plan).budget);
+        let shares = [
+            ("requests", all.requests, own.requests),
+            ("tokens", all.tokens, own.tokens),
+        ];
+        let nothing = shares
+            .iter()
+            .find(|(_, all, own)| all.is_some_and(|all| all > 0) && *own == Some(0));
+        let (Some((what, Some(all), _)), false) = (nothing, self.places.is_empty()) else {
+            return Ok(());
+        };
+        let (told, count, samples) = (self.part.told(), self.places.len(), plan.items.len());
+        Err(Error::usage(format!(
+            "{told} has {count} of {samples} samples, and by that share none of the {all} {what} of `limits.budget.{what}`"
+        ))
+        .hint(format!(
+            "ask fewer shards, or allow more: --set limits.budget.{what}=N"
+        )))
+    }
+
+    /// What is said of a shard when it begins.
+    pub(super) fn told(&self, limits: &Limits, plan: &Plan) -> Option<String> {
+        let shard = self.part.shard?;
+        let all = plan.items.len();
+        let mut told = match self.places.len() {
+            0 => return Some(format!("shard {shard}: none of {all} samples is in it")),
+            own => format!("shard {shard}: {own} of {all} samples"),
+        };
+        let budget = &limits.budget;
+        let bounds = [
+            budget.cost_usd.map(|usd| format!("{} at most", Usd(usd))),
+            budget
+                .tokens
+                .map(|tokens| format!("{tokens} tokens at most")),
+            budget
+                .requests
+                .map(|requests| format!("{requests} requests at most")),
+            limits
+                .requests_per_minute
+                .map(|rate| format!("{} requests a minute", plain(rate))),
+            limits
+                .tokens_per_minute
+                .map(|rate| format!("{} tokens a minute", plain(rate))),
+        ];
+        for bound in bounds.into_iter().flatten() {
+            told += ", ";
+            told += &bound;
+        }
+        Some(told)
+    }
+}
+
+/// The error for a part of a run whose places are not of the dataset that is here.
+fn changed_dataset(dir: &RunDir) -> Error {
+    Error::usage(format!(
+        "run `{}` cannot go on: the dataset has changed since",
+        shown(dir.path())
+    ))
+    .hint("undo the change, or start a new run without `--resume`")
+}
+
+/// A hash of the slices of all samples: gates are about them, and the hash of the dataset has but questions and truths.
+pub(super) fn slices_of(plan: &Plan) -> String {
+    let all = plan.items.iter().fold(Hasher::default(), |hash, item| {
+        let slices = item.slices.iter();
+        slices.fold(hash.part(&*item.id), |hash, (dimension, value)| {
+            hash.part(dimension).part("=").part(value)
+        })
+    });
+    all.hex()
+}
+
+/// The places of the samples that are in a shard by their ids.
+pub(super) fn places_of(plan: &Plan, shard: Shard) -> Vec<usize> {
+    let ids = plan.items.iter().map(|item| &*item.id).zip(0..);
+    ids.filter(|(id, _)| shard.has(id)).map(|it| it.1).collect()
+}
+
+/// A rate without digits that say nothing.
+fn plain(rate: f64) -> String {
+    let text = format!("{rate:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

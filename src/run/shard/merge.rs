@@ -1,0 +1,137 @@
+//! Merging: the parts of a run, which were asked on several machines, become the run that one machine would have left.
+//!
+//! Each part says in its `places.json` where its samples stand in the dataset. So the merge knows what is there twice and
+//! what is missing, whoever cut the eval, and writes the records in dataset order. It believes nothing that is not as it was
+//! written: what it copies is hashed on the way, all else before.
+//!
+//! The run is made beside its place and renamed when it is whole. What a merge leaves that was killed is removed by the next.
+
+mod found;
+mod gather;
+mod lines;
+mod making;
+mod pieces;
+mod place;
+mod same_run;
+mod told;
+
+use std::path::PathBuf;
+
+use crate::error::{Error, Result};
+use crate::eval::Eval;
+use crate::eval::registry::Registry;
+use crate::eval::spec;
+use crate::run::CiPolicy;
+use crate::run::rescore::reload;
+use crate::snapshot::AnswerSheet;
+use crate::store::files::{RECORDS, SUMMARY};
+use crate::store::{Manifest, RunDir, read_lean_records};
+use crate::system::project::shown;
+use crate::verdict::run::Run;
+use crate::verdict::summary::Summary;
+
+pub use found::{FoundParts, found_parts};
+pub(crate) use gather::{GatherHow, gather};
+pub(crate) use pieces::Pieces;
+pub(crate) use place::MergePlace;
+use told::MergeTold;
+
+/// How parts are merged.
+#[derive(Clone, Debug, Default)]
+pub struct MergeOptions {
+    /// The run directory that comes of them; by default in the folder in which parts were looked for, or beside
+    /// the first.
+    pub output: Option<PathBuf>,
+    /// Whether this is CI, and what is fine there.
+    pub ci: CiPolicy,
+    /// A baseline that is there is left aside.
+    pub ignore_baseline: bool,
+    /// Add the run to the history of its eval.
+    pub history: bool,
+}
+
+/// Merges the parts of an eval; what was merged already is judged again.
+///
+/// # Errors
+/// When one is of another run, is not what its run wrote, when two have the same sample or none has one; and when the run
+/// directory cannot be written. Nothing is left then.
+pub fn merge(parts: FoundParts, options: &MergeOptions) -> Result<Run> {
+    let FoundParts {
+        dirs,
+        folder,
+        notices,
+        ..
+    } = parts;
+    let mut dirs = dirs.into_iter();
+    let first = dirs
+        .next()
+        .ok_or_else(|| Error::usage("there is no part"))?;
+    let root = folder.or_else(|| first.path().parent().map(PathBuf::from));
+    let mut pieces = Pieces::of(first)?;
+    dirs.try_for_each(|dir| pieces.add(dir))?;
+    pieces.notices.splice(0..0, notices);
+    pieces.refuse_incomplete()?;
+    let eval = eval_of(&pieces.manifest);
+    let eval = eval.as_ref();
+    let told = MergeTold::of(&pieces.manifest, eval, options.history)?;
+    let place = MergePlace::of(&pieces, options.output.as_deref(), root)?;
+    if place.is_merged()? {
+        return again(&place.open()?, pieces.into_notices(), options, &told);
+    }
+    let Some(making) = place.begin()? else {
+        return again(&place.open()?, pieces.into_notices(), options, &told);
+    };
+    let how = GatherHow {
+        run_id: place.run_id().to_owned(),
+        names_parts: true,
+        eval,
+        ci: options.ci,
+        keeps_answers: options.history,
+        ignores_baseline: options.ignore_baseline,
+    };
+    let mut gathered = gather(pieces, making.dir(), &how)?;
+    making.path().clone_into(&mut gathered.run.dir);
+    let answers = gathered.answers.take();
+    told.add(&gathered.manifest, &mut gathered.run, answers);
+    let (manifest, mut run) = gathered.write(making.dir())?;
+    making.finish()?;
+    told.alert(&manifest, &mut run);
+    Ok(run)
+}
+
+/// Judges again what was merged before.
+fn again(
+    dir: &RunDir,
+    mut notices: Vec<String>,
+    options: &MergeOptions,
+    told: &MergeTold<'_>,
+) -> Result<Run> {
+    notices.push(format!(
+        "these parts are merged already: {}",
+        shown(dir.path())
+    ));
+    notices.extend(dir.check()?);
+    let mut run = reload(dir, None, options.ci.is_set, options.ci.allow_ignored)?;
+    run.notices = notices;
+    if !options.history {
+        let known = Summary::read(&dir.file(SUMMARY))?;
+        run.summary.tell_alerts(known.alerts);
+        return Ok(run);
+    }
+    let mut manifest = dir.manifest()?;
+    let mut answers = AnswerSheet::default();
+    for record in read_lean_records(&dir.file(RECORDS))? {
+        answers.add(&record?);
+    }
+    told.add(&manifest, &mut run, answers.finish());
+    manifest.artifacts.extend(run.write_summary(dir)?);
+    manifest.write(dir)?;
+    told.alert(&manifest, &mut run);
+    Ok(run)
+}
+
+/// The eval of a run, where its spec is here: it may work out metrics, and has alerts.
+fn eval_of(manifest: &Manifest) -> Option<Eval> {
+    let spec = spec::spec_of_run(manifest)?;
+    spec::load_of(&spec, &Registry::new(), &manifest.overrides, &manifest.eval).ok()
+}

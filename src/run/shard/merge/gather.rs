@@ -1,0 +1,332 @@
+//! Putting pieces of a run together: one run directory of any number of others.
+//!
+//! Everything is copied a line at a time: the records in the order of the dataset, the lines of the journals one piece after
+//! the other. Of a million samples some twenty bytes each stay in memory.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde_json::{Map, Value};
+
+use super::lines::PieceLines;
+use super::pieces::{Piece, Pieces};
+use crate::benchmark::RunningMetrics;
+use crate::bfcl::Metrics;
+use crate::data::Record;
+use crate::data::history::HistoryAnswers;
+use crate::data::record::read_abridged;
+use crate::error::{Error, Result};
+use crate::eval::Eval;
+use crate::run::CiPolicy;
+use crate::run::record::gathered::{GatesAsked, GatheredRun, KnownFigures};
+use crate::run::rescore::gates_of;
+use crate::snapshot::{self, AnswerSheet};
+use crate::store::events::JoinedJournal;
+use crate::store::files::{ERRORS, JOURNAL, PLACES, RECORDS, SUMMARY};
+use crate::store::places::PartPlaces;
+use crate::store::records::Sorted;
+use crate::store::{Manifest, RunDir};
+use crate::system::beside::beside;
+use crate::system::project::shown;
+use crate::text::shell_word;
+use crate::verdict::baseline::Baseline;
+use crate::verdict::gate::with_default;
+use crate::verdict::run::Run;
+use crate::verdict::summary::Summary;
+
+/// How pieces are put together.
+pub(crate) struct GatherHow<'a> {
+    /// The id of the run that comes of them.
+    pub(crate) run_id: String,
+    /// Whether its manifest names them.
+    pub(crate) names_parts: bool,
+    /// The eval, where it is at hand: it may work out metrics of its own.
+    pub(crate) eval: Option<&'a Eval>,
+    pub(crate) ci: CiPolicy,
+    /// Whether somebody wants to know which samples were right.
+    pub(crate) keeps_answers: bool,
+    /// A baseline that is there is left aside.
+    pub(crate) ignores_baseline: bool,
+}
+
+/// A run that was put together: all of it is written but the summary and the manifest.
+pub(crate) struct GatheredPieces {
+    pub(crate) manifest: Manifest,
+    pub(crate) run: Run,
+    /// Which samples were right, for a line of the history.
+    pub(crate) answers: Option<HistoryAnswers>,
+}
+
+impl GatheredPieces {
+    /// Writes what is left into the directory.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn write(mut self, dir: &RunDir) -> Result<(Manifest, Run)> {
+        self.manifest.artifacts.extend(self.run.write_summary(dir)?);
+        self.manifest.write(dir)?;
+        Ok((self.manifest, self.run))
+    }
+}
+
+/// Puts pieces together in an empty directory. If they lack samples of their eval, what comes of it is a part again, stopped
+/// early.
+///
+/// # Errors
+/// When two of them have the same sample, or one is not what its run wrote.
+pub(crate) fn gather(
+    mut pieces: Pieces,
+    dir: &RunDir,
+    how: &GatherHow<'_>,
+) -> Result<GatheredPieces> {
+    pieces.together(how.names_parts)?;
+    let mut manifest = Manifest {
+        run_id: how.run_id.clone(),
+        invocation: how.run_id.clone(),
+        artifacts: BTreeMap::new(),
+        failed_assertions: Vec::new(),
+        ..pieces.manifest.clone()
+    };
+    if !pieces.is_complete() {
+        let places = pieces.owners.iter().map(|(place, _)| *place as usize);
+        let places = PartPlaces::new(manifest.samples, places.collect());
+        let hash = places.write(dir)?;
+        manifest.artifacts.insert(PLACES.to_owned(), hash);
+    }
+    let folder = manifest.snapshot_folder();
+    let baseline = if how.ignores_baseline {
+        None
+    } else {
+        snapshot::read_baseline(&folder)?
+    };
+    let gates = with_default(&gates_of(&manifest)?, manifest.tier.as_deref());
+    let mut metrics = OwnMetrics::of(&pieces, how.eval);
+    let (run, answers, files, journal, notices) = std::thread::scope(|scope| {
+        let journal = beside(scope, || join_journals(&pieces, dir, &how.run_id));
+        let mut gathered = GatheredRun::new(&manifest, &gates, baseline.as_ref());
+        let mut failed = FailedInOrder::of(&pieces.failed);
+        let mut answers = how.keeps_answers.then(AnswerSheet::default);
+        let files = join_records(&pieces, dir, &mut |record| {
+            failed.add(&record);
+            if let Some(answers) = &mut answers {
+                answers.add(&record);
+            }
+            metrics.add(&record);
+            gathered.add(record);
+        });
+        // Whichever of the two says it first.
+        let (journal, notices) = journal()?;
+        let files = files?;
+        let known = KnownFigures {
+            metrics: metrics.finish(),
+            not_judged: pieces.not_judged,
+            progressive: None,
+        };
+        let asked = GatesAsked {
+            gates: &gates,
+            others: false,
+            ci: how.ci,
+            ignores_baseline: how.ignores_baseline,
+        };
+        let run = gathered.conclude(dir, &asked, known, failed.finish())?;
+        Ok::<_, Error>((run, answers, files, journal, notices))
+    })?;
+    let mut run = run;
+    run.notices = std::mem::take(&mut pieces.notices);
+    run.notices.extend(notices);
+    manifest.artifacts.extend(files);
+    manifest.artifacts.insert(JOURNAL.to_owned(), journal);
+    manifest.judge_models = run.summary.judge_models();
+    manifest
+        .failed_assertions
+        .clone_from(&run.failed_assertions);
+    manifest.baseline = baseline.as_ref().map(Baseline::run_ids);
+    Ok(GatheredPieces {
+        manifest,
+        answers: answers.and_then(AnswerSheet::finish),
+        run,
+    })
+}
+
+/// Copies the journals: the hash of what comes of them, and what people should know.
+fn join_journals(pieces: &Pieces, dir: &RunDir, run_id: &str) -> Result<(String, Vec<String>)> {
+    let mut notices = Vec::new();
+    let mut joined = JoinedJournal::create(&dir.file(JOURNAL), run_id)?;
+    for piece in &pieces.all {
+        let expect = piece.journal.as_ref();
+        let path = piece.dir.file(JOURNAL);
+        match path.metadata() {
+            Ok(about) if about.is_file() => {}
+            Ok(_) => {
+                notices.push(piece.dir.other_journal(&piece.dir.manifest()?));
+                continue;
+            }
+            Err(_) => {
+                notices.push(piece.dir.lost_journal());
+                continue;
+            }
+        }
+        let found = joined.add(&path)?;
+        if expect.is_some_and(|expect| *expect != found.hash) || found.skipped > 0 {
+            notices.push(piece.dir.other_journal(&piece.dir.manifest()?));
+        }
+    }
+    Ok((joined.finish()?, notices))
+}
+
+/// Copies the records in the order of the dataset: the names and hashes of the files that come of them.
+fn join_records(
+    pieces: &Pieces,
+    dir: &RunDir,
+    see: &mut dyn FnMut(Record),
+) -> Result<[(String, String); 2]> {
+    let mut samples = Sorted::create(dir.file(RECORDS))?;
+    let mut errors = Sorted::create(dir.file(ERRORS))?;
+    let count = pieces.all.len();
+    let mut left = vec![0_usize; count];
+    for (_, piece) in &pieces.owners {
+        left[*piece as usize] += 1;
+    }
+    let mut lines: Vec<Option<PieceLines>> = Vec::new();
+    for piece in &pieces.all {
+        lines.push(Some(PieceLines::new(piece.dir.file(RECORDS), count)));
+    }
+    let epochs = pieces.manifest.epochs;
+    for (_, number) in &pieces.owners {
+        let number = *number as usize;
+        let piece = &pieces.all[number];
+        let odd = |what: &str| other_records(&piece.dir, Some(what.to_owned()));
+        let Some(own) = &mut lines[number] else {
+            continue;
+        };
+        for epoch in 0..epochs {
+            let line = own.next().map_err(|error| unread(&piece.dir, &error))?;
+            let line = line.ok_or_else(|| odd("it has fewer records than the run asked"))?;
+            let record = read_abridged(line)
+                .map_err(|error| odd(&format!("a line is no record: {error}")))?;
+            if record.epoch != epoch || !line.ends_with(b"\n") {
+                return Err(odd("its records are not those of the run"));
+            }
+            samples.write(line)?;
+            if record.result.status.is_error() {
+                errors.write(line)?;
+            }
+            see(record);
+        }
+        left[number] -= 1;
+        if left[number] == 0 {
+            end(lines[number].take(), piece)?;
+        }
+    }
+    // Those of no sample.
+    for (own, piece) in lines.into_iter().zip(&pieces.all) {
+        end(own, piece)?;
+    }
+    Ok([
+        (RECORDS.to_owned(), samples.finish()?),
+        (ERRORS.to_owned(), errors.finish()?),
+    ])
+}
+
+/// All records of a piece were copied: they must be those that its run wrote.
+fn end(lines: Option<PieceLines>, piece: &Piece) -> Result<()> {
+    let Some(mut lines) = lines else {
+        return Ok(());
+    };
+    let more = lines.next().map_err(|error| unread(&piece.dir, &error))?;
+    if more.is_some() {
+        let odd = "it has more records than the run asked".to_owned();
+        return Err(other_records(&piece.dir, Some(odd)));
+    }
+    if piece.records.as_ref() != Some(&lines.hash()) {
+        return Err(other_records(&piece.dir, None));
+    }
+    Ok(())
+}
+
+/// The error for records that cannot be read: the journal has them, too.
+fn unread(dir: &RunDir, error: &std::io::Error) -> Error {
+    let error = Error::io("read", &dir.file(RECORDS), error);
+    if error.hint_text().is_some() {
+        return error;
+    }
+    let dir = shell_word(&shown(dir.path()));
+    error.hint(format!(
+        "make it again from the journal: cargo evaltest repair {dir}"
+    ))
+}
+
+fn other_records(dir: &RunDir, odd: Option<String>) -> Error {
+    match dir.manifest() {
+        Ok(manifest) => dir.other_records(&manifest, odd),
+        Err(error) => error,
+    }
+}
+
+/// The ids of samples whose assertion failed, in the order of the dataset.
+struct FailedInOrder<'a> {
+    all: &'a HashSet<String>,
+    found: Vec<String>,
+}
+
+impl<'a> FailedInOrder<'a> {
+    fn of(all: &'a HashSet<String>) -> Self {
+        let found = Vec::new();
+        Self { all, found }
+    }
+
+    fn add(&mut self, record: &Record) {
+        if record.epoch == 0 && self.all.contains(&record.sample_id) {
+            self.found.push(record.sample_id.clone());
+        }
+    }
+
+    fn finish(self) -> Vec<String> {
+        self.found
+    }
+}
+
+/// A benchmark's own aggregates of all records together: those of the pieces cannot be added up.
+enum OwnMetrics {
+    Stored(Metrics),
+    Running(RunningMetrics),
+    /// Only a program that is not here works them out.
+    Lost,
+    Nothing,
+}
+
+impl OwnMetrics {
+    fn of(pieces: &Pieces, eval: Option<&Eval>) -> Self {
+        let first = &pieces.all[0].dir;
+        if let Some(metrics) = Metrics::of(&pieces.manifest, first) {
+            return Self::Stored(metrics);
+        }
+        let eval = eval.filter(|eval| eval.benchmark.name() == pieces.manifest.benchmark);
+        if let Some(metrics) = eval.and_then(|eval| eval.benchmark.running_metrics()) {
+            return Self::Running(metrics);
+        }
+        let known = Summary::read(&first.file(SUMMARY)).ok();
+        let has_some = known.is_some_and(|known| !known.metrics.is_empty());
+        if has_some { Self::Lost } else { Self::Nothing }
+    }
+
+    fn add(&mut self, record: &Record) {
+        match self {
+            Self::Stored(metrics) => metrics.add(record),
+            Self::Running(metrics) => metrics.0.add(record),
+            Self::Lost | Self::Nothing => {}
+        }
+    }
+
+    fn finish(self) -> Map<String, Value> {
+        match self {
+            Self::Stored(metrics) => metrics.finish(),
+            Self::Running(metrics) => metrics.0.finish(),
+            Self::Nothing => Map::new(),
+            Self::Lost => {
+                let why = "the benchmark, which alone works out its metrics, is not here, and those of parts cannot be added \
+                           up; an unsharded run has them";
+                Map::from_iter([("error".to_owned(), why.into())])
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What the other parts of a run under nextest have taken of its limits. Each is a process of its own, which knows the
+//! others by what they left in the folder of parts. So do the variants of a spec, which share its budget.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::Duration;
+
+use crate::eval::Eval;
+use crate::eval::limits::budget::UsedUp;
+use crate::eval::limits::{Budget, Limits};
+use crate::run::session::options::Home;
+use crate::store::files::JOURNAL;
+use crate::store::{RunDir, events, runs_in};
+use crate::text::name;
+
+/// Beside the parts, made by the first of them: its age is that of the run. No part has such a name.
+pub(in crate::run) const BEGUN: &str = "begun~";
+
+/// What all parts beside this one have used up so far, and how long ago the first began, as far as there are limits to
+/// hold against it. What cannot be read has taken nothing.
+pub(in crate::run) fn so_far(part: &Path, limits: &Limits) -> (UsedUp, Duration) {
+    let Some(folder) = part.parent() else {
+        return (UsedUp::default(), Duration::ZERO);
+    };
+    let ago = limits.deadline.and_then(|_| age(folder));
+    let mut spent = UsedUp::default();
+    if limits.budget != Budget::default() {
+        add_parts(folder, &mut spent);
+    }
+    (spent, ago.unwrap_or_default())
+}
+
+/// Tells what the other variants of a spec have used up that this program did not ask itself: in their parts of the same
+/// run of tests, and in the runs of the command that is continued.
+pub(in crate::run) fn tell(eval: &Eval, home: &Home, dir: &RunDir) {
+    let has_budget = eval.limits.budget != Budget::default();
+    let Some(purse) = eval.purse.as_ref().filter(|_| has_budget) else {
+        return;
+    };
+    for other in purse.others_of(&eval.name) {
+        let mut spent = UsedUp::default();
+        match home {
+            Home::Part(part) => {
+                let Some(folder) = part.parent() else { return };
+                add_parts(&folder.with_file_name(name::file_name(other)), &mut spent);
+            }
+            Home::Resume { .. } => add_runs(dir, other, &mut spent),
+            _ => return,
+        }
+        purse.tell(other, spent.total());
+    }
+}
+
+/// Adds what the parts in a folder used up.
+fn add_parts(folder: &Path, spent: &mut UsedUp) {
+    let parts = fs::read_dir(folder).into_iter().flatten().flatten();
+    let journals = parts.map(|part| part.path().join(JOURNAL));
+    for path in journals.filter(|path| path.is_file()) {
+        add(&path, spent);
+    }
+}
+
+/// Adds what the runs of an eval used up that were made by the same command as this one.
+fn add_runs(dir: &RunDir, eval: &str, spent: &mut UsedUp) {
+    let (Ok(own), Some(root)) = (dir.manifest(), dir.path().parent()) else {
+        return;
+    };
+    for run in runs_in(root) {
+        let is_sibling = run
+            .manifest()
+            .is_ok_and(|it| it.eval == eval && it.invocation == own.invocation);
+        if is_sibling {
+            add(&run.file(JOURNAL), spent);
+        }
+    }
+}
+
+/// Adds what stands in a journal, unless it cannot be read.
+fn add(journal: &Path, spent: &mut UsedUp) {
+    let mut with_it = spent.clone();
+    let read = events::each(journal, &mut |line| {
+        with_it.add(&line.event);
+        Ok(())
+    });
+    if read.is_ok() {
+        *spent = with_it;
+    }
+}
+
+fn age(folder: &Path) -> Option<Duration> {
+    let path = folder.join(BEGUN);
+    // Only the first makes it; whoever opens it changes nothing.
+    let mut options = File::options();
+    let file = options.create(true).append(true).open(path).ok()?;
+    file.metadata().ok()?.modified().ok()?.elapsed().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_other_parts_took_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let part = |name: &str, lines: &str| {
+            let part = folder.path().join(name);
+            fs::create_dir_all(&part).unwrap();
+            fs::write(part.join("events.jsonl"), lines).unwrap();
+            part
+        };
+        let started = |id: &str, index: u32| {
+            format!(
+                "{{\"sample_id\":\"{id}\",\"event_index\":{index},\"epoch\":0,\"attempt\":1,\"kind\":\"started\",\"time\":\"\"}}\n"
+            )
+        };
+        part("a", &(started("a", 0) + &started("a", 1)));
+        // One that was killed in the middle of a line.
+        part("b", &(started("b", 0) + "{\"sample"));
+        let own = part("c", "");
+        let limits = Limits {
+            budget: Budget {
+                requests: Some(5),
+                ..Budget::default()
+            },
+            ..Limits::default()
+        };
+        let (spent, ago) = so_far(&own, &limits);
+        assert_eq!((spent.agent.requests, ago), (3, Duration::ZERO));
+        assert_eq!(
+            so_far(&own, &Limits::default()).0.agent.requests,
+            0,
+            "no budget"
+        );
+        let hurried = Limits {
+            deadline: Some(Duration::from_secs(9)),
+            ..Limits::default()
+        };
+        so_far(&own, &hurried);
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(so_far(&own, &hurried).1 >= Duration::from_millis(20));
+    }
+}

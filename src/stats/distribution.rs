@@ -1,0 +1,8 @@
+//! Distributions that the tests stand on.
+
+pub(crate) mod binomial;
+pub(crate) mod law;
+#[cfg(feature = "command")]
+pub(crate) mod multinomial;
+pub(crate) mod normal;
+pub(crate) mod student;

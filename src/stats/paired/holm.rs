@@ -1,0 +1,43 @@
+//! Several tests at once.
+
+/// Each p as if it were the only one: with none below alpha more often than alpha were nothing true, however the tests
+/// hang together. In the order given; at most 1, and the order of the p's is kept.
+///
+/// Source: S. Holm, *A simple sequentially rejective multiple test procedure*, Scandinavian Journal of Statistics 6
+/// (1979).
+pub(crate) fn holm(p: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));
+    let mut adjusted = vec![0.0; p.len()];
+    let (mut left, mut least) = (crate::stats::as_f64(p.len() as u64), 0.0_f64);
+    for place in order {
+        least = least.max((left * p[place]).min(1.0));
+        adjusted[place] = least;
+        left -= 1.0;
+    }
+    adjusted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_values() {
+        fn check(p: &[f64], expect: &[f64]) {
+            let got = holm(p);
+            assert_eq!(got.len(), expect.len());
+            for (got, expect) in got.iter().zip(expect) {
+                assert!((got - expect).abs() < 1e-15, "{p:?}: {got}, not {expect}");
+            }
+        }
+        check(&[], &[]);
+        // One gate keeps its p to the last digit.
+        assert_eq!(holm(&[0.031_25]), [0.031_25]);
+        // statsmodels.stats.multitest.multipletests
+        check(&[0.01, 0.04, 0.03, 0.005], &[0.03, 0.06, 0.06, 0.02]);
+        check(&[0.5, 0.02, 0.9], &[1.0, 0.06, 1.0]);
+        check(&[0.02, 0.02], &[0.04, 0.04]);
+        check(&[1.0, 1.0, 0.0], &[1.0, 1.0, 0.0]);
+    }
+}

@@ -1,0 +1,5 @@
+//! What a comparison can see, and how many answers that takes.
+
+pub(crate) mod detect;
+pub(crate) mod plan;
+pub(crate) mod rates;
