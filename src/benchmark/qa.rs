@@ -18,13 +18,13 @@ use layout::{GROUND_TRUTH, QaLayout, Template};
 ///
 /// | role | columns, the first that is there | becomes |
 /// |---|---|---|
-/// | `prompt` | `prompt`, `question`, `input` (also capitalised) | [`Sample::prompt`]; must be there and not blank, unless there is a template |
-/// | `ground_truth` | `ground_truth`, `answer`, `answers`, `target`, `targets`, `label` | [`Sample::target`]: a text, or an array of several that are all right; null or blank is a hidden answer; calls of tools, `[{"name": …, "arguments": {…}}]`, are kept as they are for `ast_match` and `trajectory` |
-/// | `id` | `id`, `task_id`, `sample_id`, `_id` | [`Sample::id`]; without the column, the row's index from 0 |
-/// | `files` | `file_name`, `files` | [`Sample::files`], found in the folder of the file |
-/// | `slices` | `level`, `Level` | [`Sample::slices`], and metadata |
+/// | `prompt` | `prompt`, `question`, `input` (also capitalised) | [`Sample::prompt`](crate::Sample::prompt); must be there and not blank, unless there is a template |
+/// | `ground_truth` | `ground_truth`, `answer`, `answers`, `target`, `targets`, `label` | [`Sample::target`](crate::Sample::target): a text, or an array of several that are all right; null or blank is a hidden answer; calls of tools, `[{"name": …, "arguments": {…}}]`, are kept as they are for `ast_match` and `trajectory` |
+/// | `id` | `id`, `task_id`, `sample_id`, `_id` | [`Sample::id`](crate::Sample::id); without the column, the row's index from 0 |
+/// | `files` | `file_name`, `files` | [`Sample::files`](crate::Sample::files), found in the folder of the file |
+/// | `slices` | `level`, `Level` | [`Sample::slices`](crate::Sample::slices), and metadata |
 ///
-/// Every other column is kept in [`Sample::metadata`]; agents see of it what [`Qa::visible`] names. Numbers and
+/// Every other column is kept in [`Sample::metadata`](crate::Sample::metadata); agents see of it what [`Qa::visible`] names. Numbers and
 /// bools become texts as JSON writes them: `17`, `true`.
 ///
 /// A column that is named may be nested: `answers.text` is the member `text` of the column `answers`, and so is

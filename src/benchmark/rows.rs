@@ -106,11 +106,14 @@ impl RowSource {
     }
 }
 
+/// Makes a sample of a row and its index.
+type MakeSample = dyn Fn(Map<String, Value>, usize) -> Result<Sample> + Send + Sync;
+
 /// The table of a file, and how its rows become samples.
 pub(crate) struct RowTable {
     pub(crate) table: Table,
     /// Makes a sample of a row and its index. Errors need not say which row it is.
-    pub(crate) sample: Box<dyn Fn(Map<String, Value>, usize) -> Result<Sample> + Send + Sync>,
+    pub(crate) sample: Box<MakeSample>,
     /// Whether there is a column of ground truths.
     pub(crate) has_truths: bool,
     pub(crate) notices: Vec<String>,

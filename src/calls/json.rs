@@ -31,6 +31,13 @@ pub enum JsonFault {
 const MAX_DEPTH: usize = 985;
 
 /// Python's `json` module, for values.
+///
+/// ```
+/// use evaltest::engine::leaderboard::calls::{JsonValue, Value};
+///
+/// // No JSON to others, and a number to Python.
+/// assert!(Value::from_json("[NaN]").is_ok());
+/// ```
 pub trait JsonValue: Sized {
     /// Python's `json.loads`.
     fn from_json(text: &str) -> Result<Self, JsonFault>;

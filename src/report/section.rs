@@ -62,16 +62,16 @@ mod tests {
     use crate::report::render::{markdown, terminal};
 
     /// Blocks as a terminal shows them.
-    pub(super) fn on_terminal(blocks: Vec<Block>) -> String {
+    pub(super) fn on_terminal(blocks: impl AsRef<[Block]>) -> String {
         let mut out = Vec::new();
-        terminal::blocks(&blocks, 2, Paint::Plain, &mut out).unwrap();
+        terminal::blocks(blocks.as_ref(), 2, Paint::Plain, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     /// Blocks as Markdown.
-    pub(super) fn in_markdown(blocks: Vec<Block>) -> String {
+    pub(super) fn in_markdown(blocks: impl AsRef<[Block]>) -> String {
         let mut out = Vec::new();
-        markdown::blocks(&blocks, 1, &mut out).unwrap();
+        markdown::blocks(blocks.as_ref(), 1, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 }

@@ -21,6 +21,7 @@ use crate::report::event::Event;
 use crate::system::project::shown;
 use crate::text::excerpt;
 use crate::verdict::look::EarlyLook;
+use crate::verdict::progressive::Progressive;
 use crate::verdict::result::Verdict;
 use crate::verdict::run::Run;
 use crate::verdict::summary::Summary;
@@ -190,9 +191,10 @@ fn headline(run: &Run) -> String {
         unscored => format!(", {unscored} unscored"),
     };
     let decides = summary.scorer.as_deref();
-    let uncalibrated = match decides.is_some_and(|name| summary.is_uncalibrated(name)) {
-        true => "; the judge that decides is uncalibrated",
-        false => "",
+    let uncalibrated = if decides.is_some_and(|name| summary.is_uncalibrated(name)) {
+        "; the judge that decides is uncalibrated"
+    } else {
+        ""
     };
     format!(
         "{}: {tier}{part}{counts}{shown}, {}{unscored}, {}{uncalibrated}",
@@ -217,7 +219,11 @@ fn stopped(run: &Run) -> Vec<Block> {
         ));
     }
     let progressive = summary.progressive.as_ref();
-    lines.extend(progressive.filter(|it| it.is_ended()).map(|it| it.told()));
+    lines.extend(
+        progressive
+            .filter(|it| it.is_ended())
+            .map(Progressive::told),
+    );
     if let Some(reason) = &run.stop_reason {
         let left = match (summary.not_judged, summary.skipped - summary.not_judged) {
             (0, left) => format!("{left} samples not asked"),

@@ -46,7 +46,7 @@ pub struct Run {
     /// The run directory.
     pub dir: PathBuf,
     /// Every sample with its outcome, in dataset order. Prompts, outputs and metadata are on disk only, and long
-    /// texts are abridged; see [`Run::whole_records`]. Of a run that was [driven](crate::run::drive) or
+    /// texts are abridged; see [`Run::whole_records`]. Of a run that was driven by the command or
     /// scored again those without a verdict of all of its scorers, and the first that is wrong.
     pub records: Vec<Record>,
     /// Figures, and the verdicts of the gates.

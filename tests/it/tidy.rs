@@ -158,10 +158,11 @@ fn no_file_is_too_long_to_read() {
     for folder in ["src", "cargo-evaltest/src", "tests"] {
         for (name, text) in sources(folder) {
             let code = text.split("\n#[cfg(test)]\n").next().unwrap_or_default();
-            let lines = code.lines().count();
+            let is_code = |line: &&str| !line.is_empty() && !line.starts_with("//");
+            let lines = code.lines().map(str::trim).filter(is_code).count();
             assert!(
                 lines <= 500,
-                "{name} has {lines} lines without its tests: is it still one noun?"
+                "{name} has {lines} lines of code without its tests: is it still one noun?"
             );
         }
     }

@@ -116,6 +116,7 @@ impl Int {
     }
 
     /// With the other sign.
+    #[must_use]
     pub fn negated(&self) -> Self {
         match &self.0 {
             Repr::Small(value) => value

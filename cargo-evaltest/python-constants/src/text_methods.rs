@@ -38,7 +38,7 @@ pub(crate) fn of_text(
             Ok(Some(Value::Str(items.join(text))))
         }
         ("replace", [Value::Str(old), Value::Str(new), rest @ ..]) => {
-            let Some(most) = most(rest) else {
+            let Ok(most) = most(rest) else {
                 return Ok(None);
             };
             let found = text.matches(&**old).count().min(most.unwrap_or(usize::MAX));
@@ -69,20 +69,20 @@ fn is_special(text: &str) -> bool {
     half::whole(text).as_deref() != Ok(text)
 }
 
-fn list(parts: Vec<&str>) -> Option<Value> {
+fn list(parts: Vec<&str>) -> Value {
     let parts = parts.into_iter().map(Value::from);
-    Some(Value::List(parts.collect()))
+    Value::List(parts.collect())
 }
 
-/// How often at most: always, as often as is asked for, or `None` where that is no number.
-fn most(given: &[Value]) -> Option<Option<usize>> {
+/// How often at most: always, or as often as is asked for; an error where that is no number.
+fn most(given: &[Value]) -> Result<Option<usize>, ()> {
     match given {
-        [] => Some(None),
+        [] => Ok(None),
         [most] => {
-            let most = most.as_integer()?.to_i64()?;
-            Some(usize::try_from(most).ok())
+            let most = most.as_integer().and_then(|most| most.to_i64());
+            Ok(usize::try_from(most.ok_or(())?).ok())
         }
-        _ => None,
+        _ => Err(()),
     }
 }
 
@@ -152,21 +152,24 @@ fn split(text: &str, name: &str, given: &[Value], fuel: &mut u64) -> DecodeResul
     match (name, given) {
         ("splitlines", [] | [Value::Bool(_)]) => {
             pay()?;
-            Ok(list(lines(text, matches!(given, [Value::Bool(true)]))))
+            Ok(Some(list(lines(
+                text,
+                matches!(given, [Value::Bool(true)]),
+            ))))
         }
         ("splitlines", _) => Ok(None),
         (_, [] | [Value::None]) => {
             pay()?;
             let parts = text.split(is_py_space).filter(|part| !part.is_empty());
-            Ok(list(parts.collect()))
+            Ok(Some(list(parts.collect())))
         }
         (_, [Value::Str(sign), ..]) if sign.is_empty() => Err(DecodeFault::new("empty separator")),
         (_, [Value::Str(sign), rest @ ..]) => {
-            let Some(most) = most(rest) else {
+            let Ok(most) = most(rest) else {
                 return Ok(None);
             };
             pay()?;
-            Ok(list(match (name, most) {
+            Ok(Some(list(match (name, most) {
                 (_, None) => text.split(&**sign).collect(),
                 ("split", Some(most)) => text.splitn(most + 1, &**sign).collect(),
                 (_, Some(most)) => {
@@ -174,7 +177,7 @@ fn split(text: &str, name: &str, given: &[Value], fuel: &mut u64) -> DecodeResul
                     found.reverse();
                     found
                 }
-            }))
+            })))
         }
         _ => Ok(None),
     }

@@ -221,10 +221,9 @@ fn line(record: &Record, out: &mut dyn Write) -> io::Result<()> {
 fn whole(record: &Record, attempts: &[Value]) -> Document {
     let outcome = &record.result;
     let mut text = Document::default();
-    text.paragraph(format!(
-        "sample: {} of eval {}",
-        record.sample_id, record.eval
-    ));
+    // As it can be typed: an id that begins like a command of CI is shown with an escape.
+    let id = clean(&record.sample_id);
+    text.paragraph(format!("sample: {id} of eval {}", record.eval));
     for (dimension, value) in &record.slices {
         text.paragraph(format!(
             "{dimension}: {}",

@@ -181,7 +181,9 @@ impl<'a> Asked<'a> {
                 let table = Table::of_objects(list);
                 let counted = table.and_then(|table| self.of_table(&table));
                 found.counted = found.counted.take().or(counted);
-                list.iter().for_each(|item| self.search(item, score, found));
+                for item in list {
+                    self.search(item, score, found);
+                }
             }
             Value::Object(fields) => {
                 let texts = fields.values().filter_map(Value::as_str);

@@ -65,6 +65,11 @@ fn check_file(name: &str, text: &str, question: &str, expect: &str) {
     assert_eq!(got.as_deref().unwrap_or("-"), expect, "{name}: {question}");
 }
 
+const PORT: &str = r#"{"port": {"piers": [{"id": "P1 east", "length": 40}, {"id": "P2 west", "length": 65}],
+        "tide": {"high": {"depth": 9.5}, "low": {"depth": 3}}}}"#;
+
+const NOTE: &str = "Ship: Heron\nHome port: Vell\n\nrain, rain and Rainfall\nno rain today\n";
+
 #[test]
 fn one_look_up_in_a_file() {
     const SHOP: &str =
@@ -87,8 +92,6 @@ fn one_look_up_in_a_file() {
     table("Where is it?", "-");
     check_file("a.tsv", "n\tm\n1\t2\n3\t4\n", "total m?", "6");
 
-    const PORT: &str = r#"{"port": {"piers": [{"id": "P1 east", "length": 40}, {"id": "P2 west", "length": 65}],
-        "tide": {"high": {"depth": 9.5}, "low": {"depth": 3}}}}"#;
     let json = |question: &str, expect: &str| check_file("a.json", PORT, question, expect);
     json("What is at `port.piers[1].length`?", "65");
     json("What is the depth of the port at low tide?", "3");
@@ -96,7 +99,6 @@ fn one_look_up_in_a_file() {
     json("How many piers are P1 east?", "1");
     json("Who is the captain?", "-");
 
-    const NOTE: &str = "Ship: Heron\nHome port: Vell\n\nrain, rain and Rainfall\nno rain today\n";
     let text = |question: &str, expect: &str| check_file("a.txt", NOTE, question, expect);
     text("Which home port has the ship?", "Vell");
     text("How many lines contain the word \"rain\"?", "2");

@@ -1,7 +1,7 @@
 //! HTML: pages of one file, which are read without scripts, opened from disk or as an artifact of CI.
 //!
-//! A page is made of a frame ([`page`]), texts that are escaped in one place ([`escape`]) and charts that are drawn in the
-//! text ([`chart`]).
+//! A page is made of a frame (`page`), texts that are escaped in one place (`escape`) and charts that are drawn in the
+//! text (`chart`).
 
 use std::io::{self, Write};
 

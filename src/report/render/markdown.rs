@@ -111,10 +111,8 @@ pub fn line(line: &Line) -> String {
 
 fn span(span: &Span) -> String {
     match span {
-        Span::Plain(words) => text(words),
-        Span::Strong(words) => format!("**{}**", text(words)),
-        Span::Toned(Tone::Plain | Tone::Faint, words) => text(words),
-        Span::Toned(_, words) => format!("**{}**", text(words)),
+        Span::Plain(words) | Span::Toned(Tone::Plain | Tone::Faint, words) => text(words),
+        Span::Strong(words) | Span::Toned(_, words) => format!("**{}**", text(words)),
         // A pipe would end a cell even here, and a backtick the words; such a command is shown as a text.
         Span::Code(words) if words.contains(['`', '|', '\n', '\r']) => text(words),
         Span::Code(words) => format!("`{}`", on_one_line(words)),

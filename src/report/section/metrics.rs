@@ -63,13 +63,14 @@ impl Metrics {
             // They stand beside the numbers.
             Value::Object(_) if name == BOUNDS => {}
             Value::Array(items) if items.is_empty() => {}
-            Value::Array(items) => match table(items) {
-                Some(table) => self.tables.push((title, table)),
-                None => {
+            Value::Array(items) => {
+                if let Some(table) = table(items) {
+                    self.tables.push((title, table));
+                } else {
                     let items: Vec<String> = items.iter().map(plain).collect();
                     self.texts.push((title, items.join(", ")));
                 }
-            },
+            }
             Value::Object(entries) => {
                 let entries = entries.iter();
                 let entries = entries.map(|(key, value)| format!("{key} {}", plain(value)));
@@ -85,9 +86,10 @@ impl Metrics {
     }
 
     fn brief(self) -> Vec<Block> {
-        let with = match self.has_bounds() {
-            true => ", and what they could be had every sample a verdict",
-            false => "",
+        let with = if self.has_bounds() {
+            ", and what they could be had every sample a verdict"
+        } else {
+            ""
         };
         let mut table = Table::of_numbers(["", "", ""]);
         for (name, value, bounds) in self.numbers {

@@ -54,9 +54,10 @@ fn title(name: &str, source: &Source<'_>) -> String {
     } else {
         ""
     };
-    let uncalibrated = match source.summary.is_uncalibrated(name) {
-        true => ", uncalibrated",
-        false => "",
+    let uncalibrated = if source.summary.is_uncalibrated(name) {
+        ", uncalibrated"
+    } else {
+        ""
     };
     format!("{name}{decides}{uncalibrated}")
 }

@@ -18,11 +18,11 @@ pub fn document(eval: &EvalTrend<'_>, detail: Detail) -> Document {
     let runs = eval.trend.runs();
     let mut title = format!("{}: {}", eval.eval, counted(runs as u64, "run"));
     if let Some(first) = eval.trend.entries.first() {
-        title += &format!(" since {}", first.of.time.strftime("%Y-%m-%d"));
+        title = format!("{title} since {}", first.of.time.strftime("%Y-%m-%d"));
     }
-    match eval.trend.entries.len() - runs {
-        0 => {}
-        accepted => title += &format!(", {} accepted", counted(accepted as u64, "baseline")),
+    let accepted = eval.trend.entries.len() - runs;
+    if accepted > 0 {
+        title = format!("{title}, {} accepted", counted(accepted as u64, "baseline"));
     }
     let mut document = Document::new(format!("{title} ({})", eval.file));
     match detail {

@@ -12,33 +12,36 @@ const SHOWN: usize = 1_000;
 
 /// A call: who was asked, and what came of it.
 pub(super) fn call(call: &JudgeCall) -> Block {
-    let mut title = format!("judge {}", call.scorer);
+    let mut whom = vec![format!("judge {}", call.scorer)];
     if call.repeat > 0 {
-        title += &format!(", repeat {}", call.repeat);
+        whom.push(format!("repeat {}", call.repeat));
     }
     if call.again > 0 {
-        title += ", asked again";
+        whom.push("asked again".to_owned());
     }
-    title += &format!(": by {}", call.form.as_str());
+    let mut how = vec![format!("by {}", call.form.as_str())];
     let output = call.output.as_ref();
-    if let Some(model) = output.and_then(Output::answered_by) {
-        title += &format!(", model {model}");
-    }
-    title += &if call.cached {
-        ", from the cache".to_owned()
+    how.extend(
+        output
+            .and_then(Output::answered_by)
+            .map(|model| format!("model {model}")),
+    );
+    how.push(if call.cached {
+        "from the cache".to_owned()
     } else if call.stored {
-        ", given before, to a run of the same answers".to_owned()
+        "given before, to a run of the same answers".to_owned()
     } else {
-        format!(", attempts {}, {}", call.attempts, Seconds(call.latency_s))
-    };
-    if let Some(usage) = call.usage() {
-        title += &format!(
-            ", {} input tokens, {} output tokens, cost {}",
+        format!("attempts {}, {}", call.attempts, Seconds(call.latency_s))
+    });
+    how.extend(call.usage().map(|usage| {
+        format!(
+            "{} input tokens, {} output tokens, cost {}",
             or_unknown(usage.input_tokens),
             or_unknown(usage.output_tokens),
             or_unknown(usage.cost_usd.map(Usd))
-        );
-    }
+        )
+    }));
+    let title = format!("{}: {}", whom.join(", "), how.join(", "));
     let unread = call
         .unread
         .map(|reason| format!("no verdict: {}", reason.as_str()));

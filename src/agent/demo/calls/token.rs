@@ -107,7 +107,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
         match found.last_mut() {
             // Capitalised words that stand together are one name.
             Some(last) if kind == Kind::Name && last.kind == Kind::Name => {
-                last.text += &format!(" {text}")
+                last.text = format!("{} {text}", last.text);
             }
             _ => found.push(Token { kind, text }),
         }
