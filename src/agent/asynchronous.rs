@@ -1,8 +1,8 @@
 //! Async closures and functions as agents (feature `tokio`).
 //!
-//! The runner's threads poll the futures themselves, so these need not be `Send`; timers, sockets and spawned
-//! tasks live on a small runtime that all attempts of the agent share. Polling instead of `block_on` is what lets
-//! an eval run inside somebody else's runtime, where `block_on` would panic.
+//! The runner's threads poll the futures themselves, so these need not be `Send`; timers, sockets and spawned tasks
+//! live on a small runtime shared by all attempts of the agent. Polling instead of `block_on` lets an eval run inside
+//! another runtime, where `block_on` would panic.
 
 use std::future::Future as _;
 use std::pin::pin;
@@ -18,12 +18,12 @@ use super::Agent;
 use crate::data::{AgentError, FailureKind, Output, Task};
 use crate::system::clock;
 
-/// How often a waiting future is asked whether the run was stopped.
+/// How often a waiting future checks whether the run was stopped.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Makes an agent of an async closure or function.
+/// Makes an async closure or function an agent.
 ///
-/// A future that has not answered when the time of its attempt is over, or when the run is stopped, is dropped.
+/// A future without an answer at the end of its attempt's time, or when the run is stopped, is dropped.
 ///
 /// ```
 /// use evaltest::agent::asynchronous;
@@ -39,8 +39,8 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// let agent = asynchronous(async move |task: &Task| Ok(format!("{client}: {}", task.prompt()).into()));
 /// ```
 ///
-/// The closure is called on threads of evaltest. What it needs from a runtime of your own, such as tasks that were
-/// spawned there, goes on only while that runtime is not blocked: on a runtime of one thread, start the eval with
+/// The closure is called on threads of evaltest. Tasks that it spawned on a runtime of your own progress only while
+/// that runtime is not blocked: on a single-threaded runtime, start the eval with
 /// `tokio::task::spawn_blocking(move || eval.run())`.
 pub fn asynchronous<F>(ask: F) -> Asynchronous<F>
 where
@@ -56,9 +56,9 @@ where
 /// An async closure as an agent; see [`asynchronous`].
 pub struct Asynchronous<F> {
     ask: F,
-    /// A runtime of the user's.
+    /// The user's runtime.
     handle: Option<Handle>,
-    /// Our own. Started when it is needed.
+    /// Our own runtime, started on demand.
     runtime: OnceCell<Background>,
 }
 
@@ -66,7 +66,7 @@ pub struct Asynchronous<F> {
 struct Background(Option<Runtime>);
 
 impl<F> Asynchronous<F> {
-    /// Uses the timers, sockets and tasks of this runtime, instead of one of its own.
+    /// Uses the timers, sockets and tasks of this runtime, instead of its own.
     #[must_use]
     pub fn on(mut self, runtime: Handle) -> Self {
         self.handle = Some(runtime);
@@ -94,7 +94,7 @@ where
     F: AsyncFn(&Task) -> Result<Output, AgentError> + Send + Sync,
 {
     fn answer(&self, task: &Task) -> Result<Output, AgentError> {
-        // Before the future, so that it is left after the future is dropped.
+        // Entered before the future is created, so that it is left after the future is dropped.
         let _inside = self.handle()?.enter();
         let mut future = pin!((self.ask)(task));
         let waker = Waker::from(Arc::new(Unpark(thread::current())));

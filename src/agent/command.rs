@@ -1,14 +1,13 @@
 //! The `command` agent: one process per attempt.
 //!
-//! An attempt goes through the files of the folder in this order: [`input`](Input) writes what the agent
-//! reads, the program is started with the variables it gets and run to its end inside its group,
-//! [`reply`](Reply) reads what it said.
+//! An attempt goes through the files of the folder in this order: [`input`](Input) encodes the task, the program is
+//! started with its variables and run to its end in a process group, [`reply`](Reply) decodes its output.
 //!
 //! Invariants:
-//! - Nothing of the process group outlives the attempt, whether it ended by itself or was stopped.
-//!   A process that left its group (`setsid`) is never waited for, and killed when the attempt is stopped.
-//! - What is held in memory is bounded by `max_output_bytes` and a few KiB, whatever the agent prints.
-//! - The program gets the allowed variables and nothing else; no shell reads its arguments.
+//! - No process of the group outlives the attempt, whether it ended or was stopped. A process that left its group
+//!   (`setsid`) is never waited for, and killed when the attempt is stopped.
+//! - Memory use is bounded by `max_output_bytes` and a few KiB, whatever the agent prints.
+//! - The program gets only the allowed variables; no shell reads its arguments.
 //! - One thread drives an attempt: no helper threads, no busy waiting.
 //!
 //! Writing to an agent that has closed its stdin relies on `SIGPIPE` being ignored, as Rust's runtime
@@ -45,7 +44,7 @@ use crate::system::process::named::FileHashes;
 use crate::system::sandbox::{Inmate, Sandbox, Ulimits};
 use lines::TaskLines;
 
-/// What stands for the prompt in an argument.
+/// The placeholder for the prompt in an argument.
 pub(crate) const PROMPT: &str = "{prompt}";
 
 /// An agent that is a program.
@@ -68,7 +67,7 @@ pub struct Command {
     confinement: Confinement,
     term_grace: Duration,
     stream: Option<Stream>,
-    /// What is known of the files that `argv` names.
+    /// Known hashes of the files in `argv`.
     named: FileHashes,
 }
 
@@ -76,21 +75,21 @@ pub struct Command {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cwd {
-    /// A folder; a relative one counts from the folder given to [`Command::new`].
+    /// A folder; relative to the folder given to [`Command::new`].
     Folder(PathBuf),
     /// The scratch folder of the attempt.
     Scratch,
 }
 
-/// Receives live output as it comes, in pieces cut anywhere. The bytes are the agent's own: they may
-/// hold terminal escapes and secrets.
+/// Receives live output in arbitrary pieces. The bytes are the agent's own and may contain terminal escapes and
+/// secrets.
 pub type Stream = Arc<dyn Fn(StreamKind, &[u8]) + Send + Sync>;
 
 impl Command {
     /// A program with its arguments, and the folder it belongs to (the spec's).
     ///
-    /// A program with a `/` is looked for from that folder, a bare name in `PATH`. If an argument holds
-    /// `{prompt}`, the prompt goes there and stdin is empty. The process environment is read now, once.
+    /// A program with a `/` is looked up from that folder, a bare name in `PATH`. If an argument contains `{prompt}`,
+    /// the prompt goes there and stdin is empty. The process environment is read now, once.
     pub fn new(
         argv: impl IntoIterator<Item = impl Into<String>>,
         folder: impl Into<PathBuf>,
@@ -132,22 +131,22 @@ impl Command {
         self
     }
 
-    /// How much the program may print to stdout; by default 1 MiB.
+    /// The longest stdout of the program; by default 1 MiB.
     #[must_use]
     pub fn max_output_bytes(mut self, bytes: u64) -> Self {
         self.max_output_bytes = bytes;
         self
     }
 
-    /// Runs the program in a sandbox of its own, see [`Sandbox`]. Its scratch folder is then in memory, and its
-    /// home; it is killed at once when its time is up.
+    /// Runs the program in its own sandbox, see [`Sandbox`]. Its scratch folder and home are then in memory; it is
+    /// killed at once when its time is up.
     #[must_use]
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
         self.confinement.sandbox = Some(sandbox);
         self
     }
 
-    /// Limits that the kernel keeps for the program.
+    /// Limits that the kernel enforces on the program.
     #[must_use]
     pub fn ulimits(mut self, ulimits: Ulimits) -> Self {
         self.confinement.ulimits = ulimits;
@@ -168,13 +167,13 @@ impl Command {
         self
     }
 
-    /// Values that must not reach a record: those of the variables given to `env`, from 8 bytes on, but for usual ones
-    /// such as `LANG` and for absolute paths that exist, and keys among the arguments, such as that of `--api-key`.
+    /// Values that must not reach a record: those of the variables given to `env`, from 8 bytes on, except common ones
+    /// such as `LANG` and existing absolute paths, and keys among the arguments, such as that of `--api-key`.
     pub fn secret_values(&self) -> Vec<String> {
         self.program.secret_values()
     }
 
-    /// One attempt, without the advice on variables that every failure gets.
+    /// One attempt, without the hint on variables that every failure gets.
     fn attempt(&self, task: &Task) -> Result<Output, AgentError> {
         let started = clock::now();
         if task.cancel.is_cancelled() {
@@ -233,7 +232,7 @@ impl Command {
             })
     }
 
-    /// The arguments with what confines the program, if anything does.
+    /// The arguments, wrapped in the confinement if there is one.
     fn confined(
         &self,
         launch: &Launch<'_>,
@@ -242,12 +241,12 @@ impl Command {
         if self.confinement.is_none() {
             return Ok(None);
         }
-        // What confines it would say only that it cannot run something.
+        // The confinement's own error would only say that it cannot run something.
         let program = launch.check().map_err(not_started)?;
         let args = &launch.args[1..];
         let Some(sandbox) = &self.confinement.sandbox else {
             let mut confined = self.confinement.ulimits.wrapper();
-            // A lossy name would be that of another file.
+            // A lossy conversion would name another file.
             let program = program.into_os_string().into_string().map_err(|path| {
                 let message = format!("the path `{}` is not UTF-8", path.display());
                 AgentError::of(FailureKind::NotStarted, message)
@@ -276,7 +275,7 @@ impl Command {
             .map_err(|error| AgentError::of(FailureKind::NotStarted, error.to_string()))
     }
 
-    /// The variables that pass, and what tells the attempt.
+    /// The variables to pass, and those that describe the attempt.
     fn variables(&self, task: &Task) -> Result<BTreeMap<&OsStr, OsString>, AgentError> {
         let mut vars = self.program.environment.vars();
         if let Some(scratch) = task.scratch() {
@@ -320,7 +319,7 @@ impl Command {
         }
     }
 
-    /// Whether the way the process ended lets its output count as a reply.
+    /// Whether the output counts as a reply, given how the process ended.
     fn judge(&self, end: &End, started: Instant, task: &Task) -> Result<(), AgentError> {
         match end {
             End::Exited(status) if status.success() => Ok(()),
@@ -397,7 +396,7 @@ fn exited(status: ExitStatus) -> AgentError {
     }
 }
 
-/// An absolute path; the empty one, which a spec in the current folder has for a parent, included.
+/// An absolute path; also for the empty path, the parent of a spec in the current folder.
 pub(super) fn absolute(path: &Path) -> Result<PathBuf, AgentError> {
     std::path::absolute(Path::new(".").join(path)).map_err(|error| {
         let message = format!("cannot make `{}` absolute: {error}", path.display());
@@ -405,8 +404,8 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf, AgentError> {
     })
 }
 
-/// A time limit for people: `30 s`, `1.5 s`, `200 ms`. The little that passes between the runner's clock
-/// and ours is rounded away.
+/// A time limit for people: `30 s`, `1.5 s`, `200 ms`. The small difference between the runner's clock and ours is
+/// rounded away.
 pub(super) fn seconds(duration: Duration) -> String {
     if duration < Duration::from_millis(950) {
         let tens = (duration.as_millis() + 5) / 10;

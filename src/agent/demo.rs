@@ -1,10 +1,10 @@
 //! The agent `demo`: a small, deterministic solver of easy questions, so that a fresh clone runs a live agent with nothing
 //! installed.
 //!
-//! It works out arithmetic, counts and turns letters and words of a quoted text, and looks one thing up in an attached
-//! table, JSON document or text. Where a task brings functions, it writes the calls that simple words ask for. Each is a
-//! general rule over English words, with no knowledge of the world, and at times wrong. It never panics, whatever it is
-//! given, reads no more than `MAX_FILE_BYTES` of a file and looks at no more than `MAX_QUESTION_CHARS` of a question.
+//! It does arithmetic, counts and reorders letters and words of a quoted text, and looks one thing up in an attached
+//! table, JSON document or text. If a task has functions, it writes the calls that simple words ask for. All are
+//! general rules over English words, without knowledge of the world, and sometimes wrong. It never panics on any input,
+//! and reads at most `MAX_FILE_BYTES` of a file and `MAX_QUESTION_CHARS` of a question.
 
 mod arithmetic;
 mod calls;
@@ -18,9 +18,9 @@ use std::path::Path;
 use super::Agent;
 use crate::data::{AgentError, Output, Task};
 
-/// Works on easy questions with tools of its own: arithmetic, words, one look-up in a table, JSON or text; and calls the
-/// functions of a task where a question asks for one in simple words. What none of them understands it says it does not
-/// know, which is a wrong answer, not a failure.
+/// Answers easy questions with built-in tools: arithmetic, words, one look-up in a table, JSON or text; and calls the
+/// functions of a task if a question asks for one in simple words. Otherwise it answers that it does not know, which is
+/// a wrong answer, not a failure.
 ///
 /// Needs the feature `demo`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,12 +57,12 @@ impl Agent for Demo {
     }
 }
 
-/// Of larger attachments nothing is read.
+/// Larger attachments are not read.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
-/// The part of a question that is looked at.
+/// The part of a question that is read.
 const MAX_QUESTION_CHARS: usize = 20_000;
 
-/// Lets the tool for the file's kind answer the question.
+/// Answers the question with the tool for the file's kind.
 fn from_file(asked: &str, name: &str, path: &Path) -> Option<String> {
     let kind = Path::new(name).extension()?.to_str()?;
     let asked = table::Asked::new(asked);
@@ -87,7 +87,7 @@ fn read_text(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A number as people write it: plainly, to ten decimals.
+/// A number for people: no exponent, up to ten decimals.
 fn shown(number: f64) -> Option<String> {
     let is_exact = number.abs() < 1e15;
     let text = format!("{number:.10}");

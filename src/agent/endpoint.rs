@@ -1,7 +1,7 @@
-//! `Endpoint`: an address that answers tasks over HTTP; what the agents `openai` and `http` share.
+//! `Endpoint`: an address that answers tasks over HTTP; shared by the agents `openai` and `http`.
 //!
-//! One call is one request. Whether it is repeated is the runner's decision, so that every request which may cost
-//! money is an attempt in the record; an [`AgentError`] carries what that decision needs.
+//! One call is one request. The runner decides whether to repeat it, so that every request that may cost money is an
+//! attempt in the record; the [`AgentError`] has what that decision needs.
 
 pub(crate) mod headers;
 mod refusal;
@@ -21,11 +21,11 @@ use crate::text::hash::Fingerprint;
 use crate::text::redact::{MIN_SECRET, literal};
 use headers::Secret;
 
-/// How often an agent behind a network is asked again: with the usual pauses for a quarter of a minute.
+/// Default retries of an agent behind a network: a quarter of a minute with the usual pauses.
 pub(super) const RETRIES: u32 = 4;
-/// How long a look at something else may take.
+/// The timeout of a secondary look-up.
 const GLANCE: Duration = Duration::from_secs(10);
-/// How long a reply may be, unless a limit says otherwise.
+/// The longest reply by default.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Where tasks are sent to.
@@ -35,11 +35,11 @@ pub(crate) struct Endpoint {
     method: String,
     headers: Vec<(String, String)>,
     secrets: Vec<Secret>,
-    /// Variables whose values are none.
+    /// Variables whose values are not secret.
     plain: Vec<String>,
     client: Client,
     max_bytes: u64,
-    /// Whether it gave an answer yet. What it refuses before, it may refuse always.
+    /// Whether it has answered before. If not, it may refuse everything.
     answered: AtomicBool,
     /// Requests that it called wrong before its first answer.
     refusals: AtomicU32,
@@ -60,7 +60,7 @@ impl Endpoint {
         })
     }
 
-    /// Adds a header, in place of one of the same name, and the secrets in its value.
+    /// Sets a header, replacing one of the same name, and registers the secrets in its value.
     pub(crate) fn header(
         &mut self,
         name: impl Into<String>,
@@ -82,7 +82,7 @@ impl Endpoint {
         &self.url
     }
 
-    /// What of it can change an answer.
+    /// The parts that can change an answer.
     pub(crate) fn fingerprint(&self, agent: &str) -> Fingerprint {
         Fingerprint::of(agent)
             .part("method", &self.method)
@@ -90,7 +90,7 @@ impl Endpoint {
             .part("headers", format_args!("{:?}", self.headers))
     }
 
-    /// Names variables whose values are no secrets.
+    /// Names variables whose values are not secret.
     pub(crate) fn plain_env(&mut self, names: impl IntoIterator<Item = String>) {
         self.plain.extend(names);
     }
@@ -101,7 +101,7 @@ impl Endpoint {
         secrets.map(|secret| secret.value.clone()).collect()
     }
 
-    /// The variables that have such values.
+    /// The variables with such values.
     pub(crate) fn secret_variables(&self) -> Vec<(String, String)> {
         let named = |secret: &Secret| Some((secret.variable.clone()?, secret.value.clone()));
         self.kept_secret().filter_map(named).collect()
@@ -115,7 +115,7 @@ impl Endpoint {
         self.secrets.iter().filter(move |secret| !is_plain(secret))
     }
 
-    /// Sends a body for a task, and waits for a reply with a status of success. `url` is that of this task alone.
+    /// Sends the body of a task, and waits for a success reply. `url` overrides the address for this task.
     pub(crate) fn ask(
         &self,
         task: &Task,
@@ -140,7 +140,7 @@ impl Endpoint {
         Err(self.refused(&reply))
     }
 
-    /// What stands at another address of the same endpoint, if it can be had soon.
+    /// Fetches another address of the same endpoint, if that is quick.
     pub(crate) fn look(&self, url: &Url) -> Option<HttpReply> {
         let request = HttpRequest {
             method: "GET",
@@ -154,18 +154,17 @@ impl Endpoint {
         reply.status.is_success().then_some(reply)
     }
 
-    /// Notes that the endpoint answers: what it refuses from now on is the fault of a sample.
+    /// Notes that the endpoint has answered: later refusals are the fault of a sample.
     pub(crate) fn answered(&self) {
         self.answered.store(true, Ordering::Relaxed);
     }
 
-    /// The failure for a reply that is no answer.
+    /// The failure for a reply that is not an answer.
     fn refused(&self, reply: &HttpReply) -> AgentError {
         self.refusal(reply.status.as_u16(), reply)
     }
 
-    /// The failure for a reply of success that holds an error in its body: those that pass requests on tell there what
-    /// befell them elsewhere.
+    /// The failure for a success reply with an error in its body, as proxies send for upstream errors.
     pub(crate) fn refused_within(&self, error: &Value, reply: &HttpReply) -> AgentError {
         self.refusal(refusal::status_within(error), reply)
     }
@@ -185,7 +184,7 @@ impl Endpoint {
         self.told(refusal.error(|| self.refusals.fetch_add(1, Ordering::Relaxed) + 1))
     }
 
-    /// The failure for a reply of success that cannot be understood.
+    /// The failure for a success reply that cannot be understood.
     pub(crate) fn garbled(&self, what: &str) -> AgentError {
         self.told(AgentError::of(FailureKind::BadOutput, what))
     }
@@ -206,10 +205,10 @@ impl Endpoint {
         self.told(AgentError::of(kind, format!("{}{hint}", failure.message)))
     }
 
-    /// The error with the address before it, and without keys in it.
+    /// The error prefixed with the address, without keys.
     fn told(&self, error: AgentError) -> AgentError {
         let message = format!("`{}` {}", self.url.as_str(), error.message);
-        // Servers repeat keys, and point to addresses with new ones.
+        // Servers echo keys, and redirect to addresses with new ones.
         let message = literal::addresses(&message).into_owned();
         let secrets = self.kept_secret().map(|secret| secret.value.as_str());
         let hidden = self

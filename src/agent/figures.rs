@@ -1,7 +1,6 @@
-//! Figures beside an answer: tokens and cost, as agents tell them.
+//! Usage figures of an answer: tokens and cost, as agents report them.
 //!
-//! A figure that cannot be is dropped, and the answer is kept, for it was paid for: what was dropped stands in its
-//! metadata.
+//! An impossible figure is dropped, but the answer, which was paid for, stays: its metadata lists what was dropped.
 
 use serde_json::{Map, Value};
 
@@ -10,16 +9,16 @@ use crate::system::process::excerpt::beginning;
 
 /// The key of the metadata that lists what was dropped.
 pub(crate) const DROPPED: &str = "figures_dropped";
-/// How much of a figure is shown.
+/// How many bytes of a figure are shown.
 const EXCERPT_BYTES: usize = 40;
-/// No answer takes more tokens: up to here a double counts them all.
+/// The most tokens of an answer: a double is exact up to here.
 const MOST_TOKENS: u64 = 1 << 53;
-/// No answer takes more steps, and the sum of millions of them is still exact.
+/// The most steps of an answer: the sum of millions of them is still exact.
 const MOST_STEPS: u64 = 1 << 30;
-/// No answer costs more, in US dollars.
+/// The highest cost of an answer, in US dollars.
 const MOST_COST: f64 = 1e9;
 
-/// What an answer took, and what of it was dropped.
+/// The usage of an answer, and the dropped figures.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ToldFigures {
     pub(crate) usage: Usage,
@@ -28,7 +27,7 @@ pub(crate) struct ToldFigures {
 }
 
 impl ToldFigures {
-    /// `usage` under the names of either API generation, `cost_usd`, beside it or in it, and `steps`.
+    /// `usage` with the names of either API generation, `cost_usd`, next to it or in it, and `steps`.
     pub(crate) fn of(reply: &Map<String, Value>) -> Self {
         let nothing = Map::new();
         let mut figures = Self::default();
@@ -58,7 +57,7 @@ impl ToldFigures {
         steps
     }
 
-    /// The tokens under the first of these names that is there.
+    /// The tokens under the first of these names that exists.
     pub(crate) fn tokens(&mut self, given: &Map<String, Value>, names: [&str; 2]) -> Option<u64> {
         let (name, value) = names
             .iter()
@@ -74,7 +73,7 @@ impl ToldFigures {
         tokens
     }
 
-    /// The cost, as it stands under this key.
+    /// The cost under this key.
     pub(crate) fn cost(&mut self, key: &str, value: Option<&Value>) -> Option<f64> {
         let value = value.filter(|value| !value.is_null())?;
         let cost = value.as_f64().filter(|cost| is_cost(*cost));
@@ -89,12 +88,12 @@ impl ToldFigures {
         !self.dropped.is_empty()
     }
 
-    /// The usage, if anything of it was told.
+    /// The usage, if any was reported.
     pub(crate) fn told(&self) -> Option<Usage> {
         (self.usage != Usage::default()).then_some(self.usage)
     }
 
-    /// Notes in the metadata of the answer what was dropped.
+    /// Lists the dropped figures in the metadata of the answer.
     pub(crate) fn note(self, metadata: &mut Map<String, Value>) {
         if !self.dropped.is_empty() {
             metadata.insert(DROPPED.to_owned(), self.dropped.into());
@@ -107,7 +106,7 @@ impl ToldFigures {
     }
 }
 
-/// The output of an agent in Rust, without a cost or steps that cannot be.
+/// The output of a Rust agent, without impossible cost or steps.
 pub(crate) fn checked(mut output: Output) -> Output {
     let mut dropped = Vec::new();
     if let Some(steps) = output.steps.filter(|steps| *steps > MOST_STEPS) {
@@ -127,7 +126,7 @@ pub(crate) fn checked(mut output: Output) -> Output {
     output
 }
 
-/// Reads JSON, also that of programs which write `NaN` and `Infinity` or numbers beyond all measure: these become texts.
+/// Reads JSON, including `NaN`, `Infinity` and out-of-range numbers that some programs write: these become texts.
 pub(crate) fn read(json: &[u8]) -> serde_json::Result<Value> {
     serde_json::from_slice(json).or_else(|error| {
         let mended = quoted(json).ok_or(error)?;
@@ -135,7 +134,7 @@ pub(crate) fn read(json: &[u8]) -> serde_json::Result<Value> {
     })
 }
 
-/// The text with quotes around numbers that JSON does not know; `None` if there are none.
+/// The text with quotes around numbers that are invalid in JSON; `None` if there are none.
 fn quoted(json: &[u8]) -> Option<Vec<u8>> {
     let mut mended = Vec::with_capacity(json.len() + 16);
     let mut is_mended = false;
@@ -169,7 +168,7 @@ fn quoted(json: &[u8]) -> Option<Vec<u8>> {
     is_mended.then_some(mended)
 }
 
-/// How long the string is with which the text begins.
+/// The length of the string at the start of the text.
 fn string_length(text: &[u8]) -> usize {
     let mut is_escaped = false;
     let end = text.iter().skip(1).position(|&byte| {
@@ -184,7 +183,7 @@ fn is_cost(cost: f64) -> bool {
     (0.0..=MOST_COST).contains(&cost)
 }
 
-/// A whole number, also one that is written as `10.0`.
+/// An integer, also one that is written as `10.0`.
 fn whole(value: &Value) -> Option<u64> {
     const MOST: f64 = 9_007_199_254_740_992.0;
     let of_float = |float: f64| {

@@ -1,8 +1,8 @@
-//! The `http` agent: any endpoint that takes and gives JSON.
+//! The `http` agent: any endpoint that takes and returns JSON.
 //!
-//! A task goes through the files of the folder in this order: `template` makes the body of it, the endpoint is asked,
-//! `reply` finds the answer at the place that a JSON pointer says. One attempt is one request; what is repeated, and
-//! what stops the run, is as for [`OpenAi`](super::openai::OpenAi).
+//! A task goes through the files of the folder in this order: `template` makes the body, the endpoint is asked, `reply`
+//! finds the answer by a JSON pointer. One attempt is one request; retries and stopping the run work as for
+//! [`OpenAi`](super::openai::OpenAi).
 
 mod reply;
 mod template;
@@ -22,9 +22,9 @@ use template::{JsonTemplate, Placeholder, UrlTemplate};
 
 pub use reply::Places;
 
-/// What an address looks like.
+/// An example of an address.
 const EXAMPLE: &str = "http://127.0.0.1:9000/answer";
-/// The body unless a spec says otherwise.
+/// The default body.
 const BODY: &str = r#"{"id": "{id}", "prompt": "{prompt}", "question": "{question}", "files": "{files}",
     "metadata": "{metadata}", "tools": "{tools}", "options": "{options}", "epoch": "{epoch}", "attempt": "{attempt}"}"#;
 
@@ -43,10 +43,10 @@ const BODY: &str = r#"{"id": "{id}", "prompt": "{prompt}", "question": "{questio
 /// # }
 /// ```
 ///
-/// In every text of the body, `{prompt}`, `{question}` and `{id}` stand for texts of the sample, `{epoch}` and
-/// `{attempt}` for numbers, `{messages}`, `{tools}`, `{options}`, `{metadata}`, `{files}` (names and paths) and
-/// `{file_contents}` (names and base64) for JSON. A text that is nothing but one of these becomes what it stands for;
-/// elsewhere it is written out. `{{prompt}}` is `{prompt}` itself.
+/// In every text of the body, `{prompt}`, `{question}` and `{id}` are replaced by texts of the sample, `{epoch}` and
+/// `{attempt}` by numbers, `{messages}`, `{tools}`, `{options}`, `{metadata}`, `{files}` (names and paths) and
+/// `{file_contents}` (names and base64) by JSON. A text that is only a placeholder becomes the value itself; elsewhere
+/// it is written out. `{{prompt}}` is a literal `{prompt}`.
 #[derive(Debug)]
 pub struct Http {
     endpoint: Endpoint,
@@ -57,10 +57,10 @@ pub struct Http {
 
 impl Http {
     /// An endpoint that is asked with `POST`. In its path and query, `{id}` and the other placeholders of texts and
-    /// numbers stand for themselves, percent-encoded.
+    /// numbers are replaced, percent-encoded.
     ///
     /// # Errors
-    /// When the address is none, or the environment names a proxy or certificates that cannot be used.
+    /// When the address is invalid, or the environment names a proxy or certificates that cannot be used.
     pub fn new(url: &str) -> Result<Self> {
         Self::with_method("POST", url)
     }
@@ -68,7 +68,7 @@ impl Http {
     /// As [`Http::new`], with another method. `GET`, `HEAD` and `DELETE` send no body.
     ///
     /// # Errors
-    /// As [`Http::new`], and when the method is none.
+    /// As [`Http::new`], and when the method is invalid.
     pub fn with_method(method: &str, url: &str) -> Result<Self> {
         let method = method.to_ascii_uppercase();
         if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
@@ -96,10 +96,10 @@ impl Http {
         })
     }
 
-    /// The body, in place of the one that a `command` agent gets as JSON.
+    /// The body; by default the JSON that a `command` agent gets.
     ///
     /// # Errors
-    /// When it names a placeholder that there is not, or the method sends no body.
+    /// When it has an unknown placeholder, or the method sends no body.
     pub fn body(mut self, body: &Value) -> Result<Self> {
         if self.body.is_none() {
             let error = Error::usage("a request of this method has no `body`");
@@ -110,32 +110,32 @@ impl Http {
         Ok(self)
     }
 
-    /// A header. `${NAME}` in its value stands for a variable, of the environment or of the `.env` file of the
-    /// workspace that `folder` lies in; it is kept secret.
+    /// A header. `${NAME}` in its value is replaced by a variable of the environment or of the `.env` file of the
+    /// workspace around `folder`; it is kept secret.
     ///
     /// # Errors
-    /// When a variable is set nowhere, or the header cannot be sent.
+    /// When a variable is not set, or the header cannot be sent.
     pub fn header(mut self, name: &str, value: &str, folder: impl AsRef<Path>) -> Result<Self> {
         let (value, secrets) = headers::filled(name, value, folder.as_ref())?;
         self.endpoint.header(name, value, secrets);
         Ok(self)
     }
 
-    /// Names of variables in headers whose values are no secrets: they stay in records.
+    /// Names of variables in headers whose values are not secret: they stay in records.
     #[must_use]
     pub fn plain_env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.endpoint.plain_env(names.into_iter().map(Into::into));
         self
     }
 
-    /// Where in the reply things are.
+    /// Where to find things in the reply.
     #[must_use]
     pub fn places(mut self, places: Places) -> Self {
         self.places = places;
         self
     }
 
-    /// How long a reply may be, by default 1 MiB.
+    /// The longest reply; by default 1 MiB.
     #[must_use]
     pub fn max_output_bytes(mut self, bytes: u64) -> Self {
         self.endpoint.max_bytes(bytes);

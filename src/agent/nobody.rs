@@ -1,13 +1,13 @@
-//! The agent `none`: nobody is asked, the item is the answer.
+//! The agent `none`: the item itself is the answer, without asking a model.
 //!
-//! A task has no ground truth in it, and the text of an item has. So this agent is never called: whoever would call it
-//! makes the answer of the sample itself, by [`Agent::shown_parts`], which no agent of a user's own has.
+//! A task has no ground truth in it, but the text of an item has. So this agent is never called: callers build the
+//! answer from the sample itself, by [`Agent::shown_parts`], which no user's own agent has.
 
 use super::Agent;
 use crate::data::item_part::ItemPart;
 use crate::data::{AgentError, FailureKind, Output, Task};
 
-/// Shows items, and is never asked.
+/// Shows items, and is never called.
 #[derive(Clone, Debug)]
 pub(crate) struct Nobody {
     shows: Vec<ItemPart>,

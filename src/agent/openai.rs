@@ -1,11 +1,10 @@
 //! The `openai` agent: Chat Completions of any compatible endpoint.
 //!
-//! A task goes through the files of the folder in this order: `content` makes the message of it, with its files,
-//! `request` the body; the endpoint is asked; `reply` reads what it said.
+//! A task goes through the files of the folder in this order: `content` makes the message with its files, `request` the
+//! body; the endpoint is asked; `reply` decodes the reply.
 //!
-//! One attempt is one request. The runner repeats what failed for a passing reason, after a pause that respects
-//! `Retry-After`; see [`AgentError::is_transient`]. What the endpoint refuses for all samples (a wrong key, an unknown
-//! model) stops the run.
+//! One attempt is one request. The runner repeats transient failures after a pause that respects `Retry-After`; see
+//! [`AgentError::is_transient`]. A refusal of all samples (a wrong key, an unknown model) stops the run.
 
 mod content;
 mod price;
@@ -30,13 +29,13 @@ use crate::error::{Error, Result};
 use crate::system::http::{Url, from_variable};
 use content::Files;
 
-/// What an address looks like.
+/// An example of an address.
 const EXAMPLE: &str = "http://127.0.0.1:8102/v1";
 
-/// How many models are named to a person who named none of them.
+/// How many models a hint lists if none was named.
 const MODELS: usize = 10;
 
-/// A model behind an endpoint that speaks Chat Completions.
+/// A model behind an endpoint with the Chat Completions API.
 ///
 /// ```no_run
 /// use evaltest::agent::OpenAi;
@@ -64,12 +63,12 @@ pub struct OpenAi {
 }
 
 impl OpenAi {
-    /// The endpoint without its `/chat/completions`, and the model as it calls it.
+    /// The endpoint without its `/chat/completions`, and its name of the model.
     ///
     /// # Errors
-    /// When the address is none, or the environment names a proxy or certificates that cannot be used.
+    /// When the address is invalid, or the environment names a proxy or certificates that cannot be used.
     pub fn new(base_url: &str, model: impl Into<String>) -> Result<Self> {
-        // What is wrong is shown as it was written.
+        // Errors show the address as it was written.
         Url::new(base_url, EXAMPLE)?;
         let (path, query) = match base_url.split_once('?') {
             Some((path, query)) => (path, format!("?{query}")),
@@ -95,17 +94,17 @@ impl OpenAi {
         })
     }
 
-    /// A key, sent as a bearer token and blanked wherever it would be written.
+    /// A key, sent as a bearer token and redacted in all output.
     #[must_use]
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.keyed(Secret::literal(key));
         self
     }
 
-    /// The key from a variable, of the environment or of the `.env` file of the workspace that `folder` lies in.
+    /// The key from a variable of the environment or of the `.env` file of the workspace around `folder`.
     ///
     /// # Errors
-    /// When it is set nowhere or cannot be a key.
+    /// When it is not set or cannot be a key.
     pub fn api_key_env(mut self, name: &str, folder: impl AsRef<Path>) -> Result<Self> {
         let option = format!("api_key_env: {name}");
         let key = from_variable(name, &option, folder.as_ref())?;
@@ -118,17 +117,17 @@ impl OpenAi {
         self.endpoint.header("Authorization", value, [key]);
     }
 
-    /// A further header. `${NAME}` in its value stands for a variable, which is kept secret.
+    /// A further header. `${NAME}` in its value is replaced by a variable, which is kept secret.
     ///
     /// # Errors
-    /// When a variable is set nowhere, or the header cannot be sent.
+    /// When a variable is not set, or the header cannot be sent.
     pub fn header(mut self, name: &str, value: &str, folder: impl AsRef<Path>) -> Result<Self> {
         let (value, secrets) = headers::filled(name, value, folder.as_ref())?;
         self.endpoint.header(name, value, secrets);
         Ok(self)
     }
 
-    /// Names of variables in headers whose values are no secrets: they stay in records.
+    /// Names of variables in headers whose values are not secret: they stay in records.
     #[must_use]
     pub fn plain_env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.endpoint.plain_env(names.into_iter().map(Into::into));
@@ -149,56 +148,56 @@ impl OpenAi {
         self
     }
 
-    /// The seed of the first epoch. Each further epoch has the next one, so that it is another draw.
+    /// The seed of the first epoch. Each further epoch uses the next one, for another draw.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
     }
 
-    /// How many tokens an answer may have, as `max_tokens`.
+    /// The most tokens of an answer, as `max_tokens`.
     #[must_use]
     pub fn max_tokens(mut self, tokens: u64) -> Self {
         self.max_tokens = Some(tokens);
         self
     }
 
-    /// Further keys of the request's body, which replace ours.
+    /// Further keys of the request's body, which override ours.
     #[must_use]
     pub fn extra_body(mut self, extra: Map<String, Value>) -> Self {
         self.extra.extend(extra);
         self
     }
 
-    /// How tools reach the model; by default natively.
+    /// How tools are passed to the model; by default natively.
     #[must_use]
     pub fn tools(mut self, tools: Tools) -> Self {
         self.tools = tools;
         self
     }
 
-    /// Which kinds of attached files the endpoint takes; by default images and text.
+    /// Which kinds of attached files the endpoint accepts; by default images and text.
     #[must_use]
     pub fn files(mut self, kinds: impl IntoIterator<Item = FileKind>) -> Self {
         self.files.kinds = kinds.into_iter().collect();
         self
     }
 
-    /// What becomes of a sample with another file; by default the model is told that it cannot see it.
+    /// What to do with other files; by default the model is told that it cannot see them.
     #[must_use]
     pub fn unsendable_files(mut self, what: Unsendable) -> Self {
         self.files.unsendable = what;
         self
     }
 
-    /// What tokens cost; an endpoint's own figure counts where there is none.
+    /// The price of tokens; without one, the endpoint's own figure counts.
     #[must_use]
     pub fn price(mut self, price: Price) -> Self {
         self.price = Some(price);
         self
     }
 
-    /// How long a reply may be, by default 1 MiB.
+    /// The longest reply; by default 1 MiB.
     #[must_use]
     pub fn max_output_bytes(mut self, bytes: u64) -> Self {
         self.endpoint.max_bytes(bytes);
@@ -207,7 +206,7 @@ impl OpenAi {
 }
 
 impl OpenAi {
-    /// The models that the endpoint has, unless it is asked for one of them.
+    /// The models of the endpoint, if the requested one is not among them.
     fn models(&self) -> Option<String> {
         let url = self
             .endpoint
@@ -281,7 +280,7 @@ impl Agent for OpenAi {
     }
 
     fn most_usd(&self, request_bytes: usize) -> Option<f64> {
-        // No token is shorter than a byte.
+        // Every token has at least one byte.
         let price = self.price?;
         Some(price.of(request_bytes as u64, 0, self.max_tokens?))
     }
@@ -292,7 +291,7 @@ impl Agent for OpenAi {
     }
 }
 
-/// Refuses what only a stream could answer.
+/// Refuses options that require streaming.
 pub(crate) fn check_extra(extra: &Map<String, Value>) -> Result<()> {
     if extra
         .get("stream")

@@ -1,7 +1,7 @@
-//! `Program`: what agents and scorers that are programs have in common.
+//! `Program`: the common part of agents and scorers that are programs.
 //!
-//! A program has its arguments, the folder that it belongs to and the variables that it gets; an agent may also be
-//! confined. The macros write the methods that are the same for each of them.
+//! A program has its arguments, the folder that it belongs to and its variables; an agent may also be confined. The
+//! macros write the common methods.
 
 use std::path::{Path, PathBuf};
 
@@ -13,12 +13,12 @@ use crate::system::sandbox::{Sandbox, Ulimits};
 use crate::system::shortage::check_limits;
 use crate::text::redact::literal::keys_of_command;
 
-/// A program as a spec or Rust names it.
+/// A program as given in a spec or in Rust.
 #[derive(Clone)]
 pub(crate) struct Program {
     /// The program and its arguments.
     pub(crate) argv: Vec<String>,
-    /// The folder that it belongs to, as it was given.
+    /// The folder that it belongs to, as given.
     pub(crate) folder: PathBuf,
     pub(crate) environment: Environment,
 }
@@ -36,7 +36,7 @@ impl Program {
         }
     }
 
-    /// How it is started, in a working folder.
+    /// How to start it, in a working folder.
     pub(crate) fn launch<'a>(&'a self, cwd: &'a Path, folder: &'a Path) -> Launch<'a> {
         Launch {
             args: &self.argv,
@@ -53,9 +53,9 @@ impl Program {
         values
     }
 
-    /// A failure with the advice on variables that may be the reason.
+    /// Adds a hint about variables that may be the reason to a failure.
     pub(super) fn advised(&self, mut failure: AgentError) -> AgentError {
-        // An interrupted run is nobody's mistake, so there is nothing to advise.
+        // An interruption is no mistake, so there is nothing to hint at.
         if failure.kind != FailureKind::Cancelled {
             failure.message.push_str(&self.environment.advice("agent"));
         }
@@ -63,7 +63,7 @@ impl Program {
     }
 }
 
-/// What confines the processes of an agent.
+/// The confinement of an agent's processes.
 #[derive(Clone, Default)]
 pub(super) struct Confinement {
     pub(super) sandbox: Option<Sandbox>,
@@ -95,7 +95,7 @@ pub(super) fn not_started(reason: NotStarted) -> AgentError {
     AgentError::of(kind, reason.message)
 }
 
-/// The methods by which Rust says which variables the `program` of a type gets.
+/// The methods that set the variables of a type's `program`.
 macro_rules! passes_variables {
     () => {
         /// Passes further variables, by name.
@@ -106,8 +106,8 @@ macro_rules! passes_variables {
             self
         }
 
-        /// Passes further variables, by name, whose values are no secrets: they stay in records, as those given to
-        /// [`env`](Self::env) do not. A name may be given to both.
+        /// Passes further variables, by name, whose values are not secret: they stay in records, unlike those given to
+        /// [`env`](Self::env). A name may be given to both.
         #[must_use]
         pub fn plain_env(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
             self.program.environment.name_plain(names);

@@ -1,16 +1,16 @@
-//! What a program says of its progress.
+//! Progress messages of a program.
 //!
-//! A worker says it in lines of its protocol, a program that is started for each question in lines of stderr, which are
-//! otherwise its own: an object with `progress`, or with `type: progress` and a `message`.
+//! A worker sends them as lines of its protocol; a program that is started per question writes them to stderr among
+//! other lines: an object with `progress`, or with `type: progress` and a `message`.
 
 use serde_json::Value;
 
 use super::figures;
 
-/// What a line of stderr says of progress, if it does.
+/// The progress message in a line of stderr, if it is one.
 pub(super) fn of_line(line: &str) -> Option<String> {
     let line = line.trim();
-    // Most lines are logs of some kind, and cost no parsing.
+    // Most lines are logs; skip them without parsing.
     if !line.starts_with('{') || !line.contains("progress") {
         return None;
     }
@@ -24,7 +24,7 @@ pub(super) fn of_line(line: &str) -> Option<String> {
     }
 }
 
-/// What is said, as a text.
+/// The message as text.
 pub(super) fn told(message: Value) -> String {
     match message {
         Value::String(text) => text,

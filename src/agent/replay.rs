@@ -1,4 +1,4 @@
-//! The `replay` agent: answers that were paid for before.
+//! The `replay` agent: replays recorded answers.
 
 mod judged;
 
@@ -25,45 +25,45 @@ const ANSWERS: [&str; 6] = [
     "output",
     "text",
 ];
-/// Fields that tell how an answer came about, which are kept.
+/// Recorded fields about how an answer came about.
 const TOLD: [&str; 4] = ["model", "system_fingerprint", "finish_reason", "recorded"];
 
-/// Gives the recorded answer of a sample's id. A sample without one is `agent_failed`.
+/// Replays the recorded answer of a sample's id. A sample without one is `agent_failed`.
 ///
-/// A recording may have several epochs of a sample; each is then given for that epoch alone. An answer that was
-/// recorded once is that of every epoch. Likewise a recording of a judge may have, as `"again": 1`, what it replied when
-/// it was asked once more, and as `"repeat": 1` what it replied the second time: to a pair in the other order, too. Of a run
-/// directory a judge repeats what the judge of the same name replied there.
+/// A recording may have several epochs of a sample; each then answers only that epoch. A single answer counts for every
+/// epoch. A recording of a judge may also have, as `"again": 1`, its reply to a repeated request, and as `"repeat": 1`
+/// its second verdict, including that for a pair in the other order. From a run directory, a judge replays the replies
+/// of the judge with the same name.
 #[derive(Clone, Debug)]
 pub struct Replay {
     answers: HashMap<String, Recorded>,
-    /// What the judges of a run replied; a file is of one agent or of one judge.
+    /// The replies of a run's judges; a file is of one agent or of one judge.
     judged: Option<JudgedReplies>,
     /// Whether some sample has several epochs.
     has_epochs: bool,
     source: String,
-    /// A hash of a file's answers; of a run directory the runs that asked.
+    /// A hash of a file's answers; for a run directory, the runs that asked.
     recordings: BTreeSet<String>,
 }
 
-/// What stands before the hash that tells a file of answers apart.
+/// Prefix of the hash that identifies a file of answers.
 pub(crate) const RECORDING: &str = "recording ";
 
 /// The answers to one sample, by epoch.
 type Recorded = BTreeMap<u32, Replies>;
-/// The answers of one epoch: the first, that of a judge who was asked once more, and the same of its repeats.
+/// The answers of one epoch: the first one, those to repeated requests, and the same for repeated verdicts.
 type Replies = BTreeMap<ReplyTurn, Output>;
-/// Which repeat of a verdict it is, and how often it was asked before.
+/// The number of the repeated verdict, and of the repeated request.
 type ReplyTurn = (u32, u32);
 
 impl Replay {
-    /// Reads answers from a JSONL file or from a run directory. Field names are guessed (`task_id`, `id`,
-    /// `sample_id`; `model_answer`, `answer`, `prediction`, `response`, `output`, `text`) unless given. `messages`,
-    /// `tool_calls`, `usage`, `model`, `system_fingerprint`, `finish_reason` and `recorded` (a date) are kept, and the
-    /// `form` (`schema`, `tool`, `text`) in which a judge gave a reply.
+    /// Reads answers from a JSONL file or from a run directory. Field names are guessed (`task_id`, `id`, `sample_id`;
+    /// `model_answer`, `answer`, `prediction`, `response`, `output`, `text`) unless given. Also reads `messages`,
+    /// `tool_calls`, `usage`, `model`, `system_fingerprint`, `finish_reason` and `recorded` (a date), and the `form`
+    /// (`schema`, `tool`, `text`) of a judge's reply.
     ///
     /// # Errors
-    /// With file and line where the file is no JSONL, lacks a field, or has an id twice.
+    /// With file and line when the file is no JSONL, lacks a field, or has a duplicate id.
     pub fn open(path: &Path, id_field: Option<&str>, answer_field: Option<&str>) -> Result<Self> {
         let source = path.display().to_string();
         let (answers, recordings, judged) = if path.is_dir() {
@@ -103,7 +103,7 @@ impl Agent for Replay {
         let answer = answer.and_then(|replies| {
             let exact = replies.get(&(repeat, task.again));
             let of_repeat = || replies.range((repeat, 0)..=(repeat, u32::MAX)).next();
-            // What was recorded once is that of every repeat.
+            // A single recorded reply counts for every repeat.
             let of_first = || replies.get(&(0, task.again));
             let exact = exact.or_else(|| of_repeat().map(|(_, reply)| reply));
             exact.or_else(of_first).or_else(|| replies.values().next())
@@ -156,13 +156,13 @@ fn hash(answers: &HashMap<String, Recorded>) -> String {
     hash.short()
 }
 
-/// What agent and judges said, and the runs that asked.
+/// The answers, the runs that asked, and the judges' replies.
 type OfRun = (HashMap<String, Recorded>, BTreeSet<String>, JudgedReplies);
 
 fn from_run(dir: &RunDir) -> Result<OfRun> {
     let mut judged = JudgedReplies::default();
     let mut answers: HashMap<_, Recorded> = HashMap::new();
-    // One without a manifest that can be read is told apart by its name.
+    // A run without a readable manifest is identified by its path.
     let mut runs = dir.manifest().map_or_else(
         |_| BTreeSet::from([dir.path().display().to_string()]),
         |manifest| manifest.answers_from(),
@@ -179,7 +179,7 @@ fn from_run(dir: &RunDir) -> Result<OfRun> {
     Ok((answers, runs, judged))
 }
 
-/// How a judge was made to give the recorded reply, where that is one of the words of files.
+/// The form of a judge's recorded reply, if it is a known word.
 fn form(fields: &Map<String, Value>) -> Option<(String, Value)> {
     let form = fields.get(ReplyForm::KEY)?;
     ReplyForm::of(form.as_str()?).map(|_| (ReplyForm::KEY.to_owned(), form.clone()))
@@ -244,7 +244,7 @@ fn from_jsonl(
     Ok(answers)
 }
 
-/// The name of the field: the given one, else the first of `usual` that is there.
+/// The name of the field: the given one, else the first of `usual` that exists.
 fn field<'a>(
     fields: &Map<String, Value>,
     given: Option<&'a str>,
@@ -299,7 +299,7 @@ mod tests {
         }
     }
 
-    /// What a judge says when it is asked once more; a recording without that gives the first reply again.
+    /// A judge's reply to a repeated request; a recording without one gives the first reply again.
     #[test]
     fn a_recording_may_have_what_was_replied_once_more() {
         let folder = tempfile::tempdir().unwrap();
@@ -358,7 +358,7 @@ mod tests {
         assert_eq!(said(&lines, 0, 1), "once more");
         assert_eq!(said(&lines, 1, 0), "other order");
         assert_eq!(said(&lines, 1, 1), "other order");
-        // What was recorded once is that of all.
+        // A single recorded reply counts for all.
         assert_eq!(said(&lines[1..], 1, 0), "first");
         assert_eq!(said(&lines[1..], 2, 1), "once more");
     }

@@ -1,21 +1,20 @@
-//! The `worker` agent: programs that stay, and answer lines with lines.
+//! The `worker` agent: long-running programs that answer lines with lines.
 //!
 #![doc = include_str!("worker.md")]
 //!
-//! The keys of a spec stand on the page of the kind `worker` in the registry.
+//! The keys of a spec are described on the page of the kind `worker` in the registry.
 //!
 //! # How it works
 //!
-//! Whoever asks gets a place from the `pool`; each process has a thread of its own, the `driver`, that
-//! talks with it to its end (`talk`). A request goes in as the line that the agent `command` writes for
-//! `input: json`; what comes out is told apart by `message`.
+//! A caller gets a slot from the `pool`; each process has its own thread, the `driver`, that talks with it to its end
+//! (`talk`). A request is the line that the agent `command` writes for `input: json`; output is decoded by `message`.
 //!
 //! Invariants:
-//! - Nothing of a process outlives the agent, the run that closes it, or its own end: neither its group nor those
-//!   that left the group.
-//! - What is held in memory is bounded by `max_output_bytes` for a process and a few KiB for a request.
-//! - An answer goes to the request whose id it names, and to no other.
-//! - A sample that makes the program crash fails alone.
+//! - No process outlives the agent, the run that closes it, or its own end: neither its group nor those that left the
+//!   group.
+//! - Memory use is bounded by `max_output_bytes` per process and a few KiB per request.
+//! - An answer goes only to the request whose id it names.
+//! - A sample that crashes the program fails alone.
 
 mod cell;
 mod driver;
@@ -53,12 +52,12 @@ use talk::Setup;
 
 /// How often in a row a program may fail to become ready.
 const MOST_STARTS: u32 = 3;
-/// So often a task is asked again because its process was killed, though it was the only one there.
+/// How often a task is retried because its process was killed, though it was the only one there.
 const MOST_KILLS: u32 = 3;
 /// The pause before it is started again.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// An agent that is a program which stays and answers many tasks.
+/// An agent that is a long-running program which answers many tasks.
 ///
 /// ```
 /// use evaltest::agent::Worker;
@@ -73,7 +72,7 @@ pub struct Worker {
     processes: usize,
     setup: Setup,
     scratch: bool,
-    /// What is known of the files that `argv` names.
+    /// Known hashes of the files in `argv`.
     named: FileHashes,
     confinement: Confinement,
     pool: Pool,
@@ -82,8 +81,8 @@ pub struct Worker {
 impl Worker {
     /// A program with its arguments, and the folder in which it runs (the spec's).
     ///
-    /// A program with a `/` is looked for from that folder, a bare name in `PATH`. The process environment is
-    /// read now, once.
+    /// A program with a `/` is looked up from that folder, a bare name in `PATH`. The process environment is read now,
+    /// once.
     pub fn new(
         argv: impl IntoIterator<Item = impl Into<String>>,
         folder: impl Into<PathBuf>,
@@ -105,7 +104,7 @@ impl Worker {
         }
     }
 
-    /// How many processes run at once; by default one. They are started when they are needed.
+    /// How many processes run at once; by default one. They are started on demand.
     #[must_use]
     pub fn processes(mut self, processes: usize) -> Self {
         self.processes = processes.max(1);
@@ -121,8 +120,8 @@ impl Worker {
         self
     }
 
-    /// Greets the program and gives it this long to greet back; only then it is asked, and only from then on the
-    /// time of a task counts. Without it a program is asked at once.
+    /// Greets the program and waits this long for its greeting; the time of a task counts only from then on. Without
+    /// it, tasks are sent at once.
     #[must_use]
     pub fn handshake(mut self, patience: Duration) -> Self {
         self.setup.handshake = Some(patience);
@@ -136,15 +135,15 @@ impl Worker {
         self
     }
 
-    /// Runs each process in a sandbox of its own, see [`Sandbox`]. It sees the files of the tasks that it has,
-    /// and those of no other process; its home is in memory. A folder of [`Worker::scratch`] is outside and not seen.
+    /// Runs each process in its own sandbox, see [`Sandbox`]. It sees only the files of its own tasks; its home is in
+    /// memory. A folder of [`Worker::scratch`] is outside and not visible.
     #[must_use]
     pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
         self.confinement.sandbox = Some(sandbox);
         self
     }
 
-    /// Limits that the kernel keeps for each process, over its whole life.
+    /// Limits that the kernel enforces on each process, over its whole life.
     #[must_use]
     pub fn ulimits(mut self, ulimits: Ulimits) -> Self {
         self.confinement.ulimits = ulimits;
@@ -153,23 +152,23 @@ impl Worker {
 
     passes_variables!();
 
-    /// How long a line may be, and how much may be said of one task; by default 1 MiB.
+    /// The longest line, and the most output for one task; by default 1 MiB.
     #[must_use]
     pub fn max_output_bytes(mut self, bytes: u64) -> Self {
         self.setup.max_output_bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         self
     }
 
-    /// How long a process may take to end when its stdin is closed; by default two seconds. `SIGTERM` follows, and
-    /// a second later `SIGKILL`.
+    /// How long a process may take to end after its stdin is closed; by default two seconds. `SIGTERM` follows, and a
+    /// second later `SIGKILL`.
     #[must_use]
     pub fn close_grace(mut self, grace: Duration) -> Self {
         self.setup.close_grace = grace;
         self
     }
 
-    /// Values that must not reach a record: those of the variables given to `env`, from 8 bytes on, but for usual ones
-    /// such as `LANG` and for absolute paths that exist, and keys among the arguments, such as that of `--api-key`.
+    /// Values that must not reach a record: those of the variables given to `env`, from 8 bytes on, except common ones
+    /// such as `LANG` and existing absolute paths, and keys among the arguments, such as that of `--api-key`.
     pub fn secret_values(&self) -> Vec<String> {
         self.program.secret_values()
     }
@@ -179,7 +178,7 @@ impl Worker {
         self.processes.saturating_mul(self.setup.in_flight)
     }
 
-    /// One attempt, without the advice on variables.
+    /// One attempt, without the hint on variables.
     fn attempt(&self, task: &Task) -> Result<Output, AgentError> {
         let started = clock::now();
         let allowed = task
@@ -234,7 +233,7 @@ impl Worker {
         }
     }
 
-    /// What a refusal means; `None` if the task is to be handed over once more.
+    /// The error for a refusal; `None` if the task is to be sent again.
     fn after(&self, refusal: WorkerRefusal, key: &Key, starts: &mut u32) -> Option<AgentError> {
         match refusal {
             WorkerRefusal::Own(failure) => Some(failure),
@@ -260,14 +259,14 @@ impl Worker {
         }
     }
 
-    /// Starts a process, from which a sandbox hides these paths.
+    /// Starts a process; its sandbox hides these paths.
     fn start(&self, hidden: &[PathBuf]) -> Result<Driver, AgentError> {
         let folder = self.absolute_folder()?;
         let vars = self.program.environment.vars().into_iter();
         let mut vars: Vars = vars.map(|(name, value)| (name.into(), value)).collect();
         let (mut args, mut cell) = (self.program.argv.clone(), None);
         if !self.confinement.is_none() {
-            // What confines it would say only that it cannot run something.
+            // The confinement's own error would only say that it cannot run something.
             let program = self.program_file(&folder)?;
             let own = &self.program.argv[1..];
             (args, cell) = self.confinement.wrap(&program, own, &folder, hidden)?;
@@ -292,11 +291,11 @@ impl Worker {
         absolute(&self.program.folder)
     }
 
-    /// Whether the program is there and, where it greets, is ready.
+    /// Whether the program exists and, if it greets, is ready.
     fn try_out(&self) -> Result<(), AgentError> {
         let folder = self.absolute_folder()?;
         self.program_file(&folder)?;
-        // What a sandbox hides is known with the first task.
+        // The paths to hide are known only with the first task.
         if self.setup.handshake.is_none() || self.confinement.sandbox.is_some() {
             return Ok(());
         }

@@ -1,8 +1,8 @@
-//! Where the official program dies of an exception instead of giving a verdict.
+//! Where the official program crashes instead of giving a verdict.
 
 use crate::calls::TooManyDigits;
 
-/// The exception, as Python names it. The answer is wrong with `checker_crash_in_official`.
+/// The exception, as Python prints it. The answer is wrong with `checker_crash_in_official`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Crash(String);
 
@@ -16,7 +16,7 @@ impl Crash {
     }
 }
 
-/// A message that quotes a huge integer cannot be written.
+/// A message that quotes a huge integer cannot be printed.
 impl From<TooManyDigits> for Crash {
     fn from(_: TooManyDigits) -> Self {
         Self::new("ValueError: Exceeds the limit (4300 digits) for integer string conversion")

@@ -1,4 +1,4 @@
-//! From a model's answer to calls: `[{name: {argument: value}}, …]`.
+//! Decodes a model's answer to calls: `[{name: {argument: value}}, …]`.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::text::is_py_space;
 
 pub(crate) use super::fault::DecodeFault;
 
-/// How answers are written.
+/// How answers write calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallFormat {
     /// `[f(a=1)]`.
@@ -29,8 +29,8 @@ pub enum CallFormat {
 }
 
 impl CallFormat {
-    /// The format of a name as in the official program: `python`, `java`, `javascript`, `json`,
-    /// `verbose_xml`, `concise_xml`.
+    /// The format by its name in the official program: `python`, `java`, `javascript`, `json`, `verbose_xml`,
+    /// `concise_xml`.
     pub fn by_name(name: &str) -> Option<Self> {
         Some(match name {
             "python" => Self::Python,
@@ -44,8 +44,8 @@ impl CallFormat {
     }
 }
 
-/// Decodes the text of a model without native tool calling. With `has_tool_call_tag` the calls stand
-/// between `<TOOLCALL>` and `</TOOLCALL>`.
+/// Decodes the text of a model without native tool calling. With `has_tool_call_tag` the calls are between `<TOOLCALL>`
+/// and `</TOOLCALL>`.
 pub(crate) fn prompt(
     text: &str,
     format: CallFormat,
@@ -70,7 +70,7 @@ pub(crate) fn prompt(
     };
     match format {
         CallFormat::Python => python::calls(&encoded(text)?),
-        // They are parsed without the brackets.
+        // Java and JavaScript are parsed without the brackets.
         CallFormat::Java => java::calls(&encoded(half::without_ends(text))?),
         CallFormat::JavaScript => javascript::calls(&encoded(half::without_ends(text))?),
         CallFormat::Json => json_calls::calls(text),
@@ -91,7 +91,7 @@ pub(crate) fn prompt(
     }
 }
 
-/// Where the text between the first opening mark and the next closing one stands.
+/// The range of the text between the first opening mark and the next closing one.
 fn between(text: &str, open: &str, close: &str) -> Option<std::ops::Range<usize>> {
     let start = text.find(open)? + open.len();
     let end = start + text[start..].find(close)?;
@@ -102,7 +102,7 @@ fn between(text: &str, open: &str, close: &str) -> Option<std::ops::Range<usize>
 pub(crate) fn native(result: &Value) -> DecodeResult<Value> {
     let items = match result {
         Value::List(items) => &**items,
-        // Nothing to go through is no fault.
+        // Python iterates over an empty string or dict without an error.
         Value::Str(text) if text.is_empty() => &[],
         Value::Dict(dict) if dict.is_empty() => &[],
         Value::Str(_) | Value::Dict(_) => {
@@ -193,7 +193,7 @@ mod tests {
         );
         check("[f(a=1)]", CallFormat::Python, true, None);
         check("<TOOLCALL>[f(a=1)]", CallFormat::Python, true, None);
-        // Half of a surrogate pair has no bytes that a parser could be given.
+        // Half of a surrogate pair cannot be encoded for a parser.
         let half = half::stand_in(0xd800);
         let call = format!("f(a='{half}')");
         check(&call, CallFormat::Python, false, None);
@@ -201,11 +201,11 @@ mod tests {
         check(&call, CallFormat::JavaScript, false, None);
         let xml = |text| format!("<functions><function name=\"f\">{text}</function></functions>");
         check(&xml(half.to_string()), CallFormat::ConciseXml, false, None);
-        // The characters that stand for halves inside mean themselves in an answer.
+        // The internal stand-ins for halves keep their own meaning in an answer.
         let real = half::keep("f(a='\u{10f800}\u{10f7ff}')");
         let expect = Some("[{'f': {'a': '\\U0010f800\\U0010f7ff'}}]");
         check(&real, CallFormat::Python, false, expect);
-        // What has four bytes shifts the end of a Java value.
+        // A character of four bytes shifts the end of a Java value.
         let shifted = Some("[{'f': {'a': \"\\U0010f800\\U0010f7ff')\"}}]");
         check(&format!("{real};"), CallFormat::Java, false, shifted);
         check(&real, CallFormat::JavaScript, false, expect);

@@ -1,12 +1,12 @@
-//! Shortcuts: what the parsers of whole languages would say of a text, in a fraction of the time.
+//! Shortcuts: give the same result as a full parser, in a fraction of the time.
 //!
-//! * [`plain_python`], [`plain_call`]: the calls that nearly all answers are, read without a syntax tree;
-//! * [`hopeless`]: what is no Java or JavaScript by a look at its signs;
-//! * [`outlook`], [`beginnings`]: a text after whose beginning a parser mends nothing any more.
+//! * [`plain_python`], [`plain_call`]: read the usual calls without a syntax tree;
+//! * [`hopeless`]: rejects texts that cannot be Java or JavaScript, by their tokens;
+//! * [`outlook`], [`beginnings`]: detect a beginning after which a parse must fail.
 //!
-//! Nothing here decides what a text means. The functions of this file are the only way in, and with the folder
-//! switched off each says that it does not know: then the parsers read everything, and have to come to the same
-//! values, faults and messages. `tests` compares the two, and so does every test of parity.
+//! Nothing here decides what a text means. The functions of this file are the only entry points, and when the shortcuts
+//! are switched off each returns "unknown": then the parsers read everything, and must give the same values, faults and
+//! messages. `tests` compares the two, and so does every parity test.
 
 mod beginnings;
 mod cursor;
@@ -28,7 +28,7 @@ use plain_python::Plain;
 pub(super) use beginnings::{Beginnings, Reach};
 pub(super) use outlook::Outlook;
 
-/// Whether the folder is used; only tests switch it off.
+/// Whether shortcuts are used; only tests switch them off.
 #[cfg(not(test))]
 const fn is_on() -> bool {
     true
@@ -36,7 +36,7 @@ const fn is_on() -> bool {
 #[cfg(test)]
 use switch::is_on;
 
-/// The calls of a Python text in brackets, or that there are none.
+/// The calls of a bracketed Python text, or the fault that it holds none; `None` if unknown.
 pub(super) fn python_calls(text: &str) -> Option<DecodeResult<Value>> {
     if !is_on() {
         return None;
@@ -48,32 +48,32 @@ pub(super) fn python_calls(text: &str) -> Option<DecodeResult<Value>> {
     }
 }
 
-/// A whole Java text that is one call.
+/// Reads a Java text that is a single call.
 pub(super) fn java_call(text: &str) -> Option<Value> {
     is_on().then(|| plain_call::java(text))?
 }
 
-/// A whole JavaScript text that is one call, or an object in its place.
+/// Reads a JavaScript text that is a single call, or an object instead of a call.
 pub(super) fn javascript_call(text: &str) -> Option<Value> {
     is_on().then(|| plain_call::javascript(text))?
 }
 
-/// Whether a text has no Java tree for certain.
+/// Whether a text certainly has no Java tree.
 pub(super) fn is_no_java(text: &str) -> bool {
     is_on() && hopeless::in_java(text)
 }
 
-/// Whether a text has no JavaScript tree for certain.
+/// Whether a text certainly has no JavaScript tree.
 pub(super) fn is_no_javascript(text: &str) -> bool {
     is_on() && hopeless::in_javascript(text)
 }
 
-/// Whether a text begins as one that was lost.
+/// Whether a text begins like one whose parse failed.
 pub(super) fn begins_lost(text: &str, beginnings: &Beginnings) -> bool {
     is_on() && beginnings.begin(text)
 }
 
-/// Whether there will be no tree, whatever comes.
+/// Whether there will be no tree, whatever follows.
 pub(super) fn is_lost(outlook: Outlook) -> bool {
     is_on() && outlook.is_lost()
 }

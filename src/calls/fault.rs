@@ -1,11 +1,11 @@
-//! Why an answer holds no calls: the text of the exception in the official program, or close to it.
+//! Why an answer holds no calls: the exception's text in the official program, or close to it.
 
 use std::borrow::Cow;
 
 use super::half;
 pub(crate) use evaltest_python_constants::{DecodeFault, DecodeResult, no_call};
 
-/// The text that is kept, if Python can hand it to a parser: lone surrogates have no bytes.
+/// The text, if Python can pass it to a parser: lone surrogates cannot be encoded.
 pub(super) fn encoded(kept: &str) -> DecodeResult<Cow<'_, str>> {
     half::whole(kept).map_err(|half| {
         DecodeFault::new(format!(

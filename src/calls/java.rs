@@ -1,4 +1,4 @@
-//! Java call text to calls. Values stay text, mostly that of the source; the checker converts them.
+//! Java call text to calls. Values stay text, mostly as in the source; the checker converts them.
 
 use tree_sitter::{Node, Tree};
 
@@ -8,8 +8,8 @@ use super::javascript::insert_once;
 use super::syntax_tree::{self, children};
 use super::{Dict, Value};
 
-/// Calls that Python may nest, less those of the official program. A level of the search takes one, a
-/// level of a value two.
+/// Python's recursion limit, minus the calls of the official program. A level of the search takes one call, a level of
+/// a value two.
 const MAX_CALLS: usize = 980;
 
 /// The first method invocation: `[{name: {argument: text}}]`, or `{}` without one.
@@ -17,7 +17,7 @@ pub(super) fn calls(text: &str) -> DecodeResult<Value> {
     fast::java_call(text).map_or_else(|| calls_in(&syntax_tree::java(text)?, text), Ok)
 }
 
-/// What a tree holds.
+/// The calls in a syntax tree.
 pub(super) fn calls_in(tree: &Tree, text: &str) -> DecodeResult<Value> {
     let reader = JavaReader::new(text);
     let found = reader.search(tree.root_node())?;
@@ -26,7 +26,7 @@ pub(super) fn calls_in(tree: &Tree, text: &str) -> DecodeResult<Value> {
 
 struct JavaReader<'a> {
     text: &'a str,
-    /// Where each character starts, if some take several bytes.
+    /// The byte offset of each character, if some take several bytes.
     starts: Vec<usize>,
 }
 
@@ -40,8 +40,8 @@ impl<'a> JavaReader<'a> {
         Self { text, starts }
     }
 
-    /// The official program takes the parser's byte offsets for places of characters, so every character
-    /// beyond ASCII shifts what follows: of `"mäpArea"` it reads `mäpArea"`.
+    /// The official program uses the parser's byte offsets as character offsets, so every character beyond ASCII shifts
+    /// the slice: for `"mäpArea"` it reads `mäpArea"`.
     fn slice(&self, node: Node<'_>) -> &'a str {
         if self.text.is_ascii() {
             return &self.text[node.byte_range()];
@@ -132,7 +132,7 @@ impl<'a> JavaReader<'a> {
                 out.push_str("[]");
                 self.write(value, inner, out)?;
             }
-            // What stands in the body of the class is lost.
+            // The class body is dropped.
             "object_creation_expression" => {
                 let kind = node.child_by_field_name("type").ok_or_else(missing)?;
                 out.push_str("new ");

@@ -1,4 +1,4 @@
-//! The values that Java source texts stand for, by the type that a parameter has.
+//! Converts Java source texts to values, by the parameter's type.
 
 use std::sync::LazyLock;
 
@@ -23,13 +23,13 @@ static MAP: LazyLock<Regex> =
 static PUT: LazyLock<Regex> = LazyLock::new(|| pattern(r#"put\("(.*?)",\s*(.*?)\)"#));
 static EMPTY_MAP: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?-s)new\s+HashMap<.*?>\s*\(\)"));
 
-/// Converts a text. What does not look like the type stays text, and then has the wrong type.
+/// Converts a text. If it does not match the type it stays text, and the checker reports a wrong type.
 pub(crate) fn convert(text: &str, kind: &str, item: Option<&str>) -> Result<Value, Crash> {
     let as_text = || Value::from(text);
     let too_long = || Crash::new("ValueError: Exceeds the limit (4300 digits)");
     let to_int = |digits: &str| Int::from_text(digits).map(Value::Int).ok_or_else(too_long);
     let to_float = |digits: &str| py_float(digits).map_or_else(as_text, Value::Float);
-    // `$` of Python also holds before a last line break.
+    // Python's `$` also matches before a final line break.
     let line = text.strip_suffix('\n').unwrap_or(text);
     Ok(match kind {
         "byte" | "short" | "integer" if integer(line) => to_int(line)?,
@@ -60,7 +60,7 @@ pub(crate) fn convert(text: &str, kind: &str, item: Option<&str>) -> Result<Valu
     })
 }
 
-/// `new String[]{"a", "b"}`: the quotes of the items stay.
+/// `new String[]{"a", "b"}`: items keep their quotes.
 fn array(text: &str, item: Option<&str>) -> Result<Value, Crash> {
     let Some(found) = ARRAY.captures(text) else {
         return Ok(Value::from(text));
@@ -80,7 +80,7 @@ fn array_list(text: &str, item: Option<&str>) -> Result<Value, Crash> {
     let listed = |text: &str| {
         let text = text.trim_matches(is_py_space);
         match item {
-            // Without the first and the last character, whatever they are.
+            // Drops the first and the last character, whatever they are.
             Some("char" | "String") => Ok(Value::from(half::without_ends(text))),
             item => element(text, item),
         }
@@ -124,7 +124,7 @@ fn hash_map(text: &str) -> Result<Value, Crash> {
     Ok(Value::Dict(dict))
 }
 
-/// The value of a text without a type.
+/// The value of a text of unknown type.
 fn guess(text: &str) -> Result<Value, Crash> {
     if matches!(text, "true" | "false") {
         return Ok(Value::Bool(text == "true"));
@@ -204,7 +204,7 @@ mod tests {
             "['a', 'b']",
         );
         check("new ArrayList<>()", "ArrayList", Some("String"), "[]");
-        // Names are words as Python has them.
+        // Names are words as Python defines them.
         check("new m²[]{1}", "Array", Some("integer"), "[1]");
         check(
             "new e\u{301}[]{1}",

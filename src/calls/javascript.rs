@@ -12,7 +12,7 @@ pub(super) fn calls(text: &str) -> DecodeResult<Value> {
     fast::javascript_call(text).map_or_else(|| calls_in(&syntax_tree::javascript(text)?, text), Ok)
 }
 
-/// What a tree holds.
+/// The calls in a syntax tree.
 pub(super) fn calls_in(tree: &Tree, text: &str) -> DecodeResult<Value> {
     for statement in children(tree.root_node()) {
         if statement.kind() != "expression_statement" {
@@ -53,7 +53,7 @@ fn read_call(call: Node<'_>, text: &str) -> DecodeResult<Value> {
     Ok(Value::List(vec![Value::Dict(call)]))
 }
 
-/// Without the quotes around it. One quote alone is both.
+/// Removes the quotes around it. A single quote character counts as both.
 fn unquoted(text: &str) -> &str {
     for quote in ['"', '\''] {
         if let Some(rest) = text.strip_prefix(quote)
@@ -65,7 +65,7 @@ fn unquoted(text: &str) -> &str {
     text
 }
 
-/// A name that is there twice is a fault, also the missing name of positional arguments.
+/// A duplicate name is a fault, including the missing name of positional arguments.
 pub(super) fn insert_once(dict: &mut Dict, name: Value, value: Value) -> DecodeResult<()> {
     if dict.get(&name).is_some() {
         return Err(DecodeFault::new(
@@ -108,7 +108,7 @@ mod tests {
         check("f(a=)", None);
         check("f(a=(x) => x * 2)", Some("[{'f': {'a': '(x) => x * 2'}}]"));
         check("f?.(a=1)", Some("[{'f': {}}]"));
-        // A statement ends before a text in back quotes, so that another fence says nothing.
+        // A statement ends before a template literal, so another fence changes nothing.
         check("f(a=1)\n```\n\nThis calls `f", Some("[{'f': {'a': '1'}}]"));
         check(
             "f(a=1)\n```\n\nor\n\n```javascript\nf(a=1)",

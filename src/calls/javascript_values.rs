@@ -1,4 +1,4 @@
-//! The values that JavaScript source texts stand for, by the type that a parameter has.
+//! Converts JavaScript source texts to values, by the parameter's type.
 
 use std::sync::LazyLock;
 
@@ -19,18 +19,18 @@ static INNER_ARRAY: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[(.*?)\]"));
 static ARRAY: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:\[(.*?)\]|new\s+Array\((.*?)\))"));
 static OBJECT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\{(.*?)\}"));
 
-/// Converts a text. What does not look like the type stays text, and then has the wrong type.
+/// Converts a text. If it does not match the type it stays text, and the checker reports a wrong type.
 pub(crate) fn convert(text: &str, kind: &str, item: Option<&str>) -> Result<Value, Crash> {
     let as_text = || Value::from(text);
     let bad_int = || Crash::new("ValueError: invalid literal for int()");
-    // `$` of Python also holds before a last line break.
+    // Python's `$` also matches before a final line break.
     let line = text.strip_suffix('\n').unwrap_or(text);
     Ok(match kind {
         "String" => Value::from(unquoted(text).unwrap_or(text)),
         "integer" if integer(line) => Value::Int(Int::from_text(line).ok_or_else(bad_int)?),
         "float" if fraction(line) => py_float(line).map_or_else(as_text, Value::Float),
         "Bigint" => match line.strip_suffix('n').filter(|digits| integer(digits)) {
-            // Behind the line break the `n` is in the way.
+            // With a final line break the `n` is not removed, and the conversion fails.
             Some(digits) if line == text => Value::Int(Int::from_text(digits).ok_or_else(bad_int)?),
             Some(_) => return Err(bad_int()),
             None => as_text(),
@@ -42,14 +42,14 @@ pub(crate) fn convert(text: &str, kind: &str, item: Option<&str>) -> Result<Valu
     })
 }
 
-/// `[1, 2]` or `new Array(1, 2)`, or one of such arrays; items end at a comma, wherever it stands.
+/// `[1, 2]` or `new Array(1, 2)`, or an array of those. Items end at any comma.
 fn array(text: &str, item: Option<&str>) -> Value {
     let text = text.trim_matches(is_py_space);
     if let Some(found) = NESTED_ARRAY.find(text) {
         let arrays = INNER_ARRAY.captures_iter(found.as_str()).enumerate();
         let arrays = arrays.map(|(place, inner)| {
             let inner = inner[1].trim_matches(is_py_space);
-            // The first bracket of all is still there.
+            // The very first bracket is still there.
             let inner = if place == 0 {
                 inner.strip_prefix('[').unwrap_or(inner)
             } else {
@@ -81,12 +81,12 @@ fn array(text: &str, item: Option<&str>) -> Value {
         }
     };
     let items: Result<Vec<Value>, Crash> = items.split(',').map(element).collect();
-    // The official program goes on with the text when an item cannot be converted.
+    // If an item cannot be converted, the official program keeps the text.
     items.map_or_else(|_| Value::from(text), Value::List)
 }
 
-/// `{a: 1, "b": [2]}`, up to the first closing brace. Quotes around a value go before it is read, so that
-/// `'5'` is a number.
+/// `{a: 1, "b": [2]}`, up to the first closing brace. Quotes around a value are removed before it is read, so `'5'` is
+/// a number.
 fn object(text: &str) -> Value {
     let text = text.trim_matches(is_py_space);
     if text == "{}" {
@@ -111,8 +111,8 @@ fn object(text: &str) -> Value {
     Value::Dict(dict)
 }
 
-/// What `([^:]+):\s*(.*?)(?:,\s*(?=[^,]+:)|$)` finds in a line: a value ends at a comma that has a colon
-/// before the next comma.
+/// The matches of `([^:]+):\s*(.*?)(?:,\s*(?=[^,]+:)|$)` in a line: a value ends at a comma that has a colon before the
+/// next comma.
 fn pairs(line: &str) -> Vec<(&str, &str)> {
     let mut pairs = Vec::new();
     let mut rest = line.trim_start_matches(':');
@@ -122,7 +122,7 @@ fn pairs(line: &str) -> Vec<(&str, &str)> {
             let next = &value[comma + 1..];
             let next = &next[..next.find(',').unwrap_or(next.len())];
             let colon = next.rfind(':')?;
-            // One character at least stands before the colon, if need be a blank.
+            // At least one character precedes the colon, possibly a space.
             let blanks = next.len() - next.trim_start_matches(is_py_space).len();
             let skipped = next
                 .char_indices()
@@ -141,7 +141,7 @@ fn pairs(line: &str) -> Vec<(&str, &str)> {
     pairs
 }
 
-/// The value of a text without a type.
+/// The value of a text of unknown type.
 fn guess(text: &str) -> Value {
     let text = text.trim_matches(is_py_space);
     match text {
@@ -162,7 +162,7 @@ pub(super) fn number_or_text(text: &str) -> Value {
     py_float(text).map_or_else(|| Value::from(text), Value::Float)
 }
 
-/// The text between two equal quotes. One quote alone is both.
+/// The text between two equal quotes. A single quote character counts as both.
 fn unquoted(text: &str) -> Option<&str> {
     ['"', '\''].into_iter().find_map(|quote| {
         let rest = text.strip_prefix(quote).filter(|_| text.ends_with(quote))?;

@@ -1,7 +1,7 @@
-//! JSON as Python's `json.loads` reads it, into Python values, and as `json.dumps` writes it.
+//! Reads JSON into Python values as Python's `json.loads` does, and writes it as `json.dumps` does.
 //!
-//! Unlike the standard, `NaN` and infinities are numbers, integers have any size, a repeated key is no
-//! error and a text may hold a lone surrogate.
+//! Unlike in the standard, `NaN` and infinities are numbers, integers have any size, a repeated key is no error and a
+//! string may hold a lone surrogate.
 
 mod text;
 
@@ -19,7 +19,7 @@ pub(crate) use text::write_text;
 /// Why Python could not read a JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonFault {
-    /// `json.JSONDecodeError`: no JSON. The official JSON format takes it for an answer without calls.
+    /// `json.JSONDecodeError`: invalid JSON. The official JSON format treats it as an answer without calls.
     Syntax,
     /// A plain `ValueError`: an integer of more than 4300 digits.
     TooManyDigits,
@@ -27,7 +27,7 @@ pub enum JsonFault {
     TooDeep,
 }
 
-/// Python's recursion limit of 1000, less what the official program has on its stack.
+/// Python's recursion limit of 1000, minus the stack of the official program.
 const MAX_DEPTH: usize = 985;
 
 /// Python's `json` module, for values.
@@ -42,25 +42,25 @@ pub trait JsonValue: Sized {
     /// Python's `json.loads`.
     fn from_json(text: &str) -> Result<Self, JsonFault>;
 
-    /// The same of a text of a value.
+    /// The same, for a text in which stand-ins replace lone surrogates.
     fn from_kept_json(text: &str) -> Result<Self, JsonFault>;
 
-    /// The text of a JSON string, from what stands between its quotes.
+    /// The value of a JSON string, from the text between its quotes.
     fn from_json_string(escaped: &str) -> Result<Self, JsonFault>;
 
-    /// The JSON that a text starts with, and where it, or what can be read of it, ends.
+    /// The JSON at the start of a text, and where it ends or becomes unreadable.
     fn from_json_start(text: &str) -> (Result<Self, JsonFault>, usize);
 
-    /// As JSON for reports. What JSON cannot hold becomes text: integers beyond 64 bits, infinities, bytes.
+    /// As JSON for reports. What JSON cannot hold becomes a string: integers beyond 64 bits, infinities, bytes.
     fn to_json(&self) -> serde_json::Value;
 
     /// Python's `json.dumps(value, ensure_ascii=False, default=str)`.
     fn to_json_text(&self) -> String;
 
-    /// As [`Value::to_json_text`], but JSON of the standard: what is no finite number becomes a text.
+    /// Like [`Value::to_json_text`], but as standard JSON: numbers that are not finite become strings.
     fn write_standard_json(&self, out: &mut String);
 
-    /// A value that serde has read; used for data files.
+    /// Converts a value that serde has read; used for data files.
     fn from_serde(json: &serde_json::Value) -> Self;
 }
 
@@ -199,7 +199,7 @@ fn write_json(value: &Value, not_finite: NotFinite, out: &mut String) {
     }
 }
 
-/// Writes infinities and what is no number.
+/// Writes a NaN or an infinity.
 type NotFinite = fn(f64, &mut String);
 
 fn write_not_finite(value: f64, out: &mut String) {
@@ -210,7 +210,7 @@ fn write_not_finite(value: f64, out: &mut String) {
     });
 }
 
-/// The text that a key of another type becomes.
+/// The string that a key becomes.
 fn key_text(key: &Value) -> Cow<'_, str> {
     Cow::Borrowed(match key {
         Value::Str(text) => text,
@@ -233,7 +233,7 @@ fn number_from(number: &Number) -> Value {
     Value::Float(number.as_f64().unwrap_or(f64::NAN))
 }
 
-/// Makes Python values of the tokens.
+/// Builds Python values from tokens.
 struct JsonReader<'a>(Cursor<'a>);
 
 impl JsonReader<'_> {

@@ -5,7 +5,7 @@ use super::json::JsonFault;
 use super::{Dict, JsonValue as _, Value};
 use crate::text::is_py_space;
 
-/// The calls in a text. A text that is no JSON holds none, which is no fault.
+/// The calls in a text. A text that is not JSON holds none, which is no fault.
 pub(super) fn calls(text: &str) -> DecodeResult<Value> {
     let text = array(text);
     let json = match Value::from_kept_json(text) {
@@ -17,7 +17,7 @@ pub(super) fn calls(text: &str) -> DecodeResult<Value> {
     };
     let items = match &json {
         Value::List(items) => &**items,
-        // Letters and keys are no calls.
+        // Python iterates over the characters or keys, which are no calls.
         Value::Str(_) | Value::Dict(_) => &[],
         other => {
             let class = other.type_name();
@@ -42,8 +42,8 @@ pub(super) fn calls(text: &str) -> DecodeResult<Value> {
     Ok(Value::List(calls))
 }
 
-/// The part that is read: from the first `[` to the last `]`, and in it from the first `[ {` to the next
-/// `} ]`. That is what the two regular expressions of the official program find.
+/// The part to parse: from the first `[` to the last `]`, and in it from the first `[ {` to the next `} ]`, as matched
+/// by the two regular expressions of the official program.
 fn array(text: &str) -> &str {
     let outer = match (text.find('['), text.rfind(']')) {
         (Some(start), Some(end)) if start < end => &text[start..=end],
@@ -58,7 +58,7 @@ fn inner(text: &str) -> Option<&str> {
     Some(&text[start..start + end])
 }
 
-/// Where the first `a` starts that has a `b` behind it (after white space), and where the `b` ends.
+/// The start of the first `a` followed by `b` (with white space between them), and the end of that `b`.
 fn followed_by(text: &str, a: char, b: char) -> Option<(usize, usize)> {
     text.match_indices(a).find_map(|(place, _)| {
         let rest = &text[place + 1..];

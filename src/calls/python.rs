@@ -1,4 +1,4 @@
-//! Call text of Python, which a crate of its own reads; what nearly all answers are is read without it.
+//! Python call text. A separate crate parses it; the usual answers are read without it.
 
 pub(crate) use evaltest_python_constants::{
     MAX_DIGITS, PlainCall, calls as parsed_calls, is_keyword, literal_eval, plain_calls,

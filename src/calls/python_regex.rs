@@ -1,11 +1,11 @@
-//! Python's regular expressions where they differ from those of the `regex` crate.
+//! Python's regular expressions, where they differ from the `regex` crate.
 
 use regex::Regex;
 
 use crate::text::{py_digit, py_word_class};
 
-/// A pattern with `\s` as in Python, which has the four ASCII separators too, and `\w` as there, which has numbers of
-/// all kinds but no marks. Neither stands in brackets.
+/// Compiles a pattern with Python's `\s`, which includes the four ASCII separators, and Python's `\w`, which includes
+/// all kinds of numbers but no marks. Neither may be in brackets.
 pub(super) fn pattern(pattern: &str) -> Regex {
     let mut pattern = pattern.replace(r"\s", r"[\s\x1c-\x1f]");
     if pattern.contains(r"\w") {
@@ -42,7 +42,7 @@ fn after_fraction(text: &str) -> Option<&str> {
     }
 }
 
-/// What follows the digits at the start, if there are any.
+/// The text after the leading digits, if there are any.
 fn after_digits(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(|c| py_digit(c).is_some());
     (rest.len() < text.len()).then_some(rest)
@@ -72,7 +72,7 @@ mod tests {
         ] {
             assert!(word.is_match(text), "{text:?}");
         }
-        // A mark, a letter in a circle, a connector, a joiner, a letter of Unicode 15 and one that is none.
+        // A mark, a circled letter, a connector, a joiner, a letter of Unicode 15 and an unassigned character.
         for text in [
             "-",
             "$",

@@ -1,8 +1,6 @@
-//! Tool calls, wherever an answer has them: native, in messages, as JSON or call text in prose, or in a
-//! pattern of the user's.
+//! Finds tool calls anywhere in an answer: native, in messages, as JSON or call text in prose, or by a custom pattern.
 //!
-//! Everything here is what an agent said, so all of it takes time that grows with the length of the answer
-//! alone: [`Effort`] is what reading one may cost.
+//! The input comes from agents, so all of it takes time linear in the length of the answer: [`Effort`] limits it.
 
 mod arguments;
 mod json;
@@ -19,12 +17,12 @@ pub(crate) use native::{native, trajectory};
 pub(crate) use pattern::Pattern;
 pub(crate) use text::find;
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Call {
     pub(crate) name: String,
     pub(crate) positional: Vec<Value>,
-    /// In the order in which they are written; of one that is given twice the last counts.
+    /// In the order written; of duplicates the last counts.
     pub(crate) named: Vec<(String, Value)>,
 }
 
@@ -38,7 +36,8 @@ impl From<PlainCall> for Call {
     }
 }
 
-/// Whether a ground truth is data of calls, as `ast_match` and `trajectory` read them: an object or an array of them.
+/// Whether a ground truth consists of calls, as `ast_match` and `trajectory` read them: an object or an array of
+/// objects.
 pub(crate) fn are_calls(truth: &serde_json::Value) -> bool {
     let is_made_of_objects = match truth {
         serde_json::Value::Array(items) => {
@@ -49,24 +48,23 @@ pub(crate) fn are_calls(truth: &serde_json::Value) -> bool {
     is_made_of_objects && calls_or_reason(&Value::from_serde(truth)).is_ok()
 }
 
-/// Calls that were found in a text, and in what form.
+/// Calls found in a text, and their form.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FoundCalls {
     pub(crate) calls: Vec<Call>,
     pub(crate) form: &'static str,
 }
 
-/// The text is made to be read again and again.
+/// The text is built to be read again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooComplex;
 
-/// What reading a text may cost, in bytes that are looked at. What people and models write is looked at twice or
-/// three times.
+/// The work allowed for a text, in bytes examined. Usual texts are read two or three times.
 #[derive(Debug)]
 struct Effort(usize);
 
 impl Effort {
-    /// For a text of this length.
+    /// The limit for a text of this length.
     fn for_text(text: &str) -> Self {
         Self((1 << 18) + 64 * text.len())
     }
@@ -77,7 +75,7 @@ impl Effort {
     }
 }
 
-/// Whether it can be the name of a tool: letters, digits, `_`, and `.`, `-`, `/`, `:` between them.
+/// Whether it can be a tool name: letters, digits, `_`, and `.`, `-`, `/`, `:` between them.
 fn is_name(text: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     text.starts_with(is_word)

@@ -1,4 +1,4 @@
-//! Parsing with tree-sitter, and the texts of nodes.
+//! Parsing with tree-sitter.
 
 mod effort;
 #[cfg(test)]
@@ -51,20 +51,20 @@ fn read(reader: &mut Option<TreeReader>, text: &str, message: &str) -> DecodeRes
     })
 }
 
-/// What a score says of a text that was given up.
+/// The message for a text whose parse was stopped.
 const TOO_MUCH: &str = "the parser took too long to go on after very many errors, and was stopped";
 
-/// Up to this length a text that starts as a call is just parsed: watching the parser takes longer.
+/// A shorter text that starts like a call is parsed unwatched: watching the parser would take longer.
 const SHORT: usize = 512;
 
-/// How much of a text is handed to a parser that is watched. What it has is parsed to its end even if all is lost.
+/// How many bytes a watched parser gets at once. It parses these to the end even if the parse is lost.
 const STEP: usize = 8;
 
-/// A parser, and beginnings of texts after which it can mend nothing.
+/// A parser, and beginnings of texts that it cannot recover from.
 pub(super) struct TreeReader {
     parser: Parser,
     pub(super) lost: Beginnings,
-    /// Whether the last text was given up because it took too long.
+    /// Whether the last parse was stopped because it took too long.
     pub(super) is_spent: bool,
 }
 
@@ -79,7 +79,7 @@ impl TreeReader {
         })
     }
 
-    /// A tree without an error node. Nodes that the parser made up because they were missing are none.
+    /// The tree, if it has no error node. Missing nodes that the parser inserted are not error nodes.
     pub(super) fn tree(&mut self, text: &str) -> Option<Tree> {
         self.is_spent = false;
         let tree = if text.len() <= SHORT && starts_as_call(text) {
@@ -92,7 +92,7 @@ impl TreeReader {
         tree.filter(|tree| !tree.root_node().has_error() || !has_error_node(tree.root_node()))
     }
 
-    /// Parses until all is lost, or until it has taken too long.
+    /// Parses until failure is certain or the effort is spent.
     fn watched(&mut self, text: &str) -> Option<Tree> {
         let watch = Rc::new(Cell::new(Watch {
             outlook: Outlook::default(),
@@ -101,7 +101,7 @@ impl TreeReader {
         let heard = Rc::clone(&watch);
         self.parser.set_logger(Some(Box::new(move |kind, message| {
             let mut watch = heard.get();
-            // What it says of the end that it is then shown is not of the text.
+            // From here on the parser sees an end that is not in the text: ignore its messages.
             if watch.is_over() {
                 return;
             }
@@ -118,7 +118,7 @@ impl TreeReader {
             if watch.get().is_over() {
                 return "".as_bytes();
             }
-            // Whole characters: the parser asks for the rest of half a one, and must not find the end there.
+            // Whole characters: the parser would ask for the rest of a partial one, and must not find the end there.
             let end = text.floor_char_boundary(place + STEP);
             reach.extend(text, place, end);
             text.as_bytes().get(place..end).unwrap_or_default()
@@ -134,7 +134,7 @@ impl TreeReader {
     }
 }
 
-/// What a parser has said of itself.
+/// What is known from the parser's messages.
 #[derive(Clone, Copy)]
 struct Watch {
     outlook: Outlook,
@@ -142,7 +142,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// Whether there is no use in going on.
+    /// Whether to stop parsing.
     fn is_over(self) -> bool {
         fast::is_lost(self.outlook) || self.effort.is_spent()
     }
@@ -173,7 +173,7 @@ pub(super) fn has_error_node(root: Node<'_>) -> bool {
     }
 }
 
-/// The children, also those that are only a sign.
+/// All children, including anonymous tokens.
 pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     node.children(&mut node.walk()).collect()
 }

@@ -1,4 +1,4 @@
-//! Calls as XML, verbose (values in attributes) and concise (values as text).
+//! Calls as XML: verbose (values in attributes) and concise (values as text).
 
 use std::borrow::Cow;
 
@@ -9,8 +9,8 @@ use super::fault::{DecodeFault, DecodeResult};
 use super::{Dict, Int, Value, python};
 use crate::text::{is_py_space, py_float, py_lower};
 
-/// `<function name="f"><params><param name="a" value="1" type="integer"/></params></function>`; the
-/// `params` around it may be missing.
+/// `<function name="f"><params><param name="a" value="1" type="integer"/></params></function>`; the enclosing `params`
+/// is optional.
 pub(super) fn verbose_calls(text: &str) -> DecodeResult<Value> {
     calls(text, |function, arguments| {
         let container = children(function, "params").next().unwrap_or(function);
@@ -66,7 +66,7 @@ fn calls(
     Ok(Value::List(calls))
 }
 
-/// Every line end is a `\n` to a parser, before it looks at anything else. The one here forgets those before a reference.
+/// XML parsers turn every line end into `\n` first. This one misses those before a reference.
 fn with_plain_line_ends(text: &str) -> Cow<'_, str> {
     if text.contains('\r') {
         Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
@@ -75,7 +75,7 @@ fn with_plain_line_ends(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Child elements of a name, in no namespace.
+/// Child elements with this name, in no namespace.
 fn children<'a, 'i>(node: Node<'a, 'i>, name: &'static str) -> impl Iterator<Item = Node<'a, 'i>> {
     node.children()
         .filter(move |child| child.tag_name().name() == name && xml_names::is_in_none(*child))
@@ -176,16 +176,16 @@ mod tests {
         check(r#"<param name="a" name="b"/>"#, None);
         check("<param>", None);
         check("&nbsp;", None);
-        // Names are those of the fourth edition, with something before a colon.
+        // Names follow the fourth edition, and need a part before a colon.
         check("<param na\u{feff}me=\"a\"/>", None);
         check("<:param/>", None);
         check("<a><?b:c?></a>", None);
-        // Behind that of an instruction stands white space, or its end.
+        // White space, or the end, follows the name of an instruction.
         check("<?a?><?a\r?><?a b??>", Some("{}"));
         for instruction in ["<?a/>b?>", "<?a=b?>", "<?a??>", "<?Xml b?>"] {
             check(instruction, None);
         }
-        // An empty namespace is none, and undoes the one around it.
+        // An empty namespace counts as none, and resets the one around it.
         check(
             r#"<params xmlns=""><param xmlns='' name="a" value="1" type="integer"/></params>"#,
             Some("{'a': 1}"),
@@ -199,7 +199,7 @@ mod tests {
             Some("{'a': ''}"),
         );
         check(r#"<param name="a" xmlns="" xmlns=""/>"#, None);
-        // What has a prefix is another element or attribute.
+        // With a prefix it is a different element or attribute.
         check(
             r#"<xml:param/><param xml:name="a" xmlns:x="u" value="1" x:value="2" x:type="integer"/>"#,
             Some("{None: '1'}"),

@@ -1,8 +1,8 @@
-//! `doctor`: one tiny request to an eval's agent and to each of its judges, and what is wrong in plain words.
+//! `doctor`: sends one tiny request to an eval's agent and to each of its judges, and explains problems in plain words.
 //!
-//! A judge is asked for one verdict, with its own rubric and as a run would ask it.
+//! A judge is asked for one verdict, with its own rubric and as in a run.
 //!
-//! Nothing is recorded. What an agent says is redacted as in a run.
+//! Nothing is recorded. Replies are redacted as in a run.
 
 mod judge;
 
@@ -30,42 +30,42 @@ use crate::text::redact::Redactor;
 use crate::text::redact::tally::Blanked;
 use judge::DoctorDesk;
 
-/// What the agent is asked.
+/// The prompt for the agent.
 const GREETING: &str = "Reply with the word OK.";
 /// The hint for an agent that fails at it.
 const ON_GREETING: &str = "it was asked `Reply with the word OK.`: give it that by hand, and see what it says. One that takes only \
                            questions of its own kind may be well: `cargo evaltest run --limit 1` asks it one";
 
-/// Something that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// `spec`, `dataset`, `agent` or `judge`.
     pub about: &'static str,
-    /// How it is.
+    /// The state.
     pub verdict: Health,
-    /// What was found. What an agent said stands in it as it was said, with ends of lines and all.
+    /// The details. An agent's reply is included unchanged, with line ends.
     pub message: String,
-    /// What to type or to look at next.
+    /// What to type or to check next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// How a thing is, in a word.
+/// The state of what was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
     /// It works.
     Ok,
-    /// It works, and there is something to know.
+    /// It works, with a notice.
     Note,
     /// The spec is wrong, or what it names is missing: exit code 2.
     Wrong,
-    /// It may be right, and does not work now: exit code 3.
+    /// It may be right, but does not work now: exit code 3.
     Down,
 }
 
 impl Health {
-    /// How a command ends that finds it so.
+    /// The exit code of a command with this result.
     pub fn exit(self) -> Exit {
         match self {
             Self::Ok | Self::Note => Exit::Passed,
@@ -99,8 +99,8 @@ impl Finding {
     }
 }
 
-/// Loads the dataset of an eval, asks its agent one tiny question and its judges for a verdict on a tiny answer, and says
-/// how they are. Each has so much time.
+/// Loads the dataset of an eval, asks its agent one tiny question and its judges for a verdict on a tiny answer, and
+/// reports their state. Each has the time `timeout`.
 pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut sample = Sample::new("doctor", judge::QUESTION);
@@ -116,15 +116,15 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
             let often = often_blanked(&plan).into_iter();
             findings.extend(often.map(|note| Finding::new("dataset", Health::Note, note)));
             if let Some(first) = plan.items.first() {
-                // Recorded answers go by it.
+                // Recorded answers are looked up by it.
                 sample.id = first.id.to_string();
-                // What a judge sees of an item, and which scorer judges it, stands there.
+                // Has what a judge sees of an item, and which scorer judges it.
                 sample.metadata = first
                     .sample()
                     .map(|first| first.metadata)
                     .unwrap_or_default();
             }
-            // With those that its samples name.
+            // Includes scorers that its samples name.
             scorers = plan.scorers;
         }
     }
@@ -158,7 +158,7 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
         desk.have_judged(scorer, &sample);
     }
     findings.extend(judges.iter().map(|one| one.examine(&desk, &redactor)));
-    // Whoever is looked at before it is asked may say anything, too.
+    // Checks before the request may echo secrets, too.
     let clean = |text: String| redactor.text(&text, &mut 0).into_owned();
     let findings = findings.into_iter().map(|finding| Finding {
         message: clean(finding.message),
@@ -168,10 +168,10 @@ pub fn examine(eval: &Eval, timeout: Duration, cancel: &Cancel) -> Vec<Finding> 
     findings.collect()
 }
 
-/// Whose values stand in more than one sample, as the dataset has them.
+/// Variables whose values occur in more than one sample of the dataset.
 fn often_blanked(plan: &Plan) -> Vec<String> {
     for item in &plan.items {
-        // One that has changed is told when it is asked.
+        // A changed row is reported when it is asked.
         let Ok(item) = item.unpack() else {
             continue;
         };
@@ -205,7 +205,7 @@ fn judges(scorers: &[Arc<dyn Scorer>]) -> Vec<Examinee> {
     judges
 }
 
-/// Whoever is asked.
+/// An agent to check.
 struct Examinee {
     about: &'static str,
     agent: Arc<dyn Agent>,
@@ -227,7 +227,7 @@ impl Examinee {
 
     fn find(&self, desk: &DoctorDesk<'_>, redactor: &Redactor) -> Finding {
         if let Err(error) = self.agent.check() {
-            // A run would not begin either.
+            // A run would not start either.
             return Finding::error(self.about, &error);
         }
         if self.agent.shown_parts().is_some() {
@@ -235,7 +235,7 @@ impl Examinee {
             return Finding::new(self.about, Health::Ok, message);
         }
         if self.name.is_some() && !self.agent.recordings().is_empty() {
-            // It knows the answers that were judged, and no other.
+            // It only knows the recorded answers.
             return Finding::new(self.about, Health::Ok, "repeats a recording");
         }
         if let Some(found) = desk.found(&self.agent, redactor) {
@@ -251,7 +251,7 @@ impl Examinee {
         }
     }
 
-    /// What is wrong with one that does not answer.
+    /// Explains why one did not answer.
     fn failed(&self, mut error: AgentError, redactor: &Redactor) -> Finding {
         let more = self.agent.diagnose(&error);
         redactor.agent_error(&mut error, &mut 0);
@@ -304,7 +304,7 @@ impl Examinee {
         let (reply, answer) = channel();
         let agent = Arc::clone(&self.agent);
         std::thread::spawn(move || {
-            // Nobody waits for it any more when it comes too late.
+            // The receiver is gone if it comes too late.
             let _ = reply.send(call(&*agent, &task));
         });
         answer.recv_timeout(timeout).unwrap_or_else(|_| {
@@ -314,7 +314,7 @@ impl Examinee {
     }
 }
 
-/// Variables that a program is to get and that nobody set.
+/// Variables for programs that are not set.
 fn unset(eval: &Eval) -> Option<Finding> {
     let message = unset::notice(eval)?;
     let names = unset::names(eval);
@@ -327,7 +327,7 @@ fn unset(eval: &Eval) -> Option<Finding> {
     })
 }
 
-/// How long it took, and what the reply says of who replied.
+/// How long it took, and which model replied.
 fn took(output: &Output, took: Duration) -> String {
     let seconds = took.as_secs_f64();
     let mut about = Vec::new();
@@ -360,7 +360,7 @@ fn answered(about_whom: &'static str, output: &Output, after: Duration) -> Findi
     }
 }
 
-/// The beginning of what was said, as it was said: whoever shows it takes care of the terminal.
+/// The beginning of a reply, unchanged: the caller escapes it for the terminal.
 fn shortened(text: &str) -> String {
     let mut chars = text.chars();
     let mut short: String = chars.by_ref().take(200).collect();

@@ -1,10 +1,10 @@
-//! Logs of Inspect as runs: their answers are given again, with the verdicts that came with them.
+//! Imports logs of Inspect as runs: their answers are replayed, with their verdicts.
 //!
-//! A log is read once, sample by sample, into a file without a name; memory has the ids. The agent of the eval finds the
-//! answers there, by sample and epoch, and the scorer `recorded` the verdicts beside them. So what comes of it is a run as
-//! any other: gates, `show`, `accept`, `compare`, and `rescore`, also by scorers of ours.
+//! A log is read once, sample by sample, into an unnamed file; memory has the ids. The eval's agent finds the answers
+//! there, by sample and epoch, and the scorer `recorded` their verdicts. The result is an ordinary run: gates, `show`,
+//! `accept`, `compare`, and `rescore`, also with our scorers.
 //!
-//! A log comes from elsewhere and is hostile input: sizes of what is unpacked are limited, names in a zip are no paths.
+//! A log is untrusted input: unpacked sizes are limited, names in a zip are not used as paths.
 
 mod answers;
 mod archive;
@@ -33,42 +33,42 @@ use crate::scorer::extract::Extract;
 use crate::scorer::recorded;
 use crate::system::file;
 
-/// So often a sample is answered at most.
+/// The most answers to a sample.
 const MOST_EPOCHS: u32 = 1_000;
 
-/// A log of Inspect, and how it is taken.
+/// A log of Inspect, and how to import it.
 #[derive(Clone, Debug)]
 pub struct InspectLog {
     /// The file: `.eval`, or `.json`.
     pub path: PathBuf,
     /// The scorer that decides; the first when `None`.
     pub scorer: Option<String>,
-    /// From which number on a verdict of it counts as correct; 1 when `None`.
+    /// The lowest value that counts as correct; 1 when `None`.
     pub correct_at: Option<f64>,
     /// Entries of the samples' metadata that become slices.
     pub slices: Vec<String>,
-    /// The name of the eval; that of the task, or of the spec, when `None`.
+    /// The name of the eval; when `None`, that of the task or of the spec.
     pub name: Option<String>,
 }
 
 /// A log that is ready to run.
 #[derive(Debug)]
 pub struct ImportedLog {
-    /// The eval, whose agent gives the answers of the log.
+    /// The eval, whose agent replays the answers of the log.
     pub eval: Eval,
-    /// Whether the log has all that was to be asked.
+    /// Whether the log is complete.
     pub whole: bool,
-    /// Who answered.
+    /// The model that answered.
     pub model: String,
-    /// Things worth knowing.
+    /// Notices about the import.
     pub notices: Vec<String>,
 }
 
 impl InspectLog {
-    /// Reads the log. Name, gates and snapshots are those of `eval`, if there is one.
+    /// Reads the log. Name, gates and snapshots are those of `eval`, if given.
     ///
     /// # Errors
-    /// With the sample where the log is broken, and where it is too large to be one.
+    /// With the sample when the log is broken, and when it is too large.
     pub fn load(&self, eval: Option<Eval>) -> Result<ImportedLog> {
         let path = &self.path;
         let mut names = ScorerNames::default();
@@ -126,7 +126,7 @@ impl InspectLog {
         eval.epochs = epochs;
         eval.scorers = scorers_of(&specs)?;
         eval.limits = Limits {
-            // What was answered is here already, however long it is.
+            // The answers exist already, however long they are.
             max_output_bytes: u64::MAX,
             ..Limits::default()
         };
@@ -149,7 +149,7 @@ impl InspectLog {
         spec
     }
 
-    /// Where the answers come from, for the manifest.
+    /// The source of the answers, for the manifest.
     fn source(&self, header: &LogHeader) -> Result<Map<String, Value>> {
         let path = &self.path;
         let hash = file::hash(path).map_err(|error| Error::io("read", path, &error))?;
@@ -175,7 +175,7 @@ fn scorers_of(specs: &[Value]) -> Result<Vec<Arc<dyn crate::scorer::Scorer>>> {
     made.collect()
 }
 
-/// The eval as a spec would have it, as far as there is one.
+/// The eval's config as in a spec, if there is one.
 fn config(eval: &Eval, source: Map<String, Value>, specs: Vec<Value>) -> Value {
     let mut config = match &eval.config {
         Value::Object(config) => config.clone(),

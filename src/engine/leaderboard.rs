@@ -1,4 +1,4 @@
-//! Runs and the Function Calling Leaderboard: its results become a run, its own program judges one.
+//! The Function Calling Leaderboard: imports its results as runs, and has its own program judge a run.
 
 mod import;
 pub mod official;
@@ -9,7 +9,7 @@ pub use import::{Import, Imported, Mode};
 pub mod calls {
     pub use crate::calls::{CallFormat, Dict, Int, JsonFault, JsonValue, TooManyDigits, Value};
 
-    /// Whether there are calls in a model's answer that is written so.
+    /// Whether a model's answer in this format contains calls.
     pub fn can_be_read(text: &str, format: CallFormat) -> bool {
         crate::calls::decode::prompt(text, format, false).is_ok()
     }
@@ -30,7 +30,7 @@ pub mod bfcl {
             TriedCall, VerdictMessage, check,
         };
     }
-    /// The ways in which `format_sensitivity` asks.
+    /// The prompt variants of `format_sensitivity`.
     pub mod form {
         pub use crate::bfcl::form::PromptForm;
     }

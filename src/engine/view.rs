@@ -1,7 +1,8 @@
-//! `RunsView`: the report of runs as a page of a [`LocalServer`](crate::serve::LocalServer), live while one goes on.
+//! `RunsView`: a report of runs as a page of a [`LocalServer`](crate::serve::LocalServer), updated live while one is in
+//! progress.
 //!
-//! The page that everybody may have is empty: its script asks for `/state`, and for `/runs` when that changed. What a run
-//! that goes on has so far is read from its journal, as for one that was killed.
+//! The public page is empty: its script asks for `/state`, and for `/runs` when that changes. The results so far of a
+//! run in progress are read from its journal, as for a killed one.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -21,12 +22,12 @@ use crate::store::RunDir;
 use crate::store::files::{JOURNAL, MANIFEST, SUMMARY};
 use crate::system::lock::lock;
 
-/// Runs that are looked at.
+/// The viewed runs.
 #[derive(Debug)]
 pub struct RunsView {
     dirs: Vec<RunDir>,
     texts: MaskedTexts,
-    /// What was made last, and of which state.
+    /// The last page, and its version.
     made: Mutex<Option<(String, Arc<[u8]>)>>,
 }
 
@@ -34,14 +35,14 @@ impl RunsView {
     /// A view of these runs.
     ///
     /// # Errors
-    /// When one that is over cannot be read.
+    /// When a finished one cannot be read.
     pub fn new(dirs: Vec<RunDir>, texts: MaskedTexts) -> Result<Self> {
         let view = Self {
             dirs,
             texts,
             made: Mutex::default(),
         };
-        // One that goes on may have nothing that can be shown yet.
+        // A run in progress may have nothing to show yet.
         if !view.is_running() {
             view.html()?;
         }
@@ -52,7 +53,7 @@ impl RunsView {
         self.dirs.iter().any(RunDir::is_going_on)
     }
 
-    /// Another text whenever a file of a run is another.
+    /// Changes whenever a file of a run changes.
     fn version(&self) -> String {
         let mut version = String::new();
         for dir in &self.dirs {
@@ -69,10 +70,10 @@ impl RunsView {
         version
     }
 
-    /// The content of the page as of now.
+    /// The current content of the page.
     fn html(&self) -> Result<Arc<[u8]>> {
         let mut made = lock(&self.made);
-        // Before it is read: what is written meanwhile is read once more.
+        // Taken before reading: later writes cause another read.
         let version = self.version();
         if let Some((known, html)) = &*made
             && *known == version
@@ -131,7 +132,7 @@ impl Served for RunsView {
     }
 }
 
-/// An error in a line.
+/// An error in one line.
 fn told(error: &Error) -> String {
     match error.hint_text() {
         Some(hint) => format!("{}; {hint}", error.message()),

@@ -1,4 +1,4 @@
-//! What of an eval's history is told, and to whom.
+//! Alerts on an eval's history, and where they are sent.
 
 pub(crate) mod webhook;
 
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::eval::alerts::webhook::Webhook;
 use crate::verdict::alert::{Alerts, check_looks};
 
-/// What of an eval's history is told, and to whom.
+/// Alerts on an eval's history, and where they are sent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Alerting {
     pub(crate) alerts: Alerts,
@@ -17,7 +17,7 @@ pub(crate) struct Alerting {
 }
 
 impl Eval {
-    /// Adds an alert, as a spec writes it: what to tell of the eval's history.
+    /// Adds an alert on the eval's history, written as in a spec.
     ///
     /// ```no_run
     /// use evaltest::{Eval, Gaia, Output, Task};
@@ -31,29 +31,29 @@ impl Eval {
     /// ```
     ///
     /// # Errors
-    /// When it is no alert, or can never be raised beside the others.
+    /// When it is not a valid alert, or can never be raised next to the others.
     pub fn alert(mut self, alert: &str) -> Result<Self> {
         self.alerting.alerts.rules.push(alert.parse()?);
         self.alerting.alerts.check().map_err(|(_, error)| error)?;
         Ok(self)
     }
 
-    /// How many runs share one alpha of the statistical alerts; 30 unless said.
+    /// How many runs share one alpha of the statistical alerts; 30 by default.
     ///
     /// # Errors
-    /// When there can be no such number, or an alert can never be raised in so few.
+    /// When the number is invalid, or so few runs can never raise an alert.
     pub fn looks(mut self, looks: u64) -> Result<Self> {
         self.alerting.alerts.looks = check_looks(looks)?;
         self.alerting.alerts.check().map_err(|(_, error)| error)?;
         Ok(self)
     }
 
-    /// Whom to tell of an alert: the address that stands in this variable gets `template`, JSON in whose texts `{eval}`,
-    /// `{alert}`, `{message}`, `{commit}`, `{accuracy}` and `{run}` stand for what they name; without one, a plain text as
-    /// chats take it.
+    /// Sends alerts to a webhook. The URL is in the variable `url_env`. `template` is JSON in whose texts `{eval}`,
+    /// `{alert}`, `{message}`, `{commit}`, `{accuracy}` and `{run}` are filled in; without one, a plain text is sent as
+    /// chat services accept it.
     ///
     /// # Errors
-    /// When there can be no such variable, or the template names what there is not.
+    /// When the variable's name is invalid, or the template has an unknown placeholder.
     pub fn webhook(mut self, url_env: impl Into<String>, template: Option<Value>) -> Result<Self> {
         let url_env = url_env.into();
         let webhook = Webhook { url_env, template };

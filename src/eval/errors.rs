@@ -1,4 +1,4 @@
-//! `Errors`: what a sample counts as whose agent gave no answer.
+//! `Errors`: how a sample counts if its agent gave no answer.
 
 use serde_json::Value;
 
@@ -7,20 +7,20 @@ use crate::data::{AgentError, FailureKind};
 use crate::system::process::group::is_from_outside;
 use crate::text::hash::Hasher;
 
-/// What a sample counts as whose agent gave no answer.
+/// How a sample counts if its agent gave no answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Errors {
-    /// An error of the surroundings, in no share of right and wrong answers.
+    /// As an infrastructure error, excluded from shares of right and wrong answers.
     #[default]
     Infrastructure,
-    /// A wrong answer, where the agent itself failed: it ended with an exit code other than 0 or by a signal of its own
-    /// doing, returned an error, panicked, said nothing, too much or what cannot be read, or took longer than
+    /// As a wrong answer, if the agent itself failed: it ended with an exit code other than 0 or by a signal of its
+    /// own, returned an error, panicked, gave no answer, too long a one or an unreadable one, or took longer than
     /// `limits.timeout_s`. The record is `scored`, with a score of 0 and the error.
     ///
-    /// What the agent has no part in stays an error: a program that is not there or that the system ended, an endpoint
+    /// Failures that are not the agent's stay errors: a program that is missing or was ended by the system, an endpoint
     /// that is down, busy or silent, an attachment that cannot be read. An agent that fails because *its* endpoint is
-    /// down looks like one that fails by itself, and is wrong.
+    /// down cannot be told from one that fails by itself, and is wrong.
     Wrong,
 }
 
@@ -33,7 +33,7 @@ impl Errors {
         }
     }
 
-    /// As the configuration of a run has it.
+    /// Reads it from the configuration of a run.
     pub(crate) fn of_config(config: &Value) -> Self {
         match config.get("errors").and_then(Value::as_str) {
             Some("wrong") => Self::Wrong,
@@ -41,8 +41,7 @@ impl Errors {
         }
     }
 
-    /// A hash of what makes verdicts, with this: those of runs in which failures count otherwise are not compared, and not
-    /// put into one run.
+    /// Adds it to the hash of the scorers: runs that count failures differently are neither compared nor merged.
     pub(crate) fn mark(self, hash: String) -> String {
         match self {
             Self::Infrastructure => hash,
@@ -53,7 +52,7 @@ impl Errors {
         }
     }
 
-    /// Whether a sample is wrong whose last attempt failed so.
+    /// Whether a sample whose last attempt failed with this error is wrong.
     pub(crate) fn are_wrong(self, error: &AgentError, agent: &dyn Agent) -> bool {
         let is_own = match error.kind {
             FailureKind::Failed
@@ -61,9 +60,9 @@ impl Errors {
             | FailureKind::BadOutput
             | FailureKind::OutputTooLarge
             | FailureKind::Panicked => true,
-            // Nobody knows who sent it, but programs do not do so.
+            // The sender is unknown, but programs do not send these themselves.
             FailureKind::Exited => !error.signal.is_some_and(is_from_outside),
-            // Silence of an endpoint is an outage.
+            // A silent endpoint is an outage.
             FailureKind::TimedOut => !agent.asks_endpoint(),
             _ => false,
         };

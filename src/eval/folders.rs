@@ -1,4 +1,4 @@
-//! Where an eval's runs and stored answers lie, and what it is made of.
+//! Where an eval's runs and cached answers are, and the files it is made of.
 
 use std::path::{Path, PathBuf};
 
@@ -14,17 +14,18 @@ impl Eval {
         self.output_root.clone().unwrap_or_else(default)
     }
 
-    /// The folder of answers that were given before.
+    /// The folder of cached answers.
     pub fn cache_folder(&self) -> PathBuf {
         self.cache.folder(&self.output_folder())
     }
 
-    /// Whether the eval itself says where its runs go.
+    /// Whether the eval sets its own folder of runs.
     pub fn has_output_root(&self) -> bool {
         self.output_root.is_some()
     }
 
-    /// Files and folders that say what is asked and how it is judged: the spec, the dataset, files that the spec names.
+    /// Files and folders that define what is asked and how it is judged: the spec, the dataset, files that the spec
+    /// names.
     pub fn sources(&self) -> Vec<PathBuf> {
         let mut paths = self.benchmark.paths();
         paths.extend(self.spec.clone());
@@ -51,14 +52,14 @@ impl Eval {
         paths
     }
 
-    /// From where a spec names files.
+    /// The folder to which paths in a spec are relative.
     fn folder(&self) -> PathBuf {
         let folder = self.spec.as_deref().and_then(Path::parent);
         folder.map_or_else(crate::system::project::root, Path::to_owned)
     }
 }
 
-/// The files that the texts of a value name.
+/// Collects the files that strings in a value name.
 fn named(value: &Value, folders: &[&Path], paths: &mut Vec<PathBuf>) {
     match value {
         Value::String(text) => paths.extend(files_in(text, folders)),

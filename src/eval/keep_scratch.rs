@@ -1,7 +1,7 @@
-//! `KeepScratch`: which folders of attempts are left behind.
+//! `KeepScratch`: which scratch folders of attempts are kept.
 
-/// Which folders of attempts stay on disk, for looking into them. What an agent itself writes there is
-/// not redacted.
+/// Which scratch folders of attempts are kept for inspection. Files that the agent itself writes there are not
+/// redacted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub(crate) enum KeepScratch {

@@ -1,10 +1,10 @@
-//! `Limits`: bounds of a run, and what keeps them.
+//! `Limits`: limits of a run, and their enforcement.
 //!
-//! [`Governor`](governor::Governor) says when the next question may be asked. It is a state machine that is told
-//! the time and is otherwise pure; `run/throttle.rs` has the clock and the threads that wait. It governs one run
-//! in one process. Under nextest, where each test is a process, the parts of a run share its budget and its deadline
-//! (`run/siblings.rs`), each as the others were when it began; its rates, `ramp_up_s` and the quiet after a
-//! refusal are of each part alone, and nextest's own `-j` or test groups say how many are in flight.
+//! [`Governor`](governor::Governor) decides when the next question may be asked. It is a state machine that takes the
+//! time as input and is otherwise pure; `run/throttle.rs` has the clock and the waiting threads. It governs one run in
+//! one process. Under nextest, where each test is a process, the parts of a run share its budget and its deadline
+//! (`run/siblings.rs`), as of the start of each part. Rates, `ramp_up_s` and pauses after a refusal apply to each part
+//! alone; nextest's own `-j` or test groups limit how many are in flight.
 
 use std::time::Duration;
 
@@ -18,46 +18,46 @@ pub(crate) mod purse;
 mod rate;
 mod window;
 
-/// Bounds of a run.
+/// Limits of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Limits {
-    /// Questions in flight at once: samples, or with several epochs epochs of samples.
+    /// Questions in flight at once: a sample in one epoch each.
     pub concurrency: usize,
-    /// How long one attempt may take.
+    /// The timeout of one attempt.
     pub timeout: Duration,
-    /// How long all attempts of a sample may take together, with the pauses between them; in each epoch anew.
+    /// The time for all attempts of a sample in one epoch, with the pauses between them.
     pub(crate) sample_timeout: Option<Duration>,
-    /// How long the whole run may take, from its start or from where it is resumed. What is in flight then is
-    /// cut off, and asked again when the run is resumed.
+    /// The time for the whole run, from its start or resumption. Questions in flight are then cancelled, and asked
+    /// again when the run is resumed.
     pub deadline: Option<Duration>,
     /// What the whole run may use up.
     pub budget: Budget,
-    /// Attempts that may begin in a minute, evenly spread.
+    /// Attempts that may start per minute, evenly spread.
     pub requests_per_minute: Option<f64>,
-    /// Tokens that answers may take in a minute, read and written, as the agent tells.
+    /// Input and output tokens per minute, as reported by the agent.
     pub tokens_per_minute: Option<f64>,
-    /// How long it takes at the start until `concurrency` questions are in flight; else 0.2 ms for each.
+    /// How long it takes at the start until `concurrency` questions are in flight; by default 0.2 ms for each.
     pub(crate) ramp_up: Option<Duration>,
-    /// How often a failed attempt is repeated. Wrong answers and timeouts are not. An agent behind a network has a
-    /// default of its own: [`Agent::default_retries`](crate::Agent::default_retries).
+    /// How often a failed attempt is repeated. Wrong answers and timeouts are not. An agent behind a network has its
+    /// own default: [`Agent::default_retries`](crate::Agent::default_retries).
     pub retries: u32,
-    /// The same as the eval says it, if it does: then judges are asked as often, too.
+    /// The same if set by the eval: then it applies to judges, too.
     pub(crate) own_retries: Option<u32>,
-    /// Pause before the first repetition; doubles each time up to 30 s. Longer when the agent says so, as a
-    /// `Retry-After` does, up to ten minutes.
+    /// Pause before the first repetition; doubles each time up to 30 s. Longer, up to ten minutes, if the agent asks
+    /// for it, as with `Retry-After`.
     pub backoff: Duration,
-    /// Bytes that an agent may print as its answer.
+    /// The longest answer of an agent, in bytes.
     pub max_output_bytes: u64,
     /// Ask only the first samples, after shuffling.
     pub limit: Option<usize>,
     /// Stop at the first sample whose agent failed.
     pub fail_fast: bool,
-    /// Go on when the first attempts of an agent fail alike, which else stops the run.
+    /// Continue when the first attempts of an agent fail in the same way, which otherwise stops the run.
     pub keep_going: bool,
 }
 
 impl Limits {
-    /// For a manifest: what bounds the run, in the words of a spec.
+    /// The limits for a manifest, with the keys of a spec.
     pub(crate) fn describe(&self) -> Value {
         serde_json::json!({
             "concurrency": self.concurrency,
@@ -78,7 +78,7 @@ impl Limits {
 }
 
 impl Limits {
-    /// What bounds the judges of a run whose answers are scored again, as its configuration says it.
+    /// The limits of a rescore's judges, from the configuration of the run.
     pub(crate) fn of_config(config: &Value) -> Self {
         let said = |pointer: &str| config.pointer(&format!("/limits/{pointer}"));
         let number = |pointer: &str| said(pointer).and_then(Value::as_f64);
@@ -129,26 +129,26 @@ impl Default for Limits {
     }
 }
 
-/// What a run may use up, all its parts together when it is resumed. When it is used up no question is asked any
-/// more, those in flight are answered, and the run ends; it can be resumed with a larger one.
+/// What a run may use up, over all its parts when it is resumed. When it is used up, nothing more is asked, questions
+/// in flight are answered, and the run ends; it can be resumed with a larger budget.
 ///
-/// Requests are counted before they are sent, and never overspent. What an answer costs is known only afterwards:
-/// as many are in flight as fit into what is left if they cost what those before did on average, and at most ten
-/// until the first tells. So it is overspent by what those in flight cost above the average, and by attempts that
-/// fail after the agent has paid for them.
+/// Requests are counted before they are sent, and never exceeded. The cost of an answer is known only afterwards: as
+/// many questions are in flight as fit into the rest at the average cost so far, and at most ten until the first answer
+/// reports its cost. So the budget can be exceeded by what questions in flight cost above the average, and by attempts
+/// that fail after the agent has paid for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Budget {
-    /// US dollars, as the agent tells the cost of its answers.
+    /// US dollars, as reported by the agent.
     pub cost_usd: Option<f64>,
-    /// Tokens read and written, as the agent tells.
+    /// Input and output tokens, as reported by the agent.
     pub tokens: Option<u64>,
     /// Attempts.
     pub requests: Option<u64>,
 }
 
 impl Budget {
-    /// This one, and what it leaves open as the other has it.
+    /// This budget, with unset limits taken from the other.
     pub(crate) fn or(self, other: Self) -> Self {
         Self {
             cost_usd: self.cost_usd.or(other.cost_usd),

@@ -1,5 +1,4 @@
-//! `Plan`: an eval with its dataset loaded and everything checked that can be checked before an agent
-//! starts.
+//! `Plan`: an eval with its dataset loaded and everything checked that can be before an agent starts.
 
 mod cluster;
 mod hashes;
@@ -53,13 +52,13 @@ pub(crate) struct Plan {
     pub(crate) eval: Eval,
     /// In dataset order.
     pub(crate) items: Vec<Packed>,
-    /// Places in `items` in the order in which they are asked.
+    /// Places in `items` in asking order.
     pub(crate) order: Vec<usize>,
-    /// The tier that its samples are, if they are one.
+    /// The tier that its samples form, if they are one.
     pub(crate) tier: Option<PlanTier>,
     pub(crate) extraction: Extraction,
     pub(crate) scorers: Vec<Arc<dyn Scorer>>,
-    /// Those of the eval, and the one that every eval has.
+    /// The gates of the eval, and the one that every eval has.
     pub(crate) gates: Vec<Gate>,
     pub(crate) redactor: Redactor,
     pub(crate) baseline: Option<Baseline>,
@@ -67,33 +66,33 @@ pub(crate) struct Plan {
     pub(crate) request_hash: String,
     pub(crate) scorer_hash: String,
     pub(crate) scorers_hash: String,
-    /// The prompt around the questions, by its name.
+    /// The name of the prompt around the questions.
     pub(crate) prompt_name: String,
-    /// The key of masked snapshots, where this eval or its baseline has such.
+    /// The key of masked snapshots, if this eval or its baseline has such.
     pub(crate) mask: Option<MaskKey>,
-    /// Whether a baseline that is there is left aside.
+    /// Whether an existing baseline is ignored.
     pub(crate) ignores_baseline: bool,
     pub(crate) notices: Vec<String>,
-    /// The dataset with its commit, if it is one of the Hub.
+    /// The dataset with its commit, if it is from the Hub.
     pub(crate) dataset: Option<String>,
-    /// What a sandboxed agent must not see.
+    /// Paths that a sandboxed agent must not see.
     pub(crate) hidden: Arc<[PathBuf]>,
-    /// Where the answers stand, which no attachment may be.
+    /// Files with the answers, which no attachment may be.
     pub(crate) truths: Truths,
 }
 
-/// Whether the committed baseline is looked at.
+/// How the committed baseline is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum BaselineUse {
     /// It is read and must fit.
     #[default]
     Compare,
-    /// It is left alone.
+    /// It is ignored.
     Ignore,
 }
 
 impl Plan {
-    /// Loads the dataset and the baseline and checks that all fits together.
+    /// Loads the dataset and the baseline and checks that everything fits together.
     pub(crate) fn load(eval: &Eval, baseline: BaselineUse) -> Result<Self> {
         let plan = Self::load_any(eval, baseline);
         plan.map_err(|error| {
@@ -105,7 +104,7 @@ impl Plan {
         })
     }
 
-    /// The same; hints are those for specs.
+    /// The same; hints refer to specs.
     fn load_any(eval: &Eval, baseline: BaselineUse) -> Result<Self> {
         check_name(eval.family())?;
         let checked = check_epochs(eval.epochs).and_then(|()| eval.tiers.check());
@@ -160,7 +159,7 @@ impl Plan {
         notices.extend(tier.as_ref().and_then(PlanTier::notice));
         notices.extend(eval.notices.iter().cloned());
         if !scorers.iter().any(Scorer::needs_target) {
-            // Nobody misses them.
+            // No scorer needs a ground truth.
             notices.retain(|notice| !notice.ends_with(NO_TRUTH));
         }
         notices.extend(
@@ -201,15 +200,14 @@ impl Plan {
             plan.baseline = committed;
             plan.check_baseline()?;
             if let Some(baseline) = &mut plan.baseline {
-                // Not asked is not gone.
+                // A sample that is not asked is not missing.
                 baseline.samples.retain(|id, _| !left_out.contains(id));
             }
         }
         Ok(plan)
     }
 
-    /// The whole prompt of a sample. Made anew each time: instructions repeated ten thousand times are not
-    /// worth keeping.
+    /// The whole prompt of a sample. Made on each call: instructions repeated ten thousand times are not worth storing.
     pub(crate) fn prompt(&self, item: &Item) -> Arc<str> {
         self.eval
             .prompt
@@ -217,7 +215,7 @@ impl Plan {
             .into()
     }
 
-    /// The tiers of its eval, the smallest first, each with its number of samples.
+    /// The tiers of its eval, the smallest first, with their numbers of samples.
     pub(crate) fn tiers(&self) -> Vec<(String, usize)> {
         let of_tier = self.tier.as_ref().map(|tier| tier.samples);
         let samples = of_tier.unwrap_or(self.items.len());
@@ -227,23 +225,23 @@ impl Plan {
             .collect()
     }
 
-    /// Whether the command line asks for fewer samples than the eval is to have.
+    /// Whether the command line asks for fewer samples than the eval has.
     pub(crate) fn is_limited(&self) -> bool {
         self.eval.is_limited()
     }
 
-    /// What [`Plan::dataset_hash`] were if these samples were all.
+    /// The [`Plan::dataset_hash`] of these samples alone.
     pub(crate) fn dataset_hash_of(&self, ids: &HashSet<String>) -> String {
         let items = self.items.iter().filter(|item| ids.contains(&*item.id));
         dataset_hash(items, &self.eval, self.mask.as_ref())
     }
 
-    /// Names the dataset that masked snapshots are keyed by.
+    /// An id of the dataset, by which masked snapshots are keyed.
     pub(crate) fn mask_id(&self) -> Option<String> {
         self.mask.as_ref().map(|key| key.short(["dataset"]))
     }
 
-    /// Refuses a baseline that nothing can be compared with.
+    /// Refuses a baseline that cannot be compared.
     fn check_baseline(&self) -> Result<()> {
         let Some(baseline) = &self.baseline else {
             return Ok(());
@@ -314,7 +312,7 @@ pub(crate) fn check_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether a character may stand in the name of an eval.
+/// Whether a character is allowed in the name of an eval.
 pub(crate) fn is_name_part(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
@@ -341,13 +339,13 @@ fn dataset_hash<'a>(
         hash.part(&*item.id).part(input).part(target)
     });
     match mask {
-        // A run of one sample must not tell whether a guess at its answer is right.
+        // A run of one sample must not reveal whether a guess at its answer is right.
         Some(key) if eval.masks_answers() => key.hex(["dataset", &parts.hex()]),
         _ => parts.hex(),
     }
 }
 
-/// Tells the scorers all samples, before anybody is asked.
+/// Announces all samples to the scorers, before anything is asked.
 fn begin(
     eval: &Eval,
     scorers: &[Arc<dyn Scorer>],
@@ -404,8 +402,7 @@ fn check_gates(
     })
 }
 
-/// Everything that decides what is asked. Timeouts, concurrency and gates may change between the parts
-/// of a run.
+/// A hash of everything that decides what is asked. Timeouts, concurrency and gates may change when a run is resumed.
 fn request_hash(eval: &Eval, dataset_hash: &str, scorers_hash: &str) -> String {
     let agent = eval.config.get("agent").cloned().unwrap_or(Value::Null);
     let hash = Hasher::default()

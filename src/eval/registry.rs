@@ -1,9 +1,9 @@
-//! What specs name: benchmarks, agents and scorers of a user's own, and the kinds of [`agents`] and [`benchmarks`]
-//! that are built in.
+//! What specs name: a user's own benchmarks, agents and scorers, and the built-in kinds of [`agents`] and
+//! [`benchmarks`].
 //!
 //! [`Registry`] has what a user registers. The built-in kinds are a file each, with its page, in `agents` and
-//! `benchmarks`; `recipe` is what such a file says, and the one door by which a spec gets at both. The built-in scorers
-//! are in [`scorers::entries`].
+//! `benchmarks`; `recipe` defines what such a file contains, and is the only way from a spec to either. The built-in
+//! scorers are in [`scorers::entries`].
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub(crate) use recipe::{Chosen, Surroundings};
 
 type Make<T> = Arc<dyn Fn(&Options) -> Result<Arc<T>> + Send + Sync>;
 
-/// What specs may name besides the built-in things.
+/// What specs may name in addition to the built-in kinds.
 ///
 /// ```no_run
 /// # use evaltest::{Agent, AgentError, Eval, Output, Registry, Task};
@@ -64,7 +64,7 @@ pub struct Registry {
     scorers: BTreeMap<String, Make<dyn Scorer>>,
 }
 
-/// The keys that a spec gives beside `type`.
+/// The keys of a spec other than `type`.
 #[derive(Clone, Debug)]
 pub struct Options {
     what: String,
@@ -86,7 +86,7 @@ impl Options {
         &self.values
     }
 
-    /// The keys as a type of the user's own; `deny_unknown_fields` on it makes typing errors visible.
+    /// The keys as a type of the user's own; use `deny_unknown_fields` on it to detect typing errors.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
         let values = Value::Object(self.values.clone());
         serde_path_to_error::deserialize(values).map_err(|error| {
@@ -123,7 +123,7 @@ fn step(segment: &Segment) -> Option<Step> {
 }
 
 impl Registry {
-    /// Nothing but what is built in.
+    /// Only the built-in kinds.
     pub fn new() -> Self {
         Self::default()
     }

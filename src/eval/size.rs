@@ -10,16 +10,16 @@ impl Eval {
         self
     }
 
-    /// Asks each sample so often, 1 to 1000; default 1. A sample stays one test, whose verdict is that of the
-    /// majority; see [`EpochFigures`](crate::verdict::summary::EpochFigures) for what several answers say.
+    /// Asks each sample this often, 1 to 1000; default 1. A sample stays one test, whose verdict is that of the
+    /// majority; see [`EpochFigures`](crate::verdict::summary::EpochFigures) for figures over several answers.
     #[must_use]
     pub fn epochs(mut self, epochs: u32) -> Self {
         self.epochs = epochs;
         self
     }
 
-    /// Adds a size in which the eval can be run, `cargo evaltest run --tier NAME`: so many samples, or all of them
-    /// (`None`). A smaller tier lies within the larger, and each has of every slice its share.
+    /// Adds a size for `cargo evaltest run --tier NAME`: this many samples, or all (`None`). A smaller tier is a subset
+    /// of the larger, and each has a proportional share of every slice.
     ///
     /// ```
     /// # use evaltest::{Eval, Gate, Output, Task, Qa};
@@ -34,7 +34,7 @@ impl Eval {
         self
     }
 
-    /// Whether the command line asks for fewer samples than the eval is to have.
+    /// Whether the command line asks for fewer samples than the eval has.
     pub(crate) fn is_limited(&self) -> bool {
         let mut overrides = self.overrides.iter();
         overrides.any(|change| change.key == "limits.limit")

@@ -1,8 +1,8 @@
 //! Specs: YAML to [`Eval`].
 //!
-//! `keys` holds the types that serde reads, `tagged` the `{ type: …, … }` maps, `parts` the benchmark and the agent, whose
-//! keys only the registry knows; `places` and `problem` say where a mistake stands. A spec that names several agents or
-//! prompts (`matrix`) is several evals; each is read as if the spec had that one alone.
+//! `keys` holds the types that serde reads, `tagged` the `{ type: …, … }` maps, `parts` the benchmark and the agent,
+//! whose keys only the registry knows; `places` and `problem` locate mistakes. A spec with several agents or prompts
+//! (`matrix`) is several evals; each is read as if the spec had that one alone.
 
 use std::cell::LazyCell;
 use std::path::{Path, PathBuf};
@@ -60,8 +60,8 @@ impl Eval {
     /// Reads a spec that names only built-in benchmarks, agents and scorers.
     ///
     /// # Errors
-    /// With file, line and column when the spec is wrong, or with the path of what it names and is missing. One that
-    /// names several agents or prompts is for [`Eval::all_from_yaml`].
+    /// With file, line and column when the spec is wrong, or with the path of a file that it names and that is missing.
+    /// For several agents or prompts, use [`Eval::all_from_yaml`].
     pub fn from_yaml(path: impl AsRef<Path>) -> Result<Self> {
         Self::from_yaml_with(path, &Registry::new())
     }
@@ -71,7 +71,7 @@ impl Eval {
         load(&in_package(path.as_ref()), registry, &driven::overrides()?)
     }
 
-    /// The evals of a spec: one for each of its `agents` with each of its `prompts`, and one where it has one of both.
+    /// The evals of a spec: one for each of its `agents` with each of its `prompts`, or a single one.
     ///
     /// ```no_run
     /// fn main() -> evaltest::Result<evaltest::Conclusion> {
@@ -80,12 +80,12 @@ impl Eval {
     /// ```
     ///
     /// # Errors
-    /// As [`Eval::from_yaml`].
+    /// See [`Eval::from_yaml`].
     pub fn all_from_yaml(path: impl AsRef<Path>) -> Result<Vec<Self>> {
         Self::all_from_yaml_with(path, &Registry::new())
     }
 
-    /// The same of a spec that may also name what is registered.
+    /// The same for a spec that may also name what is registered.
     pub fn all_from_yaml_with(path: impl AsRef<Path>, registry: &Registry) -> Result<Vec<Self>> {
         load_all(&in_package(path.as_ref()), registry, &driven::overrides()?)
     }
@@ -102,7 +102,7 @@ fn in_package(path: &Path) -> PathBuf {
 /// Reads a spec of one eval and applies overrides.
 ///
 /// # Errors
-/// As [`Eval::from_yaml`].
+/// See [`Eval::from_yaml`].
 pub fn load(path: &Path, registry: &Registry, overrides: &[Override]) -> Result<Eval> {
     parse(&text_of(path)?, path, registry, overrides)
 }
@@ -110,17 +110,16 @@ pub fn load(path: &Path, registry: &Registry, overrides: &[Override]) -> Result<
 /// The evals of a spec.
 ///
 /// # Errors
-/// As [`Eval::from_yaml`].
+/// See [`Eval::from_yaml`].
 pub fn load_all(path: &Path, registry: &Registry, overrides: &[Override]) -> Result<Vec<Eval>> {
     let text = text_of(path)?;
     parse_of(&text, SpecSource::File(path), registry, overrides, None)
 }
 
-/// Any of the evals of a spec, for what all of them have in common: dataset, scorers, limits, folders of runs and
-/// answers.
+/// Any of the evals of a spec, for what they have in common: dataset, scorers, limits, folders of runs and answers.
 ///
 /// # Errors
-/// As [`Eval::from_yaml`].
+/// See [`Eval::from_yaml`].
 pub fn load_any(path: &Path, registry: &Registry, overrides: &[Override]) -> Result<Eval> {
     let text = text_of(path)?;
     let source = SpecSource::File(path);
@@ -130,7 +129,7 @@ pub fn load_any(path: &Path, registry: &Registry, overrides: &[Override]) -> Res
     )
 }
 
-/// The eval of this name of a spec; of a spec of one eval that one, whatever it is called now.
+/// The eval of this name in a spec; for a spec of one eval that one, whatever its name is now.
 ///
 /// # Errors
 /// As [`Eval::from_yaml`], and when no variant of the spec has the name.
@@ -193,10 +192,10 @@ fn text_of(path: &Path) -> Result<String> {
     })
 }
 
-/// Whether a text of YAML is meant as a spec: it names a benchmark or an agent. What is broken YAML is one if it speaks of
-/// them, so that a mistake in a spec is told and does not make it pass for another program's file.
+/// Whether a YAML text is meant as a spec: it names a benchmark or an agent. Broken YAML counts if it mentions them, so
+/// that a mistake in a spec is reported and not taken for another program's file.
 pub fn is_spec(text: &str) -> bool {
-    // The last is found in the one before where the text is broken.
+    // In broken text, finding `agent` also finds `agents`.
     const KEYS: [&str; 3] = ["benchmark", "agent", "agents"];
     let text = without_mark(text);
     match yaml::read_json(text) {
@@ -206,7 +205,7 @@ pub fn is_spec(text: &str) -> bool {
     }
 }
 
-/// The text without the mark that editors of Windows begin files with: the parser takes it for a part of the first key.
+/// The text without a byte order mark, which the parser would take for a part of the first key.
 fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
@@ -217,7 +216,7 @@ fn read(text: &str) -> std::result::Result<(SpecFile, ChosenParts), YamlError> {
     Ok((spec, parts))
 }
 
-/// The same of a value.
+/// The same for a value.
 fn read_value(value: &Value) -> serde_json::Result<(SpecFile, ChosenParts)> {
     let spec = SpecFile::deserialize(value)?;
     let parts = PartsOf(&spec).deserialize(value)?;
@@ -242,7 +241,7 @@ pub fn parse_all(
     parse_of(text, SpecSource::File(path), registry, overrides, None)
 }
 
-/// As [`parse`], for a spec that is nothing but flags: no error blames a file that nobody wrote.
+/// As [`parse`], for a spec made only of flags: no error refers to a file that does not exist.
 pub fn of_flags(
     text: &str,
     path: &Path,
@@ -255,7 +254,7 @@ pub fn of_flags(
     )
 }
 
-/// The eval of a spec that has one.
+/// The only eval of a spec.
 fn one(mut evals: Vec<Eval>, path: &Path) -> Result<Eval> {
     let is_one = evals.len() == 1 && evals[0].variant().is_none();
     match evals.pop() {
@@ -275,7 +274,7 @@ fn one(mut evals: Vec<Eval>, path: &Path) -> Result<Eval> {
     }
 }
 
-/// Where a text comes from.
+/// The source of a text.
 #[derive(Clone, Copy)]
 enum SpecSource<'a> {
     File(&'a Path),
@@ -283,7 +282,7 @@ enum SpecSource<'a> {
     Flags(&'a Path),
 }
 
-/// The evals of a spec, or those of its variants that are wanted.
+/// The evals of a spec, or only the wanted variants.
 fn parse_of(
     text: &str,
     source: SpecSource<'_>,
@@ -334,7 +333,7 @@ fn parse_of(
     let mut read = Some((spec, parts));
     let mut evals = Vec::<Eval>::new();
     for variant in matrix.variants() {
-        // A spec of one eval is that eval, whatever it was called.
+        // For a spec of one eval, the name does not matter.
         if !matrix.is_empty() && wanted.is_some_and(|wanted| !wanted(&variant)) {
             continue;
         }
@@ -361,7 +360,7 @@ fn parse_of(
         eval.notices.extend(gates.unasked.iter().map(|gate| {
             format!("gate `{gate}` is not asked: the command line replaces what it names")
         }));
-        // A gate that no sample matches, and a scorer that lacks something of a sample, are found with the dataset, when
+        // A gate that matches no sample, and a scorer that needs more of a sample, are found with the dataset, when
         // this text is gone.
         let file = eval.spec.as_deref().unwrap_or(path).display();
         let told = |path: KeyPath| Some(format!("{file}:{}", place(&path)?));
@@ -384,7 +383,7 @@ fn parse_of(
         };
         eval.sees_places = (0..eval.scorers.len()).map(sees).collect();
         evals.push(eval);
-        // One is enough for who takes any.
+        // One is enough if any will do.
         if wanted.is_some() {
             break;
         }
@@ -393,7 +392,7 @@ fn parse_of(
     Ok(evals)
 }
 
-/// What one variant used up is not there for the others.
+/// Makes variants share one budget.
 fn share_budget(evals: &mut [Eval], matrix: &SpecMatrix) {
     if matrix.is_empty() {
         return;

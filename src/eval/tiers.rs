@@ -1,7 +1,7 @@
-//! `Tiers`: the sizes in which an eval can be run, each within the larger.
+//! `Tiers`: the sizes in which an eval can be run, each a subset of the larger.
 //!
-//! Which samples a tier has, [`tier_order`](crate::data::dataset::tier_order) says. A run of one is a run of the whole of
-//! it: its gates count, unlike with `--limit`.
+//! The samples of a tier are chosen by [`tier_order`](crate::data::dataset::tier_order). A run of a tier is a complete
+//! run: its gates count, unlike with `--limit`.
 
 use serde_json::{Map, Value, json};
 
@@ -9,27 +9,27 @@ use crate::error::{Error, Result, nearest};
 use crate::text::clean;
 use crate::verdict::gate::Gate;
 
-/// The tiers of an eval, the smallest first; none, unless it says so.
+/// The tiers of an eval, the smallest first; may be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tiers(Vec<Tier>);
 
-/// One of them.
+/// One tier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tier {
     pub(crate) name: String,
-    /// How many samples; `None` is all of them.
+    /// How many samples; `None` means all.
     pub(crate) limit: Option<usize>,
 }
 
-/// What a run must meet to go on to the next tier.
+/// What a run must meet to continue with the next tier.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Promotion {
-    /// `None` is whatever the gates say.
+    /// `None`: continue in any case.
     pub(crate) gate: Option<Gate>,
 }
 
 impl Promotion {
-    /// As it is typed: `accuracy > 0.8`.
+    /// Parses the gate as typed: `accuracy > 0.8`.
     pub(crate) fn parse(text: Option<&str>) -> Result<Self> {
         let parse = |text: &str| {
             let gate: Gate = text.parse()?;
@@ -48,17 +48,17 @@ impl Promotion {
 }
 
 impl Tier {
-    /// How many samples it has of so many.
+    /// Its size in an eval of `samples` samples.
     pub(crate) fn of(&self, samples: usize) -> usize {
         self.limit.map_or(samples, |limit| limit.min(samples))
     }
 }
 
 impl Tiers {
-    /// Those of a spec, in any order.
+    /// The tiers of a spec, in any order.
     ///
     /// # Errors
-    /// When there is none, one has no sample, or two are one.
+    /// When there is none, one has no sample, or two are the same.
     pub(crate) fn checked(
         tiers: impl IntoIterator<Item = (String, Option<usize>)>,
     ) -> Result<Self> {
@@ -74,7 +74,7 @@ impl Tiers {
         Ok(all)
     }
 
-    /// Adds one; whether that makes sense, [`check`](Self::check) says.
+    /// Adds a tier without checking it; see [`check`](Self::check).
     pub(crate) fn add(&mut self, name: String, limit: Option<usize>) {
         self.0.push(Tier { name, limit });
         self.0
@@ -82,12 +82,13 @@ impl Tiers {
     }
 
     /// # Errors
-    /// When a name is none, a tier has no sample, or two have one name or one size. The error is of the tier's key.
+    /// When a name is invalid, a tier has no sample, or two have the same name or size. The error is about the tier's
+    /// key.
     pub(crate) fn check(&self) -> Result<()> {
         for (place, tier) in self.0.iter().enumerate() {
             let of = |error: Error| Err(error.of_key(&tier.name));
             let name = clean(&tier.name);
-            // As those of evals are.
+            // The same rule as for names of evals.
             let is_part = |c: char| c.is_alphanumeric() || "_-.".contains(c);
             let is_name = !tier.name.starts_with('.') && tier.name.chars().all(is_part);
             if tier.name.is_empty() || !is_name {
@@ -160,10 +161,10 @@ impl Tiers {
         }))
     }
 
-    /// The largest tier, for a run that goes on up to it.
+    /// The largest tier, for a run that goes through all of them.
     ///
     /// # Errors
-    /// When there are not two.
+    /// When there are fewer than two.
     pub(crate) fn largest(&self, eval: &str) -> Result<&Tier> {
         match &*self.0 {
             [_, .., last] => Ok(last),
@@ -180,14 +181,14 @@ impl Tiers {
         }
     }
 
-    /// The largest tier, where the one of this name has fewer of so many samples.
+    /// The largest tier, if the named one has fewer of `samples` samples.
     pub(crate) fn above(&self, name: &str, samples: usize) -> Option<&Tier> {
         let largest = self.0.last()?;
         let tier = self.get(name)?;
         (tier.of(samples) < largest.of(samples)).then_some(largest)
     }
 
-    /// As in a spec.
+    /// The tiers as in a spec.
     pub(crate) fn describe(&self) -> Value {
         let tiers = self.0.iter().map(|tier| {
             let keys = tier
@@ -214,7 +215,7 @@ mod tests {
         let above = |name, samples| all.above(name, samples).map(|tier| &*tier.name);
         assert_eq!(above("quick", 60), Some("full"));
         assert_eq!(above("some", 51), Some("full"));
-        // All of the samples are all of them.
+        // A tier as large as the eval is all of it.
         assert_eq!([above("some", 50), above("full", 60)], [None, None]);
         assert_eq!(all.named("quick", "e").unwrap().of(3), 3);
         let told = |error: Error| format!("{error}: {}", error.hint_text().unwrap_or("no hint"));

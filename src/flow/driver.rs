@@ -1,4 +1,4 @@
-//! `Flow`: a flow in its folder, stage after stage.
+//! `Flow`: runs the stages of a flow one after another in its folder.
 //!
 //! ```text
 //! <output root>/<time>_<id>/
@@ -8,9 +8,9 @@
 //!   llm_judge_report_<time>.md, win_rate_report_<time>.md, comprehensive_report.md, .html  (report.rs)
 //! ```
 //!
-//! A stage that is over is not asked again, and one that was begun goes on in its run directory, which holds what was paid
-//! for. Everything else is made anew of these directories, so that a flow that was killed ends with the files of one that
-//! was not.
+//! A finished stage is not run again; an unfinished one resumes in its run directory, which holds the answers already
+//! paid for. Everything else is derived from these directories, so a flow that was killed and resumed ends with the
+//! same files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,45 +42,45 @@ pub struct Flow {
     checked: CheckedFlow,
     folder: PathBuf,
     state: FlowState,
-    /// Whether the judge is another than in the stage that failed, so that nothing of that stage is of use.
+    /// Whether the judge differs from that of the failed stage, so nothing of that stage can be reused.
     is_rejudged: bool,
 }
 
-/// Who runs a flow.
+/// The environment of a flow: cancellation, observers, CI policy.
 pub struct FlowHost<'a> {
-    /// Stops it.
+    /// Cancels the flow.
     pub cancel: Cancel,
-    /// Sees what happens in each run.
+    /// Observes the events of each run.
     pub observer: Arc<Observer<'static>>,
-    /// Is told how far the flow is.
+    /// Called with the progress of the flow.
     pub tell: &'a dyn Fn(&FlowNews<'_>),
     /// Whether this is CI.
     pub ci: CiPolicy,
 }
 
-/// How far a flow is.
+/// Progress of a flow.
 #[derive(Debug)]
 pub enum FlowNews<'a> {
-    /// A stage begins.
+    /// A stage starts.
     Begins(FlowStage),
-    /// A stage was over before.
+    /// A stage was already finished.
     WasOver(FlowStage),
-    /// A stage has no figures, and why.
+    /// A stage failed, and why.
     Failed(FlowStage, &'a str),
 }
 
-/// How a flow ended.
+/// The end of a flow.
 #[derive(Clone, Debug)]
 pub struct FlowEnd {
-    /// Its folder.
+    /// The folder of the flow.
     pub folder: PathBuf,
-    /// What its file says now.
+    /// The final content of `flow.json`.
     pub state: FlowState,
-    /// How the command ends.
+    /// The exit code of the command.
     pub exit: Exit,
 }
 
-/// What came of a stage.
+/// The result of a stage.
 struct StageEnd<T> {
     figures: StageFigures<T>,
     run: Option<StageRun>,
@@ -96,10 +96,10 @@ impl Flow {
         }
     }
 
-    /// Opens a flow that was begun; `judge` is who judges from now on, where a stage of the judge before failed.
+    /// Opens an existing flow to resume it. `judge` replaces the judge if a judging stage failed.
     ///
     /// # Errors
-    /// When the folder is none of a flow, or its spec is not what it was.
+    /// If the folder is not that of a flow, or its spec has changed.
     pub fn resume(folder: &Path, judge: Option<Value>) -> Result<Self> {
         let folder = absolute(folder)?;
         let mut state = FlowState::read(&folder)?;
@@ -109,7 +109,7 @@ impl Flow {
         let path = state.spec.as_ref().map(PathBuf::from);
         let mut spec = FlowSpec::read(path.as_deref(), &state.flags)?;
         if spec.path.is_none() {
-            // What was typed is meant from where it was typed.
+            // Relative paths from the command line resolve against the folder where it was typed.
             spec.folder = PathBuf::from(&state.spec_folder);
         }
         let checked = CheckedFlow::of(spec)?;
@@ -133,20 +133,20 @@ impl Flow {
         })
     }
 
-    /// Its folder.
+    /// The folder of the flow.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What its file says.
+    /// The content of `flow.json`.
     pub fn state(&self) -> &FlowState {
         &self.state
     }
 
-    /// Runs all stages that are not over, and writes the reports.
+    /// Runs all unfinished stages and writes the reports.
     ///
     /// # Errors
-    /// When items cannot be generated, or a file cannot be written. A judge that fails is no error.
+    /// If items cannot be generated, or a file cannot be written. A failing judge is not an error.
     pub fn run(mut self, host: &FlowHost<'_>) -> Result<FlowEnd> {
         if let Some(dir) = runs_in(&self.folder).iter().find(|dir| dir.is_going_on()) {
             let dir = shown(dir.path());
@@ -192,7 +192,7 @@ impl Flow {
         self.finish(figures, &made, exit)
     }
 
-    /// The stage that generates; `None` where it was interrupted.
+    /// The generating stage; `None` if it was interrupted.
     fn generate(
         &mut self,
         host: &FlowHost<'_>,
@@ -200,7 +200,7 @@ impl Flow {
     ) -> Result<Option<GeneratedStage>> {
         let stage = FlowStage::Generate;
         let earlier = self.earlier(stage);
-        // Where nothing came of it, those that failed are asked again.
+        // If nothing was accepted, failed items are requested again.
         let over = earlier.as_ref().filter(|dir| is_finished(dir));
         let over = over.map(generation::made).transpose()?;
         let made = if let Some(made) = over.filter(|made| made.figures.accepted > 0) {
@@ -233,7 +233,7 @@ impl Flow {
         Ok(Some(made))
     }
 
-    /// A stage that looks at the items; `None` where it was interrupted.
+    /// A stage that reads the items; `None` if it was interrupted.
     fn stage<T>(
         &mut self,
         stage: FlowStage,
@@ -258,7 +258,7 @@ impl Flow {
             return Ok(None);
         }
         let ended = match read {
-            // What fails here is this stage's own: the other one goes on.
+            // A failure here concerns this stage only; the other stage still runs.
             Err(error) => StageEnd {
                 figures: StageFigures::Failed(text(&error)),
                 run: None,
@@ -277,7 +277,7 @@ impl Flow {
         Ok(Some(ended))
     }
 
-    /// Runs such a stage.
+    /// Runs a stage that reads the items.
     fn asked(
         &self,
         stage: FlowStage,
@@ -295,7 +295,7 @@ impl Flow {
         StageRun::read(&RunDir::open(&run.dir)?)
     }
 
-    /// Notes what came of a stage, and gives how it ended.
+    /// Records the result of a stage and returns its exit code.
     fn take<T>(
         &mut self,
         stage: FlowStage,
@@ -326,7 +326,7 @@ impl Flow {
         Ok(exit)
     }
 
-    /// A stage is asked from here on.
+    /// Marks a stage as running.
     fn begins(&mut self, stage: FlowStage) -> Result<()> {
         self.state.set(stage, StageStatus::Running, None);
         self.state.ended_at = None;
@@ -334,7 +334,7 @@ impl Flow {
         self.state.write(&self.folder)
     }
 
-    /// What people say of the items, where somebody has looked.
+    /// Adds the verifications by people, if there are any.
     fn reviewed(&self, figures: &mut FlowFigures, made: &GeneratedStage) -> Result<Exit> {
         let Some(items) = &made.items else {
             return Ok(Exit::Passed);
@@ -352,7 +352,7 @@ impl Flow {
         Ok(found.exit)
     }
 
-    /// The reports, and the end of the flow.
+    /// Writes the reports and ends the flow.
     fn finish(
         mut self,
         mut figures: FlowFigures,
@@ -386,7 +386,7 @@ impl Flow {
         }
     }
 
-    /// An eval whose answers are kept beside the flows: the next flow is to find them.
+    /// Puts the answer cache next to the flows, so that the next flow finds it.
     fn cached(&self, mut eval: Eval) -> Eval {
         let root = self.folder.parent();
         if let (None, Some(root)) = (&eval.cache.folder, root) {
@@ -399,12 +399,12 @@ impl Flow {
         drive(Some(&self.folder), Some(stage), host.ci, earlier)
     }
 
-    /// The run directory of a stage that was begun, the last of several.
+    /// The latest run directory of a stage.
     fn earlier(&self, stage: FlowStage) -> Option<RunDir> {
         self.runs_of(stage).pop()
     }
 
-    /// The run directories of a stage: a judge that gave way to another left one.
+    /// The run directories of a stage; a replaced judge leaves one behind.
     fn runs_of(&self, stage: FlowStage) -> Vec<RunDir> {
         let is_of = |dir: &RunDir| {
             let id = stamp_and_id(dir.path()).map(|(_, id)| id);
@@ -414,7 +414,7 @@ impl Flow {
         runs_in(&self.folder).into_iter().filter(is_of).collect()
     }
 
-    /// The id of its next run, which may begin in the same second as the one before.
+    /// The id of the next run of a stage, unique even within one second.
     fn next_id(&self, stage: FlowStage) -> String {
         match self.runs_of(stage).len() {
             0 => stage.as_str().to_owned(),
@@ -442,7 +442,7 @@ pub(super) fn drive(
             path: dir.path().to_owned(),
             allow_changed_agent: false,
         }),
-        // No snapshots belong to items that are made anew each time.
+        // Items are new in each run, so they have no baseline.
         ignore_baseline: true,
         audience: Audience {
             ci,
@@ -452,7 +452,7 @@ pub(super) fn drive(
     }
 }
 
-/// Whether a flow is what it was but for who judges.
+/// Whether the configuration equals that of the state apart from the judge.
 fn is_same_but_judge(configuration: &Value, state: &FlowState) -> bool {
     let without = |value: &Value| {
         let mut keys = value.as_object().cloned().unwrap_or_default();
@@ -462,13 +462,13 @@ fn is_same_but_judge(configuration: &Value, state: &FlowState) -> bool {
     without(configuration) == without(&state.configuration)
 }
 
-/// Whether every question of a run has its end.
+/// Whether a run has finished.
 fn is_finished(dir: &RunDir) -> bool {
     let manifest = dir.manifest();
     manifest.is_ok_and(|manifest| manifest.status == RunStatus::Finished)
 }
 
-/// An error in one line, with what to do about it.
+/// An error with its hint, in one line.
 fn text(error: &Error) -> String {
     match error.hint_text() {
         Some(hint) => format!("{} (hint: {hint})", error.message()),

@@ -1,4 +1,4 @@
-//! `FlowFigures`: all that the stages of a flow found, as plain data.
+//! `FlowFigures`: the results of all stages of a flow, as plain data.
 
 use std::collections::BTreeMap;
 
@@ -9,89 +9,89 @@ use crate::stats::{BoundedMean, RunningMean, ratio, wilson95};
 use crate::verdict::judged::pairs::PairsSummary;
 use crate::verdict::result::Verdict;
 
-/// All that the stages of a flow found.
+/// The results of all stages of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FlowFigures {
-    /// What was asked of whom.
+    /// The setup of the flow.
     pub basics: FlowBasics,
-    /// What was generated.
+    /// Results of the stage `generate`.
     pub generation: StageFigures<GeneratedItems>,
-    /// What a judge says of it.
+    /// Results of the stage `judge`.
     pub judge: StageFigures<ItemPoints>,
-    /// How it does beside real items.
+    /// Results of the stage `winrate`.
     pub winrate: StageFigures<ComparedItems>,
-    /// What people say of it, where somebody has looked.
+    /// Verifications by people, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewed: Option<ReviewedItems>,
     /// What each stage cost.
     pub costs: Vec<StageCost>,
-    /// What became of the gates of all stages.
+    /// The verdicts of the gates of all stages.
     pub gates: Vec<FlowGate>,
 }
 
 impl FlowFigures {
-    /// The gates that reports list: the error rate of a stage only where it is too high.
+    /// The gates that reports list; the default `error_rate` of a stage only if it failed.
     pub fn listed_gates(&self) -> impl Iterator<Item = &FlowGate> {
         let gates = self.gates.iter();
         gates.filter(|gate| !gate.default || gate.verdict != Verdict::Passed)
     }
 }
 
-/// What was asked of whom.
+/// The setup of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FlowBasics {
-    /// What the flow is called.
+    /// The name of the flow.
     pub name: String,
     /// Its id.
     pub run_id: String,
-    /// When it began.
+    /// Start time.
     pub started_at: String,
-    /// Who generates, as it says of itself.
+    /// The generator, as it describes itself.
     pub generator: String,
-    /// Who judges.
+    /// The judge.
     pub judge: String,
-    /// Whether that is the generator.
+    /// Whether the generator judges its own items.
     pub judges_itself: bool,
-    /// That a judge is otherwise near to the generator, such as of its family.
+    /// Warnings that the judge is otherwise related to the generator, such as of its model family.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kinship: Vec<String>,
-    /// Where the real items come from, if there are any.
+    /// The source of the real items, if there are any.
     pub reference: Option<String>,
-    /// How many items are asked for.
+    /// How many items are requested.
     pub count: u64,
-    /// What everything is drawn with.
+    /// The random seed.
     pub seed: Option<u64>,
-    /// What to look at next.
+    /// Where to find the outputs.
     pub places: FlowPlaces,
 }
 
-/// Where things lie, as they are typed.
+/// Paths of the outputs, as they are typed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FlowPlaces {
     /// The folder of the flow.
     pub folder: String,
-    /// The file of the items.
+    /// The item file.
     pub items: Option<String>,
     /// The run directory of the stage `generate`.
     pub generation: Option<String>,
-    /// That of the stage `judge`.
+    /// The run directory of the stage `judge`.
     pub judge: Option<String>,
-    /// That of the stage `winrate`.
+    /// The run directory of the stage `winrate`.
     pub winrate: Option<String>,
 }
 
-/// What became of a stage.
+/// The result of a stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StageFigures<T> {
-    /// It has figures.
+    /// The stage has figures.
     Found(T),
-    /// It has none, and should: why.
+    /// The stage failed, and why.
     Failed(String),
-    /// It was not to be run: why.
+    /// The stage was not to be run, and why.
     LeftOut(String),
 }
 
@@ -102,7 +102,7 @@ impl<T> Default for StageFigures<T> {
 }
 
 impl<T> StageFigures<T> {
-    /// The figures, where there are some.
+    /// The figures, if there are any.
     pub fn found(&self) -> Option<&T> {
         match self {
             Self::Found(figures) => Some(figures),
@@ -119,22 +119,22 @@ impl<T> StageFigures<T> {
     }
 }
 
-/// The stages of a flow that ask somebody, in their order.
+/// The stages of a flow, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FlowStage {
-    /// Items are generated.
+    /// Generates items.
     Generate,
     /// A judge gives points.
     Judge,
     /// A judge compares with real items.
     Winrate,
-    /// People look at the items; nobody is asked by the flow.
+    /// People review the items; the flow itself asks no agent.
     Review,
 }
 
 impl FlowStage {
-    /// The word in files, and the id of its run.
+    /// The name in files, also the id of its run.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Generate => "generate",
@@ -145,28 +145,28 @@ impl FlowStage {
     }
 }
 
-/// What became of a gate of a stage.
+/// The verdict of a gate of a stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowGate {
-    /// The stage that it is about.
+    /// The stage the gate belongs to.
     pub stage: FlowStage,
-    /// As it is written: `mean(judge.total) >= 4`.
+    /// The gate as written: `mean(judge.total) >= 4`.
     pub gate: String,
-    /// What became of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What was measured.
+    /// The measured value.
     pub value: Option<f64>,
-    /// What it was compared with.
+    /// The threshold.
     pub threshold: Option<f64>,
-    /// For people.
+    /// The message for people.
     pub message: String,
-    /// Whether nobody asked for it by name: the `error_rate` of a stage.
+    /// Whether the gate is a default one: the `error_rate` of a stage.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub default: bool,
 }
 
 impl FlowGate {
-    /// What was measured, behind the gate where that does not name it.
+    /// The measured value as text, after the gate if the text does not name it.
     pub fn text(&self) -> String {
         let measured = self.measured();
         let metric = self
@@ -180,63 +180,63 @@ impl FlowGate {
         }
     }
 
-    /// What was measured, without what to do about it: the run directory of the stage says that.
+    /// The measured value without advice; the run directory of the stage has that.
     fn measured(&self) -> &str {
         let line = self.message.lines().next().unwrap_or_default();
         line.split("; ").next().unwrap_or_default()
     }
 }
 
-/// What was generated, and what was refused.
+/// Generated and refused items.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GeneratedItems {
-    /// Items that were asked for.
+    /// Requested items.
     pub asked: u64,
-    /// Those that passed every check that refuses.
+    /// Items that passed every check that can refuse one.
     pub accepted: u64,
-    /// Items without any reply, for the generator failed.
+    /// Items without a reply because the generator failed.
     pub errors: u64,
-    /// Why there is no item, if so.
+    /// Why there is no item, if there is none.
     pub failure: Option<String>,
-    /// Replies that were refused; an item may have several before one is accepted.
+    /// Refused replies; an item may have several before one is accepted.
     pub refused: u64,
-    /// Why, with how many replies.
+    /// Reasons for refusals, with the number of replies.
     pub reasons: Vec<(String, u64)>,
-    /// What each check found, of the replies that stand.
+    /// The result of each check over the accepted replies.
     pub checks: Vec<ItemCheckCount>,
-    /// The topics of the accepted items beside those that were asked for.
+    /// The topics of the accepted items, compared with the requested ones.
     pub topics: Vec<TopicCount>,
-    /// How likely a spread as far from the asked one is by chance: the exact test.
+    /// p value of the exact test that the topics are spread as requested.
     pub topics_p: Option<f64>,
-    /// Items whose answer an independent solver found, too.
+    /// Items whose answer an independent solver also found.
     pub solver: Option<CountedShare>,
 }
 
 impl GeneratedItems {
-    /// Accepted of those that were asked for.
+    /// The accepted share of the requested items.
     pub fn share(&self) -> CountedShare {
         CountedShare::of(self.accepted, self.asked)
     }
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ItemCheckCount {
     /// Its name, such as `answer_in_range`.
     pub name: String,
-    /// Replies that passed, of those that it could look at.
+    /// Replies that passed, of those the check applies to.
     pub passed: CountedShare,
 }
 
-/// How often a topic is there.
+/// How often a topic occurs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TopicCount {
-    /// Which.
+    /// The topic.
     pub topic: String,
-    /// Items that were asked to be of it.
+    /// Items requested with this topic.
     pub asked: u64,
-    /// Accepted items of it, of all accepted ones.
+    /// Accepted items of this topic, of all accepted ones.
     pub reached: CountedShare,
 }
 
@@ -244,64 +244,64 @@ pub struct TopicCount {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ItemPoints {
-    /// Items that it was asked about.
+    /// Items the judge scored or tried to.
     pub items: u64,
-    /// Those of which no reply could be read.
+    /// Items without a readable reply.
     pub unread: u64,
-    /// Why, with how often.
+    /// Reasons for unreadable replies, with their counts.
     pub reasons: BTreeMap<String, u64>,
     /// The weighted mean of the dimensions.
     pub total: PointMean,
-    /// Items from the rubric's `pass` on.
+    /// Items that reach the rubric's `pass`.
     pub pass: CountedShare,
-    /// Items from its `excellent` on.
+    /// Items that reach the rubric's `excellent`.
     pub excellent: CountedShare,
-    /// Each dimension.
+    /// Points of each dimension.
     pub dimensions: Vec<DimensionPoints>,
-    /// Each topic.
+    /// Points of each topic.
     pub topics: Vec<DimensionPoints>,
-    /// What the judge is worth beside people.
+    /// How far the judge agrees with people.
     pub worth: JudgeWorth,
-    /// What people should know of how it judges.
+    /// Notices about how the judge scores.
     pub notes: Vec<String>,
 }
 
-/// The points of a part: a dimension, a topic.
+/// The points of a dimension or topic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DimensionPoints {
-    /// Which.
+    /// The dimension or topic.
     pub name: String,
-    /// How many points.
+    /// The mean of its points.
     pub points: PointMean,
 }
 
-/// What a judge is worth beside people.
+/// How far a judge agrees with people.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct JudgeWorth {
-    /// Whether enough labels of people vouch for it.
+    /// Whether there are enough labels by people to calibrate the judge.
     pub calibrated: bool,
-    /// In words.
+    /// The same as text.
     #[serde(rename = "told")]
     pub text: String,
-    /// The 95 % confidence interval of kappa, where there is one.
+    /// The 95 % confidence interval of kappa, if there is one.
     pub kappa_ci95: Option<[f64; 2]>,
-    /// Means as people would have them, in words.
+    /// Means corrected by the labels of people, as text.
     pub corrected: Vec<String>,
 }
 
-/// How generated items do beside real ones.
+/// Generated items compared with real ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparedItems {
     /// The pairs.
     pub pairs: PairsSummary,
-    /// Why pairs could not be read, with how often.
+    /// Reasons for unreadable pairs, with their counts.
     #[serde(default)]
     pub reasons: BTreeMap<String, u64>,
-    /// What the judge is worth beside people.
+    /// How far the judge agrees with people.
     #[serde(default)]
     pub worth: JudgeWorth,
-    /// What people should know of how it judges.
+    /// Notices about how the judge scores.
     #[serde(default)]
     pub notes: Vec<String>,
 }
@@ -312,7 +312,7 @@ impl ComparedItems {
         self.pairs.n.saturating_sub(self.pairs.unreadable)
     }
 
-    /// So many pairs of those with a verdict.
+    /// The share of `part` in the pairs with a verdict.
     pub fn share(&self, part: u64) -> CountedShare {
         CountedShare::of(part, self.read())
     }
@@ -345,54 +345,54 @@ impl ComparedItems {
     }
 }
 
-/// What people say of generated items.
+/// Verifications of generated items by people.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReviewedItems {
     /// Items with a verification, of all.
     pub reviewed: CountedShare,
-    /// Approved, of those that were reviewed.
+    /// Approved items, of the reviewed ones.
     pub approved: CountedShare,
-    /// Rejected, of those.
+    /// Rejected items, of the reviewed ones.
     pub rejected: CountedShare,
-    /// To be revised, of those.
+    /// Items that need revision, of the reviewed ones.
     pub needs_revision: CountedShare,
     /// Points of each dimension.
     pub dimensions: Vec<DimensionPoints>,
-    /// How far reviewers agree, where several looked at the same items: in words.
+    /// Agreement of reviewers who saw the same items, as text.
     pub agreement: Option<String>,
 }
 
-/// What a stage took: of whom it asks, be that an agent or a judge.
+/// The cost of a stage, of its agent or its judge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageCost {
-    /// Which.
+    /// The stage.
     pub stage: FlowStage,
-    /// Requests, those that were repeated too.
+    /// Requests, repeated ones included.
     pub requests: u64,
-    /// Tokens read and written, where endpoints tell.
+    /// Tokens read and written, if the endpoints report them.
     pub tokens: Option<u64>,
-    /// US dollars, where a price is known.
+    /// US dollars, if a price is known.
     pub cost_usd: Option<f64>,
-    /// Seconds from start to end, of a stage that went on those of its parts.
+    /// Seconds from start to end, summed over the parts of a resumed stage.
     pub duration_s: Option<f64>,
 }
 
-/// A share of things that are counted.
+/// A share of counted things.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CountedShare {
-    /// So many.
+    /// The part.
     pub part: u64,
-    /// Of so many.
+    /// The whole.
     pub of: u64,
-    /// `part` / `of`; `null` of nothing.
+    /// `part` / `of`; `null` if `of` is 0.
     pub share: Option<f64>,
     /// Its 95 % Wilson interval.
     pub ci95: Option<[f64; 2]>,
 }
 
 impl CountedShare {
-    /// So many of so many.
+    /// `part` of `of`.
     pub fn of(part: u64, of: u64) -> Self {
         Self {
             part,
@@ -411,19 +411,19 @@ impl CountedShare {
 /// The mean of points.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PointMean {
-    /// Of so many items.
+    /// Number of items.
     pub n: u64,
-    /// `null` of nothing.
+    /// The mean; `null` without items.
     pub mean: Option<f64>,
-    /// Its 95 % confidence interval within the scale, by Student's quantile. Never a point: where all items are alike it is as wide as
-    /// others could be. `null` where the scale is not known and nothing varies.
+    /// The 95 % confidence interval by Student's quantile, limited to the scale. It always has a width: if all items
+    /// are equal, it is as wide as unseen items could differ. `null` if the scale is unknown and all items are equal.
     pub ci95: Option<[f64; 2]>,
-    /// The fewest and the most points that there are, if that is known.
+    /// The lowest and highest possible points, if known.
     pub scale: Option<[f64; 2]>,
 }
 
 impl PointMean {
-    /// Of points on a scale.
+    /// The mean of points on a scale.
     pub fn of(points: &[f64], scale: Option<[f64; 2]>) -> Self {
         let mut running = RunningMean::default();
         for points in points {
@@ -431,7 +431,7 @@ impl PointMean {
         }
         let mean = running.mean();
         let n = points.len() as u64;
-        // That all are alike does not say that the next one is.
+        // Equal points do not prove that the next one is equal too.
         let alike = || BoundedMean::of((mean?, [mean?; 2]), n, scale, false).ci95();
         let [low, high] = scale.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
         let ci95 = running.ci95().or_else(alike);
@@ -473,10 +473,10 @@ mod tests {
         assert_eq!(alike.mean, Some(5.0));
         let [low, high] = alike.ci95.unwrap();
         assert!(low < 4.0 && high <= 5.0, "{low} {high}");
-        // One item says next to nothing.
+        // A single item gives a wide interval.
         let [low, high] = PointMean::of(&[4.0], scale).ci95.unwrap();
         assert!(low < 2.0 && high >= 5.0, "{low} {high}");
-        // Student's: of 4.0 ± 4.303 times the root of 1 / 3.
+        // Student's t: 4.0 ± 4.303 times the root of 1 / 3.
         let [low, high] = PointMean::of(&[3.0, 4.0, 5.0], None).ci95.unwrap();
         assert!((low - 1.5159).abs() < 1e-3 && (high - 6.4841).abs() < 1e-3);
         assert_eq!(PointMean::of(&[4.0], None).ci95, None);

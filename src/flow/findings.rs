@@ -1,8 +1,8 @@
-//! What a flow says of its figures: sentences and advice, chosen by gates and by where intervals lie.
+//! Findings of a flow: sentences and advice, chosen by gates and by where intervals lie.
 //!
-//! No sentence comes from a point. 9 wins, 3 ties and 8 losses pass a gate of 45 % wins, and still their interval goes from
-//! 26 to 66 %: such items are not told apart from real ones, and the sentence says that the pairs are too few.
-//! `sentences.yaml` is all there is to say; of each figure the first sentence speaks that fits.
+//! No sentence is chosen by a point estimate. 9 wins, 3 ties and 8 losses pass a gate of 45 % wins, yet their interval
+//! goes from 26 to 66 %: the sentence says that there are too few pairs to distinguish the items from real ones. All
+//! sentences are in `sentences.yaml`; the first that matches a figure is used.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -17,32 +17,32 @@ use crate::figure::{P, Share, counted};
 use crate::text::yaml;
 use crate::verdict::result::Verdict;
 
-/// At least so many of the asked items should pass their checks.
+/// Share of the requested items that should pass their checks.
 const ACCEPTED: f64 = 0.9;
-/// A solver should agree on so many.
+/// Share of the items that a solver should agree on.
 const SOLVED: f64 = 0.9;
-/// So many points should a mean have where no gate says it.
+/// Mean points to reach without a gate.
 const POINTS: f64 = 4.0;
-/// So many items should pass where no gate says it.
+/// Share of items that should pass without a gate.
 const PASSING: f64 = 0.8;
-/// So many items should people approve of where no gate says it.
+/// Share of items that people should approve without a gate.
 const APPROVED: f64 = 0.9;
-/// A judge agrees with people from this kappa on.
+/// The kappa from which a judge agrees with people.
 const KAPPA: f64 = 0.4;
-/// So many pairs may change their verdict with the order.
+/// Largest acceptable share of pairs whose verdict changes with the order.
 const ORDER: f64 = 0.3;
-/// A win rate that is surely so close to one half is about one half.
+/// A win rate whose whole interval is within this distance of one half counts as about one half.
 const CLOSE: f64 = 0.1;
-/// What is less likely is no chance.
+/// Significance level.
 const ALPHA: f64 = 0.05;
 
-/// What a sentence is about, in the order in which they are said.
+/// The topics of findings, in the order in which they appear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FindingTopic {
-    /// The share of the asked items that passed their checks.
+    /// The share of the requested items that passed their checks.
     Accepted,
-    /// The spread over topics beside the asked one.
+    /// The spread over topics, compared with the requested one.
     Spread,
     /// The share of items whose answer an independent solver found.
     Solved,
@@ -50,9 +50,9 @@ pub(super) enum FindingTopic {
     Points,
     /// The share of items that pass by its rubric.
     Passing,
-    /// How far labels of people vouch for the judge.
+    /// How far labels by people support the judge.
     Trust,
-    /// That the generator judges itself.
+    /// The generator judges itself.
     JudgesItself,
     /// The win rate against real items.
     Wins,
@@ -62,48 +62,48 @@ pub(super) enum FindingTopic {
     Approved,
 }
 
-/// Where the interval of a figure lies beside its target.
+/// Where the interval of a figure lies relative to its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum IntervalPlace {
-    /// Wholly there or above.
+    /// Entirely at or above the target.
     Above,
-    /// It holds the target, and is so narrow that both are about equal.
+    /// Contains the target, and is so narrow that both are about equal.
     Near,
-    /// It holds the target.
+    /// Contains the target.
     Across,
-    /// Wholly below.
+    /// Entirely below the target.
     Below,
-    /// There is none.
+    /// There is no interval.
     Nowhere,
 }
 
-/// A figure as sentences are chosen by it.
+/// A figure, in the form that sentences are chosen by.
 #[derive(Clone, Debug)]
 pub(super) struct FlowFinding {
     topic: FindingTopic,
-    /// What became of the gate on it; `Ignored` where there is none.
+    /// The verdict of the gate on it; `Ignored` if there is none.
     gate: Verdict,
     place: IntervalPlace,
-    /// The figure with its interval, in words.
+    /// The figure with its interval, as text.
     figure: String,
-    /// What it is compared with, in words.
+    /// The target, as text.
     target: String,
-    /// Of how many.
+    /// The sample size, as text.
     n: String,
 }
 
-/// What is said of a figure.
+/// A sentence about a figure.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sentence {
-    /// With the interval at one of these places.
+    /// Matches if the interval lies at one of these places.
     interval: Vec<IntervalPlace>,
-    /// With a gate that became one of these; with any, or none, where this is empty.
+    /// Matches if the gate has one of these verdicts; always if empty.
     #[serde(default)]
     gate: Vec<Verdict>,
     text: String,
-    /// What to do about it, if there is anything.
+    /// What to do about it, if anything.
     advice: Option<String>,
 }
 
@@ -112,7 +112,7 @@ static SENTENCES: LazyLock<BTreeMap<FindingTopic, Vec<Sentence>>> = LazyLock::ne
 });
 
 impl FlowFinding {
-    /// With an interval that lies there, and no gate.
+    /// A finding by its interval, without a gate.
     fn new(topic: FindingTopic, place: IntervalPlace, figure: String) -> Self {
         Self {
             topic,
@@ -124,7 +124,7 @@ impl FlowFinding {
         }
     }
 
-    /// With a share that should reach a target.
+    /// A finding about a share with a target.
     fn of_share(topic: FindingTopic, share: &CountedShare, noun: &str, target: &Target) -> Self {
         let place = IntervalPlace::of(share.ci95, target.threshold);
         Self {
@@ -142,7 +142,7 @@ impl FlowFinding {
         })
     }
 
-    /// What is said of it.
+    /// The sentence.
     pub(super) fn text(&self) -> Option<String> {
         Some(self.fill(&self.sentence()?.text))
     }
@@ -153,7 +153,7 @@ impl FlowFinding {
     }
 
     fn fill(&self, text: &str) -> String {
-        // What datasets and agents wrote comes last, so that nothing in it is filled in again.
+        // The figure is filled in last: text of datasets and agents in it must not be expanded again.
         let text = text.replace("{n}", &self.n);
         let text = text.replace("{target}", &self.target);
         text.replace("{figure}", &self.figure)
@@ -161,7 +161,7 @@ impl FlowFinding {
 }
 
 impl IntervalPlace {
-    /// Beside a threshold that is to be reached.
+    /// Relative to a threshold to reach.
     fn of(ci95: Option<[f64; 2]>, threshold: f64) -> Self {
         match ci95 {
             None => Self::Nowhere,
@@ -171,7 +171,7 @@ impl IntervalPlace {
         }
     }
 
-    /// Beside what it should equal: near where the whole interval lies so close to it.
+    /// Relative to an expected value: `Near` if the whole interval lies within `close` of it.
     fn beside(ci95: Option<[f64; 2]>, middle: f64, close: f64) -> Self {
         match ci95 {
             None => Self::Nowhere,
@@ -183,7 +183,7 @@ impl IntervalPlace {
     }
 }
 
-/// What a figure should reach.
+/// The target of a figure.
 struct Target {
     gate: Verdict,
     threshold: f64,
@@ -197,7 +197,7 @@ impl Target {
         }
     }
 
-    /// That of the gate on the lower end of a metric, where there is one.
+    /// The target of the gate that requires a minimum of one of the metrics; `otherwise` without such a gate.
     fn of(figures: &FlowFigures, stage: FlowStage, metrics: &[&str], otherwise: f64) -> Self {
         let is_on = |gate: &&FlowGate| {
             let gate: String = gate.gate.split_whitespace().collect();
@@ -214,7 +214,7 @@ impl Target {
     }
 }
 
-/// All that sentences are chosen by, in the order in which they are said.
+/// All findings, in the order in which they appear.
 pub(super) fn findings(figures: &FlowFigures) -> Vec<FlowFinding> {
     let mut found = Vec::new();
     if let Some(generated) = figures.generation.found() {
@@ -252,7 +252,7 @@ pub(super) fn findings(figures: &FlowFigures) -> Vec<FlowFinding> {
 
 fn of_generated(generated: &GeneratedItems) -> Vec<FlowFinding> {
     let mut found = Vec::new();
-    // Who says nothing writes no bad items.
+    // A generator without any reply has not written bad items.
     if generated.accepted > 0 || generated.refused > 0 || generated.asked == 0 {
         let (share, target) = (generated.share(), Target::ungated(ACCEPTED));
         found.push(FlowFinding::of_share(
@@ -331,7 +331,7 @@ fn of_compared(compared: &ComparedItems, figures: &FlowFigures) -> Vec<FlowFindi
 fn of_worth(worth: &JudgeWorth) -> FlowFinding {
     let ci95 = worth.kappa_ci95.filter(|_| worth.calibrated);
     let place = match IntervalPlace::of(ci95, KAPPA) {
-        // Enough labels and no kappa, as where all are alike.
+        // Calibrated but without kappa, as when all labels are equal.
         IntervalPlace::Nowhere if worth.calibrated => IntervalPlace::Across,
         place => place,
     };

@@ -1,4 +1,4 @@
-//! The stage that generates: its run, its files, its figures.
+//! The generating stage: its run, files and figures.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use crate::run::drive::{Drive, Prepared};
 use crate::store::RunDir;
 use crate::system::cancel::Cancel;
 
-/// Items that were made.
+/// The result of the generating stage.
 #[derive(Debug)]
 pub(super) struct GeneratedStage {
     /// The run directory.
     pub(super) dir: RunDir,
-    /// The file of the items.
+    /// The item file.
     pub(super) items: Option<PathBuf>,
     report: Option<PathBuf>,
-    /// What came of it.
+    /// The figures of the stage.
     pub(super) figures: GeneratedItems,
     /// Why it stopped early, if it did.
     stopped: Option<String>,
@@ -29,7 +29,7 @@ pub(super) struct GeneratedStage {
 }
 
 impl GeneratedStage {
-    /// The file of the items and how many there are, for those who look at them; else why there is nothing to look at.
+    /// The item file and the number of items, for the later stages; else why there are none.
     pub(super) fn for_stages(&self) -> std::result::Result<(&Path, u64), String> {
         match (&self.stopped, &self.items) {
             (Some(why), _) => {
@@ -41,7 +41,7 @@ impl GeneratedStage {
         }
     }
 
-    /// The names of the files that were written.
+    /// The names of the written files.
     pub(super) fn file_names(&self) -> Vec<String> {
         let paths = [&self.items, &self.report].into_iter().flatten();
         let names = paths.filter_map(|path| path.file_name());
@@ -63,7 +63,7 @@ pub(super) fn run(
     of_files(dir, made.files)
 }
 
-/// What a run made that is over: its files are written anew, as they were.
+/// The result of a finished run; writes its files again, unchanged.
 pub(super) fn made(dir: &RunDir) -> Result<GeneratedStage> {
     of_files(dir.clone(), write_generated(dir)?)
 }
@@ -87,7 +87,7 @@ fn of_files(dir: RunDir, files: GeneratedFiles) -> Result<GeneratedStage> {
     })
 }
 
-/// Why there is no item at all, if so.
+/// Why there is no item, if there is none.
 fn failure(figures: &GeneratedItems, failures: &str) -> Option<String> {
     if figures.accepted > 0 {
         return None;

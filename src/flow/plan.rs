@@ -1,4 +1,4 @@
-//! `FlowPlan`: a flow that can begin.
+//! `FlowPlan`: a flow that is ready to start.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,26 +18,26 @@ use crate::system::file::{absolute, make_root};
 use crate::system::project::shown;
 use crate::text::redact::Redactor;
 
-/// A flow that can begin: its spec was read and checked, and nobody was asked.
+/// A flow that is ready to start: its spec is read and checked, nothing is requested yet.
 pub struct FlowPlan {
     checked: CheckedFlow,
     flags: FlowFlags,
-    /// Items that the generator is asked for.
+    /// Items to request from the generator.
     items: u64,
     notices: Vec<String>,
 }
 
-/// A spec that was checked.
+/// A checked spec.
 pub(super) struct CheckedFlow {
     pub(super) spec: FlowSpec,
-    /// Blanks what is secret in it.
+    /// Redacts secrets in it.
     pub(super) redactor: Redactor,
-    /// That the judge is the generator, or of its family, if so.
+    /// Warnings that the judge is the generator or of its model family.
     pub(super) kinship: Vec<String>,
 }
 
 impl CheckedFlow {
-    /// Builds every stage of a spec once, which finds what is wrong with its keys.
+    /// Builds every stage of a spec once to find errors in its keys.
     pub(super) fn of(spec: FlowSpec) -> Result<Self> {
         let generation = spec.generation()?;
         let judging = spec.rehearsal()?;
@@ -50,7 +50,7 @@ impl CheckedFlow {
         })
     }
 
-    /// What the flow is made of, without what is secret.
+    /// The configuration without secrets.
     pub(super) fn configuration(&self) -> Value {
         let spec = &self.spec;
         let gates: Vec<_> = spec.gates.iter().map(|(_, gate)| gate).collect();
@@ -66,7 +66,7 @@ impl CheckedFlow {
         value
     }
 
-    /// What was asked of whom.
+    /// The setup for the figures.
     pub(super) fn basics(
         &self,
         state: &FlowState,
@@ -105,10 +105,10 @@ impl CheckedFlow {
 }
 
 impl FlowPlan {
-    /// Reads a flow from a file, flags or both, and checks what can be checked before anybody is asked.
+    /// Reads a flow from a file, flags or both, and checks all that can be checked before anything is requested.
     ///
     /// # Errors
-    /// With the key that is wrong.
+    /// If a key is wrong.
     pub fn new(path: Option<&Path>, flags: FlowFlags) -> Result<Self> {
         let checked = CheckedFlow::of(FlowSpec::read(path, &flags)?)?;
         let spec = &checked.spec;
@@ -135,12 +135,12 @@ impl FlowPlan {
         })
     }
 
-    /// What people should know before they pay.
+    /// Notices to read before the flow costs money.
     pub fn notices(&self) -> &[String] {
         &self.notices
     }
 
-    /// How many things each stage asks about at most: items, items, pairs.
+    /// The most items (or pairs) of each stage.
     pub fn counts(&self) -> [(FlowStage, u64); 3] {
         let pairs = self.checked.spec.pairs().min(self.items);
         [
@@ -150,25 +150,25 @@ impl FlowPlan {
         ]
     }
 
-    /// What it is called.
+    /// The name of the flow.
     pub fn name(&self) -> &str {
         &self.checked.spec.name
     }
 
-    /// What it is made of, without what is secret.
+    /// The configuration without secrets.
     pub fn configuration(&self) -> Value {
         self.checked.configuration()
     }
 
-    /// The folder of flows, where the spec names one.
+    /// The folder of flows, if the spec names one.
     pub fn root(&self) -> Option<PathBuf> {
         self.checked.spec.root()
     }
 
-    /// Makes the folder of the flow below `root`.
+    /// Creates the folder of the flow below `root`.
     ///
     /// # Errors
-    /// When it cannot be made or written to.
+    /// If it cannot be created or written to.
     pub fn begin(self, root: &Path, run_id: Option<&str>) -> Result<Flow> {
         let spec = &self.checked.spec;
         let run_id = match run_id {
@@ -199,7 +199,7 @@ impl FlowPlan {
     }
 }
 
-/// An agent in a few words: its kind, and the model or the file that it names.
+/// An agent in short: its kind, and its model or file.
 fn described(agent: &Value) -> String {
     let kind = agent.get("type").unwrap_or(agent);
     let kind = kind.as_str().unwrap_or("an agent");

@@ -1,7 +1,7 @@
-//! The reports of a flow, as blocks that Markdown and HTML render, and as files.
+//! The reports of a flow, as blocks that render to Markdown and HTML, and as files.
 //!
-//! The comprehensive report has seven sections, those of a single stage the same parts of that stage. A stage without figures
-//! says so and why: there is no empty table, and no figure that nobody measured.
+//! The comprehensive report has seven sections; that of a single stage has the same parts for this stage. For a stage
+//! without figures it gives the reason instead of an empty table.
 
 mod conclusion;
 mod generation;
@@ -21,11 +21,11 @@ use crate::report::document::{Document, Line, Table};
 use crate::report::render::{html, markdown};
 use crate::system::file::write_atomically;
 
-/// Writes the reports of a flow into its folder, and gives their names: the comprehensive one as Markdown and as a page, and
-/// those of single stages that have figures, with this time in their names.
+/// Writes the reports of a flow into its folder and returns their names: the comprehensive one as Markdown and HTML,
+/// and one for each stage that has figures, with the time in its name.
 ///
 /// # Errors
-/// When one cannot be written.
+/// If a file cannot be written.
 pub(super) fn write_reports(
     figures: &FlowFigures,
     folder: &Path,
@@ -64,7 +64,7 @@ pub(super) fn write_reports(
     Ok(names)
 }
 
-/// The report of a whole flow.
+/// The comprehensive report.
 fn comprehensive(figures: &FlowFigures) -> Document {
     let found = findings(figures);
     let name = &figures.basics.name;
@@ -118,7 +118,7 @@ fn single(figures: &FlowFigures, of: FlowStage, title: &str) -> Document {
     report
 }
 
-/// The part of a stage, or why there is nothing in it.
+/// The section of a stage, or why it is empty.
 fn stage<T>(stage: &StageFigures<T>, report: &mut Document, write: fn(&T, &mut Document)) {
     match stage {
         StageFigures::Found(figures) => write(figures, report),
@@ -134,7 +134,7 @@ fn stage<T>(stage: &StageFigures<T>, report: &mut Document, write: fn(&T, &mut D
     }
 }
 
-/// What was asked of whom, and what it cost.
+/// The setup and the costs.
 fn basics(figures: &FlowFigures, report: &mut Document) {
     let basics = &figures.basics;
     let started = basics.started_at.split('.').next().unwrap_or_default();
@@ -172,14 +172,14 @@ fn basics(figures: &FlowFigures, report: &mut Document) {
     costs(&figures.costs, report);
 }
 
-/// What each stage took.
+/// The cost of each stage.
 fn costs(costs: &[StageCost], report: &mut Document) {
     if costs.is_empty() {
         return;
     }
     let mut table = Table::of_numbers(["stage", "requests", "tokens", "cost", "time"]);
     let mut row = |name: &str, costs: &[StageCost]| {
-        // Of nothing but unknown ones no sum is known.
+        // If all values are unknown, so is the sum.
         let sum = |of: fn(&StageCost) -> Option<f64>| {
             let known = costs.iter().filter_map(of);
             known.reduce(|sum, one| sum + one)
@@ -204,7 +204,7 @@ fn costs(costs: &[StageCost], report: &mut Document) {
     report.table(table);
 }
 
-/// A table of counted things with their shares, below a head that says what the brackets are.
+/// A table of counts with their shares; the head explains the brackets.
 fn shares<'a>(
     [what, noun]: [&str; 2],
     rows: impl IntoIterator<Item = (&'a str, CountedShare)>,

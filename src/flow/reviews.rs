@@ -1,4 +1,4 @@
-//! What people say of the items of a flow, from the file of verifications beside them.
+//! Verifications of the items of a flow by people, from the file next to them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -19,20 +19,20 @@ use crate::verdict::gate::Gate;
 use crate::verdict::result::Verdict;
 use crate::verdict::summary::Summary;
 
-/// The gate where nobody names any.
+/// The default gate.
 const GATE: &str = "reviewed.approved >= 0.9";
 
-/// What people say of items, with what became of the gates on it.
+/// The verifications of items, with the verdicts of their gates.
 pub(super) struct FlowReviews {
     pub(super) items: ReviewedItems,
     pub(super) gates: Vec<FlowGate>,
     pub(super) exit: Exit,
 }
 
-/// What people say of the items of a file; `None` where nobody has looked at any.
+/// The verifications of the items of a file; `None` if there are none.
 ///
 /// # Errors
-/// With the line of what is no verification, or one of another version.
+/// With the line that is not a verification, or is one of another version.
 pub(super) fn reviews(
     items: &Path,
     judge: Option<&StageRun>,

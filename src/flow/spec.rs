@@ -1,4 +1,4 @@
-//! `FlowSpec`: what a flow is made of, from a file of YAML, flags, or both.
+//! `FlowSpec`: the definition of a flow, from a YAML file, flags, or both.
 //!
 //! ```yaml
 //! name: aime
@@ -23,38 +23,38 @@ use crate::text::redact::Redactor;
 use crate::text::yaml;
 use crate::verdict::gate::Gate;
 
-/// The flow that needs no file.
+/// The built-in flow, which needs no file.
 pub const READY_FLOW: &str = "aime";
 
-/// So many items are asked for where nobody says.
+/// Default number of items.
 const COUNT: u64 = 30;
 
-/// The most pairs that are compared where nobody says.
+/// Default maximum of compared pairs.
 const PAIRS: u64 = 20;
 
-/// The gates where nobody names any.
+/// The default gates.
 const GATES: [&str; 3] = [
     "mean(judge.total) >= 4.0",
     "accuracy(judge) >= 0.8",
     "mean(pairwise.win) >= 0.45",
 ];
 
-/// What says better which of two problems is better, where the spec does not.
+/// The default criteria for comparing two problems.
 const CRITERIA: &str = "Which of the two is the better contest problem: correct and solvable as it is stated, clear, \
                         original, and worth the time of somebody who trains for such a contest? If both are as good, it \
                         is a tie.";
 
-/// What a command line says of a flow.
+/// The command line flags of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FlowFlags {
-    /// Who generates.
+    /// The generator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<Value>,
-    /// Who judges.
+    /// The judge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge: Option<Value>,
-    /// The real items: a file, absolute, or a dataset of the Hub.
+    /// The real items: an absolute path of a file, or a dataset of the Hub.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// How many items.
@@ -63,13 +63,13 @@ pub struct FlowFlags {
     /// Seconds between two requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay_s: Option<f64>,
-    /// What everything is drawn with.
+    /// The random seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
 impl FlowFlags {
-    /// Without what is secret.
+    /// Redacts secrets.
     pub(super) fn redacted(self, redactor: &Redactor) -> Self {
         let blank = |value: Option<Value>| {
             value.map(|mut value| {
@@ -115,26 +115,26 @@ pub(super) struct FlowFile {
     cache: Option<Value>,
 }
 
-/// What a flow is made of.
+/// The definition of a flow.
 #[derive(Clone, Debug)]
 pub(super) struct FlowSpec {
-    /// What it is called.
+    /// The name of the flow.
     pub(super) name: String,
-    /// The file, where there is one.
+    /// The spec file, if there is one.
     pub(super) path: Option<PathBuf>,
-    /// The folder that its paths are meant from.
+    /// The folder that relative paths resolve against.
     pub(super) folder: PathBuf,
     /// Keys of the benchmark `generate`.
     pub(super) generate: Map<String, Value>,
-    /// Who generates.
+    /// The generator.
     pub(super) agent: Value,
     /// Keys of the scorer `judge`, its agent included.
     pub(super) judge: Map<String, Value>,
-    /// Whether the agent judges because nobody else is named.
+    /// Whether the generator judges because no judge is named.
     pub(super) judges_itself: bool,
     /// Keys of the scorer `pairwise`; `None` without real items.
     pub(super) winrate: Option<Map<String, Value>>,
-    /// The gates as they are written, with the stage that each is about; `None` is every one.
+    /// The gates as written, each with its stage; `None` means every stage.
     pub(super) gates: Vec<(Option<FlowStage>, String)>,
     /// Bounds of each stage.
     pub(super) limits: Map<String, Value>,
@@ -146,10 +146,10 @@ pub(super) struct FlowSpec {
 }
 
 impl FlowSpec {
-    /// From a file, flags, or both: flags win.
+    /// Reads a file, flags, or both; flags take precedence.
     ///
     /// # Errors
-    /// With the key that is wrong, or that is missing.
+    /// If a key is wrong or missing.
     pub(super) fn read(path: Option<&Path>, flags: &FlowFlags) -> Result<Self> {
         let (file, path, folder) = match path {
             Some(path) => {
@@ -237,12 +237,12 @@ impl FlowSpec {
         Ok(spec)
     }
 
-    /// Where the real items come from, as it was named.
+    /// The source of the real items, as named in the spec.
     pub(super) fn reference(&self) -> Option<&str> {
         self.generate.get("reference")?.as_str()
     }
 
-    /// The keys of the comparison; `None` where there is nothing to compare with.
+    /// The keys of the comparison; `None` if there is nothing to compare with.
     fn pairwise(&self, given: Option<Map<String, Value>>) -> Option<Map<String, Value>> {
         let mut keys = given.unwrap_or_default();
         if !keys.contains_key("against") {
@@ -268,14 +268,14 @@ impl FlowSpec {
 
     /// The gates of a stage.
     pub(super) fn gates_of(&self, stage: FlowStage) -> Vec<&str> {
-        // People give no answers that could fail.
+        // A review by people has no answers that could fail.
         let asks = stage != FlowStage::Review;
         let is_own = |of: &Option<FlowStage>| of.map_or(asks, |of| of == stage);
         let own = self.gates.iter().filter(|(of, _)| is_own(of));
         own.map(|(_, gate)| gate.as_str()).collect()
     }
 
-    /// Pairs that are compared at most.
+    /// The maximum number of compared pairs.
     pub(super) fn pairs(&self) -> u64 {
         let pairs = self.winrate.as_ref().and_then(|keys| keys.get("pairs"));
         pairs.and_then(Value::as_u64).unwrap_or_default()
@@ -283,7 +283,7 @@ impl FlowSpec {
 }
 
 impl FlowFile {
-    /// What needs no file.
+    /// The built-in flow.
     fn ready() -> Self {
         let ready = Map::from_iter([("ready".to_owned(), READY_FLOW.into())]);
         let judge = Map::from_iter([("rubric".to_owned(), READY_FLOW.into())]);
@@ -330,7 +330,7 @@ fn file_of(path: &Path) -> Result<FlowFile> {
     Ok(file)
 }
 
-/// The error for a spec of an eval where a flow is meant.
+/// The error for the spec of an eval in place of a flow.
 fn another(text: &str, path: &Path, error: Error) -> Error {
     if crate::eval::spec::is_spec(text) {
         let path = path.display();
@@ -340,7 +340,7 @@ fn another(text: &str, path: &Path, error: Error) -> Error {
     error
 }
 
-/// The stage that a gate is about: the scorer that it names says. `None` is every stage.
+/// The stage of a gate, by the scorer it names; `None` means every stage.
 fn stage_of(gate: &str) -> Result<Option<FlowStage>> {
     let names = [
         ("reviewed", FlowStage::Review),
@@ -360,7 +360,7 @@ fn stage_of(gate: &str) -> Result<Option<FlowStage>> {
     Ok(stage)
 }
 
-/// The JSON schema of a flow in YAML, draft 2020-12, made of the type that reads it.
+/// The JSON schema (draft 2020-12) of a flow in YAML, derived from its type.
 #[cfg(feature = "schema")]
 pub fn flow_schema() -> Value {
     let mut schema = schemars::schema_for!(FlowFile).to_value();

@@ -1,4 +1,4 @@
-//! What stages found: from their run directories to figures.
+//! Reads the run directories of stages into figures.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ use crate::store::RunDir;
 use crate::verdict::judged::calibration::{CalibrationStatus, JudgeCalibration};
 use crate::verdict::summary::{JudgeSummary, Summary, judge_notices};
 
-/// Details of a judge's score that are no dimension.
+/// Details of a judge's score that are not dimensions.
 const NO_DIMENSIONS: [&str; 4] = ["total", "excellent", "self_agreement", "repaired"];
 
-/// A run of a stage that is over.
+/// A finished run of a stage.
 pub(super) struct StageRun {
     run: ReportedRun,
 }
@@ -29,7 +29,7 @@ pub(super) struct StageRun {
 impl StageRun {
     pub(super) fn read(dir: &RunDir) -> Result<Self> {
         let mut run = ReportedRun::read(dir.clone(), MaskedTexts::Shown)?;
-        // Labels of people may have come since.
+        // People may have added labels since.
         if run.summary.judge.is_some()
             && let Ok(now) = reload(dir, None, false, true)
         {
@@ -38,7 +38,7 @@ impl StageRun {
         Ok(Self { run })
     }
 
-    /// Its directory.
+    /// The run directory.
     pub(super) fn dir(&self) -> &RunDir {
         &self.run.dir
     }
@@ -52,7 +52,7 @@ impl StageRun {
         &self.run.summary
     }
 
-    /// What the only scorer that asks a judge was asked, and what it is called.
+    /// The name and summary of the only scorer that uses a judge.
     fn judge(&self) -> Option<(&str, &JudgeSummary)> {
         let judge = self.summary().judge.as_ref()?;
         let (name, judge) = judge.scorers.iter().next()?;
@@ -75,11 +75,11 @@ impl StageRun {
             .collect()
     }
 
-    /// What the stage took.
+    /// The cost of the stage.
     pub(super) fn cost(&self, stage: FlowStage) -> StageCost {
         let summary = self.summary();
         let judge = summary.judge.as_ref();
-        // Nobody answers where items are judged.
+        // Judging stages request no answers.
         let answers = matches!(stage, FlowStage::Generate);
         let usages = [
             answers.then_some(&summary.usage),
@@ -98,14 +98,14 @@ impl StageRun {
         }
     }
 
-    /// The errors that questions ended with, by kind, in words.
+    /// The kinds of errors that samples ended with, as text.
     pub(super) fn failures(&self) -> String {
         let failures = self.summary().failures.iter();
         let failures = failures.map(|(kind, times)| format!("{times} {kind}"));
         failures.collect::<Vec<_>>().join(", ")
     }
 
-    /// Why the stage has no figures, where no reply of its judge could be read.
+    /// Why the stage has no figures, if no reply of its judge could be read.
     pub(super) fn unread(&self) -> Option<String> {
         let read = self.judge().map(|(_, judge)| judge.samples - judge.unread);
         if read.is_some_and(|read| read > 0) {
@@ -134,7 +134,7 @@ impl StageRun {
         Some(text)
     }
 
-    /// What people should know of the judge, and that not all was asked, if so.
+    /// Notices about the judge, and that the stage stopped early, if it did.
     fn notes(&self) -> Vec<String> {
         let why = self.run.manifest.stop_reason.as_deref();
         let why = why.and_then(|why| why.lines().next());
@@ -144,7 +144,7 @@ impl StageRun {
         stopped.into_iter().chain(notes).collect()
     }
 
-    /// The points of the judge.
+    /// The points given by the judge.
     pub(super) fn judged(&self) -> Result<ItemPoints> {
         let Some((name, judge)) = self.judge() else {
             return Ok(ItemPoints::default());
@@ -214,7 +214,7 @@ impl StageRun {
         })
     }
 
-    /// Whether the judge lets each item pass, by its id, of those that it has a verdict on.
+    /// Whether the judge passes each item, by item id, for items with a verdict.
     pub(super) fn passes(&self) -> Result<Vec<(String, bool)>> {
         let mut all = Vec::new();
         for record in self.run.records()? {
@@ -226,7 +226,7 @@ impl StageRun {
         Ok(all)
     }
 
-    /// How the items do beside real ones.
+    /// The comparison with real items.
     pub(super) fn compared(&self) -> Result<ComparedItems> {
         let judge = self.judge().map(|(_, judge)| judge);
         let pairs = judge.and_then(|judge| judge.pairs.clone());
@@ -242,7 +242,7 @@ impl StageRun {
     }
 }
 
-/// What labels of people say of a judge.
+/// How far the judge agrees with labels by people.
 fn worth(judge: &JudgeSummary) -> JudgeWorth {
     let Some(calibration) = &judge.calibration else {
         return JudgeWorth {

@@ -1,4 +1,4 @@
-//! The stages of a flow as evals: the one place that says what each is made of.
+//! Builds the evals that the stages of a flow consist of.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::eval::registry::Registry;
 use crate::eval::spec::of_flags;
 
 impl FlowSpec {
-    /// The eval that generates.
+    /// The eval of the generating stage.
     pub(super) fn generation(&self) -> Result<Eval> {
         let mut benchmark = self.generate.clone();
         benchmark.insert("type".to_owned(), "generate".into());
@@ -25,12 +25,12 @@ impl FlowSpec {
         self.eval(FlowStage::Generate.as_str(), parts)
     }
 
-    /// The eval of a stage that looks at the items of a file, of which there are so many.
+    /// The eval of a stage that reads a file of `count` items.
     pub(super) fn of_stage(&self, stage: FlowStage, items: &Path, count: u64) -> Result<Eval> {
         let scorer = match (stage, &self.winrate) {
             (FlowStage::Winrate, Some(pairwise)) => {
                 let mut pairwise = compares(pairwise);
-                // Nobody needs to be told that there are fewer.
+                // Avoids a notice that there are fewer.
                 pairwise.insert("pairs".to_owned(), self.pairs().min(count).into());
                 pairwise
             }
@@ -40,7 +40,7 @@ impl FlowSpec {
             _ => judges(&self.judge),
         };
         let name = format!("{}-{}", self.name, stage.as_str());
-        // Nobody answers: the item is the answer.
+        // No agent is asked: the item itself is the answer.
         let parts = json!({
             "name": name,
             "benchmark": { "type": "items", "path": items },
@@ -51,7 +51,7 @@ impl FlowSpec {
         self.eval(stage.as_str(), parts)
     }
 
-    /// An eval with the scorers of all stages, before there are items: whoever builds it finds what is wrong with their keys.
+    /// An eval with the scorers of all stages, built before there are items to find errors in their keys.
     pub(super) fn rehearsal(&self) -> Result<Eval> {
         let pairwise = self.winrate.as_ref().map(compares);
         let scorers: Vec<_> = [Some(judges(&self.judge)), pairwise]
@@ -68,14 +68,15 @@ impl FlowSpec {
         self.eval("scorers", parts)
     }
 
-    /// An eval of these parts, with what all stages have in common.
+    /// An eval of these parts and the settings that all stages share.
     fn eval(&self, what: &str, mut parts: Value) -> Result<Eval> {
         parts["limits"] = self.limits.clone().into();
         parts["redact"] = json!(self.redact);
         if let Some(cache) = &self.cache {
             parts["cache"] = cache.clone();
         }
-        // No file is blamed that nobody wrote, and no command takes the flow's for that of an eval.
+        // Not the path of the spec: errors must not name a file that does not exist, and commands must not take the
+        // spec of the flow for that of an eval.
         let path = self.folder.join(format!("{}.{what}", self.name));
         let eval = of_flags(&parts.to_string(), &path, &Registry::new(), &[]);
         eval.map_err(|error| {
@@ -87,13 +88,13 @@ impl FlowSpec {
         })
     }
 
-    /// The folder of flows, where the spec names one.
+    /// The folder of flows, if the spec names one.
     pub(super) fn root(&self) -> Option<PathBuf> {
         self.output_root.as_ref().map(|root| self.folder.join(root))
     }
 }
 
-/// The scorer that gives points.
+/// The scorer of the stage `judge`.
 fn judges(keys: &Map<String, Value>) -> Map<String, Value> {
     let mut judge = keys.clone();
     judge.insert("type".to_owned(), "judge".into());
@@ -104,7 +105,7 @@ fn judges(keys: &Map<String, Value>) -> Map<String, Value> {
     judge
 }
 
-/// The scorer that compares.
+/// The scorer of the stage `winrate`.
 fn compares(keys: &Map<String, Value>) -> Map<String, Value> {
     let mut pairwise = keys.clone();
     pairwise.insert("type".to_owned(), "pairwise".into());

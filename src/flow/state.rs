@@ -1,4 +1,4 @@
-//! `flow.json`: how far a flow is, and what it came to.
+//! `flow.json`: the state and results of a flow.
 
 use std::path::Path;
 
@@ -14,76 +14,76 @@ use crate::system::file::{read_plain, write_atomically};
 /// The file in the folder of a flow.
 pub(super) const FLOW_FILE: &str = "flow.json";
 
-/// The version of it, counted up whenever a reader of an older version would be misled. 1: the first.
+/// The format version, increased whenever a reader of an older version would be misled. 1: the first.
 const FORMAT_VERSION: u32 = 1;
 
 /// The content of `flow.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FlowState {
-    /// The version of the format, of the writer.
+    /// The format version of the writer.
     pub format_version: u32,
     /// The version of evaltest.
     pub evaltest_version: String,
-    /// What it is called.
+    /// The name of the flow.
     pub name: String,
     /// Its id.
     pub run_id: String,
-    /// When it began.
+    /// Start time.
     pub started_at: String,
-    /// When it came to its end; `null` while it goes on, and of one that was killed.
+    /// End time; `null` while it runs, or if it was killed.
     pub ended_at: Option<String>,
-    /// The file that it was made of, absolute; `null` where there is none.
+    /// The absolute path of its spec; `null` if there is none.
     pub spec: Option<String>,
-    /// The folder that its paths are meant from where there is no file.
+    /// The folder that relative paths resolve against if there is no spec file.
     pub spec_folder: String,
-    /// What the command line said.
+    /// The command line flags.
     pub flags: FlowFlags,
-    /// What it is made of, without what is secret.
+    /// The configuration without secrets.
     pub configuration: Value,
-    /// The stages in their order.
+    /// The stages, in order.
     pub stages: Vec<StageState>,
-    /// The files of the whole, by their names in this folder.
+    /// The names of the report files in this folder.
     pub files: Vec<String>,
-    /// How it ended.
+    /// The exit code.
     pub exit_code: Option<Exit>,
-    /// What it came to.
+    /// The results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figures: Option<FlowFigures>,
 }
 
-/// How far a stage is.
+/// The state of a stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StageState {
-    /// Which.
+    /// The stage.
     pub stage: FlowStage,
-    /// In a word.
+    /// Its status.
     pub status: StageStatus,
     /// Why it failed or was left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Its run directory, by its name in this folder.
+    /// The name of its run directory in this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_dir: Option<String>,
 }
 
-/// How far a stage is, in a word.
+/// The status of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StageStatus {
-    /// Its turn has not come.
+    /// Not started.
     Waiting,
-    /// It goes on, or was killed.
+    /// Running, or killed.
     Running,
-    /// It has figures.
+    /// Finished with figures.
     Done,
-    /// It should have figures and has none.
+    /// Finished without figures.
     Failed,
-    /// It is not to be run.
+    /// Not to be run.
     LeftOut,
 }
 
 impl StageStatus {
-    /// The word in files.
+    /// The name in files.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -123,11 +123,7 @@ impl FlowState {
         }
     }
 
-    /// That of a folder.
-    ///
-    /// # Errors
-    /// When it is no folder of a flow, or its file is damaged or of a newer version.
-    /// Whether a stage that judges failed.
+    /// Whether a judging stage failed.
     pub(super) fn judges_failed(&self) -> bool {
         let judges =
             |stage: &StageState| matches!(stage.stage, FlowStage::Judge | FlowStage::Winrate);
@@ -137,6 +133,10 @@ impl FlowState {
             .any(|stage| stage.status == StageStatus::Failed)
     }
 
+    /// Reads the file in a folder.
+    ///
+    /// # Errors
+    /// If it is not the folder of a flow, or its file is damaged or of another version.
     pub(super) fn read(folder: &Path) -> Result<Self> {
         let path = folder.join(FLOW_FILE);
         let shown = path.display();
@@ -183,7 +183,7 @@ impl FlowState {
         self.stages.iter_mut().find(|state| state.stage == stage)
     }
 
-    /// Notes how far a stage is.
+    /// Sets the status of a stage.
     pub(super) fn set(&mut self, stage: FlowStage, status: StageStatus, why: Option<&str>) {
         if let Some(state) = self.stage(stage) {
             state.status = status;

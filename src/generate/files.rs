@@ -1,7 +1,7 @@
-//! The files of a run that generated data: which names they have, and that nobody else's are written over.
+//! The files of a run that generated data: how they are named without overwriting other files.
 //!
-//! `generation.json` in the run directory has the names before the files are there: a run that is killed and goes on
-//! writes the same again, and another run that began in the same second takes other names.
+//! `generation.json` in the run directory records the names before the files exist. A run that is killed and resumed
+//! writes the same files again, and another run that started in the same second picks other names.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -19,21 +19,21 @@ use crate::system::file::{make_root, read_plain, write_atomically, write_atomica
 use crate::text::escape_line_ends;
 use crate::text::name::file_name;
 
-/// The figures in a run directory, with the names of the other files.
+/// The file in the run directory with the statistics and the names of the other files.
 const GENERATION: &str = "generation.json";
-/// The version of that file.
+/// The version of `generation.json`.
 const FORMAT_VERSION: u32 = 1;
-/// What the name of an eval may begin with that is of no interest in a name that says `generated`.
+/// Prefixes of eval names that are dropped from file names, which say `generated` already.
 const BEGINNINGS: [&str; 4] = ["gen-", "gen_", "generate-", "generate_"];
 
-/// What was written of a run.
+/// The files written for a run.
 #[derive(Clone, Debug)]
 pub struct GeneratedFiles {
-    /// The items.
+    /// Path of the items.
     pub items: PathBuf,
-    /// The report.
+    /// Path of the report.
     pub report: PathBuf,
-    /// The figures.
+    /// The statistics.
     pub statistics: GenerationStatistics,
 }
 
@@ -41,7 +41,7 @@ pub struct GeneratedFiles {
 #[derive(Debug, Serialize, Deserialize)]
 struct GenerationNote {
     format_version: u32,
-    /// The names of the files, which lie beside the run directory.
+    /// Names of the files, which are next to the run directory.
     items: String,
     report: String,
     /// `None` until they are written.
@@ -49,10 +49,10 @@ struct GenerationNote {
     statistics: Option<GenerationStatistics>,
 }
 
-/// Whether files can be written into a folder, before anything is asked.
+/// Checks that files can be written to a folder, before any request is made.
 ///
 /// # Errors
-/// When it cannot be made or written to.
+/// When the folder cannot be created or written to.
 pub fn check_writable(folder: &Path) -> Result<()> {
     let hint = |error: Error| error.hint("name another folder: --output DIR");
     make_root(folder).map_err(hint)?;
@@ -60,7 +60,7 @@ pub fn check_writable(folder: &Path) -> Result<()> {
     written.map_err(|error| hint(Error::io("write into", folder, &error)))
 }
 
-/// Writes the items and the report of a run beside its directory, and the figures into it.
+/// Writes the items and the report of a run next to its directory, and the statistics into it.
 ///
 /// # Errors
 /// When the run cannot be read, or a file cannot be written.
@@ -103,7 +103,7 @@ pub fn write_generated(dir: &RunDir) -> Result<GeneratedFiles> {
     Ok(files)
 }
 
-/// The names of a run's files: those that it has, or names that nobody has.
+/// The names of a run's files: the recorded ones, or names that are still free.
 fn claimed(dir: &RunDir, folder: &Path, eval: &str) -> Result<GenerationNote> {
     if let Ok(text) = read_plain(&dir.file(GENERATION))
         && let Ok(claimed) = serde_json::from_slice::<GenerationNote>(&text)
@@ -134,8 +134,8 @@ fn claimed(dir: &RunDir, folder: &Path, eval: &str) -> Result<GenerationNote> {
         if paths.iter().any(|path| path.symlink_metadata().is_ok()) {
             continue;
         }
-        // The name stands in the run directory before the file is there, or a run that is killed in between would leave a
-        // file that looks like somebody else's.
+        // Record the names first: a run killed in between would otherwise leave a file that seems to belong to another
+        // run.
         write_claim(dir, &wanted)?;
         if made(&paths)? {
             return Ok(wanted);
@@ -144,13 +144,13 @@ fn claimed(dir: &RunDir, folder: &Path, eval: &str) -> Result<GenerationNote> {
     Err(Error::infrastructure("no name is left for the items"))
 }
 
-/// Makes empty files; false where one of them is there meanwhile.
+/// Creates empty files; false if one of them exists by now.
 fn made(paths: &[PathBuf; 2]) -> Result<bool> {
     for (place, path) in paths.iter().enumerate() {
         match fs::File::create_new(path) {
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                // The empty file that was made a moment ago.
+                // Remove the empty file that was just created.
                 paths[..place].iter().for_each(|ours| {
                     let _ = fs::remove_file(ours);
                 });
@@ -169,12 +169,12 @@ fn write_claim(dir: &RunDir, generation: &GenerationNote) -> Result<()> {
     dir.write(GENERATION, &text)
 }
 
-/// Whether a text that a file has is the name of a file, and no way out of the folder.
+/// Whether a text from a file is a plain file name that does not lead out of the folder.
 fn is_name(text: &str) -> bool {
     Path::new(text).file_name().is_some_and(|name| name == text)
 }
 
-/// What the names begin with: that of the eval, with the agent of several.
+/// The start of the file names: the eval's name, followed by its variant.
 fn prefix(eval: &str) -> String {
     let family = Variant::family_of(eval);
     let variant = &eval[family.len()..];
@@ -186,7 +186,7 @@ fn prefix(eval: &str) -> String {
     file_name(&format!("{}{variant}", short.unwrap_or(family)))
 }
 
-/// When the run began, as names have it: `20260131_235959`.
+/// When the run started, in the form used in file names: `20260131_235959`.
 fn time(dir: &RunDir) -> Result<String> {
     let stamp = match stamp_and_id(dir.path()) {
         Some((stamp, _)) => stamp.to_owned(),
@@ -221,9 +221,9 @@ mod tests {
         let first = "aime_generated_20260131_235959.json";
         assert_eq!(names(&one), first);
         assert_eq!(names(&two), "aime_generated_20260131_235959_2.json");
-        // A run that goes on has the names that it had.
+        // A resumed run keeps its names.
         assert_eq!(names(&one), first);
-        // A name is no way out of the folder.
+        // A name cannot lead out of the folder.
         let claim = r#"{ "format_version": 1, "items": "../elsewhere.json", "report": "r.md" }"#;
         one.write(GENERATION, claim.as_bytes()).unwrap();
         assert_eq!(names(&one), "aime_generated_20260131_235959_3.json");

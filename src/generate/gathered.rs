@@ -1,4 +1,4 @@
-//! What a run made, record by record.
+//! Collects what a run generated, record by record.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,10 +15,10 @@ use crate::store::{RunDir, read_records};
 use crate::system::file::open_plain;
 use crate::verdict::summary::Summary;
 
-/// Bytes read at once.
+/// Size of the read buffer, in bytes.
 const BUFFER: usize = 1 << 17;
 
-/// Shows every item that was accepted, in the order of the prompts, and gives the figures of all.
+/// Passes every accepted item to `see`, in the order of the prompts, and returns the statistics.
 pub(super) fn gathered(
     dir: &RunDir,
     see: &mut dyn FnMut(&GeneratedItem) -> Result<()>,
@@ -40,7 +40,7 @@ pub(super) fn gathered(
     Ok(tally.figures(&manifest, &summary))
 }
 
-/// What of a line of the journal tells when a reply came: the rest of it, which is long, is passed over.
+/// The fields of a journal line that tell when a reply came. The rest of the line is long and skipped.
 #[derive(Deserialize)]
 struct HeardReply<'a> {
     #[serde(borrow)]
@@ -51,13 +51,13 @@ struct HeardReply<'a> {
     time: Cow<'a, str>,
 }
 
-/// When the reply came that counted, of each sample in each epoch. A line that cannot be read tells nothing; what counts has
-/// been read from the others, and a time is no figure.
+/// When the reply that was scored came, for each sample in each epoch. Lines that cannot be read are skipped: the time
+/// affects no statistic.
 fn times(dir: &RunDir) -> Result<HashMap<(String, u32), String>> {
     let path = dir.file(JOURNAL);
     let mut journal = match open_plain(&path) {
         Ok(file) => BufReader::with_capacity(BUFFER, file),
-        // A run that was scored anew has none.
+        // A rescored run has no journal.
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(HashMap::new()),
         Err(error) => return Err(Error::io("read", &path, &error)),
     };

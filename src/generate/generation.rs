@@ -1,4 +1,4 @@
-//! `generate`: a run that makes items, with its files.
+//! `generate`: runs an eval that generates items, and writes the files.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::store::{Manifest, RunDir};
 use crate::system::cancel::Cancel;
 use crate::verdict::run::Run;
 
-/// The kind of benchmark that makes items.
+/// The benchmark type that generates items.
 pub const BENCHMARK: &str = "generate";
 
-/// A run that made items, and what was written of it.
+/// A run that generated items, and its files.
 #[derive(Debug)]
 pub struct Generation {
     /// The run.
@@ -25,17 +25,17 @@ pub struct Generation {
     pub files: GeneratedFiles,
 }
 
-/// Whether an eval makes items.
+/// Whether an eval generates items.
 pub fn makes_items(eval: &Eval) -> bool {
     eval.benchmark_name() == BENCHMARK
 }
 
-/// Whether a run made items.
+/// Whether a run generated items.
 pub fn made_items(manifest: &Manifest) -> bool {
     manifest.benchmark == BENCHMARK
 }
 
-/// Runs an eval that makes items, and writes what it made, also where the run stopped early.
+/// Runs an eval that generates items and writes the results, even if the run stopped early.
 ///
 /// # Errors
 /// When the run directory or a file cannot be written.
@@ -50,10 +50,10 @@ pub fn generate(
     Ok(Generation { run, files })
 }
 
-/// How many may be asked in a minute; null for no bound, also where the spec has one.
+/// Requests per minute for a delay in seconds. 0 is null: no limit, even if the spec sets one.
 ///
 /// # Errors
-/// When it is no number of seconds from 0 on.
+/// When the delay is negative or not finite.
 pub fn per_minute(delay_s: f64) -> Result<Value> {
     if !delay_s.is_finite() || delay_s < 0.0 {
         return Err(Error::usage(format!(

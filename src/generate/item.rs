@@ -1,4 +1,4 @@
-//! `GeneratedItem`: an item that was accepted, as the file of items has it.
+//! `GeneratedItem`: an accepted item, as written to the file of items.
 
 use serde_json::{Map, Value, json};
 
@@ -8,26 +8,26 @@ use crate::text::tex_json;
 /// An item that was accepted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GeneratedItem {
-    /// The id of the prompt that it answers: `gen_aime_1`.
+    /// The id of the prompt it answers: `gen_aime_1`.
     pub id: String,
-    /// What the model wrote, by the names of the fields, normalised.
+    /// The normalised fields that the model wrote, by name.
     pub fields: Map<String, Value>,
     /// The reference that was shown with the prompt.
     pub reference_id: Option<String>,
-    /// The model that wrote it, as its endpoint says; else as the spec has it.
+    /// The model that wrote it, as the endpoint reports it; otherwise as the spec names it.
     pub model: Option<String>,
     /// When it was written, RFC 3339, in UTC.
     pub generated_at: Option<String>,
 }
 
 impl GeneratedItem {
-    /// The item of a record; `None` where its reply was refused, or there is none.
+    /// The item of a record; `None` if its reply was refused or missing.
     pub(super) fn of(record: &Record, model: Option<&str>, time: Option<&str>) -> Option<Self> {
         let outcome = &record.result;
         if !outcome.is_correct() {
             return None;
         }
-        // Of an answer with a secret only the text is left, in which that is blanked.
+        // Of an answer that held a secret only the redacted text remains.
         let output = outcome.output.as_ref();
         let fields = normalized(record)
             .or_else(|| object(outcome.prediction.as_deref()?))
@@ -46,7 +46,7 @@ impl GeneratedItem {
         })
     }
 
-    /// The item with all that the file has of it, in its order.
+    /// The item as in the file, members in the file's order.
     pub fn to_json(&self) -> Value {
         let mut members = Map::new();
         members.insert("id".to_owned(), self.id.clone().into());
@@ -64,7 +64,7 @@ impl GeneratedItem {
     }
 }
 
-/// A member of a sample's metadata that is a text, or a number as one.
+/// A member of a sample's metadata as text; `None` if it is missing or null.
 pub(super) fn text_of(metadata: &Map<String, Value>, name: &str) -> Option<String> {
     match metadata.get(name)? {
         Value::Null => None,
@@ -73,7 +73,7 @@ pub(super) fn text_of(metadata: &Map<String, Value>, name: &str) -> Option<Strin
     }
 }
 
-/// The item as the scorer took it.
+/// The item as normalised by the scorer.
 fn normalized(record: &Record) -> Option<Map<String, Value>> {
     let score = record.result.score.as_ref()?;
     match &score.normalized_prediction {
@@ -84,7 +84,7 @@ fn normalized(record: &Record) -> Option<Map<String, Value>> {
     }
 }
 
-/// The one object of a reply.
+/// The single object in a reply.
 fn object(text: &str) -> Option<Map<String, Value>> {
     let text = text.get(text.find('{')?..=text.rfind('}')?)?;
     match tex_json::read(text)?.value {

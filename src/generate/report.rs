@@ -1,7 +1,7 @@
-//! `generation_report`: what a run that generated data says to people, in Markdown.
+//! `generation_report`: the report of a run that generated data, in Markdown.
 //!
-//! For somebody who is tired: the first line is what came of it, and each sentence stands for a figure. What agents wrote
-//! is escaped where the blocks are rendered, as in all reports.
+//! The first line is the result, and each sentence gives a number. Text written by agents is escaped when the blocks
+//! are rendered, as in all reports.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -16,11 +16,11 @@ use crate::store::{RunDir, RunStatus};
 use crate::system::project::shown;
 use crate::text::shell_word;
 
-/// Below this a difference is called one.
+/// Significance level: a difference is reported below it.
 const ALPHA: f64 = 0.05;
-/// So many items that never passed are listed.
+/// At most this many never-passed items are listed.
 const LISTED: usize = 20;
-/// So many items are shown with the reference that they are nearest to.
+/// At most this many items are shown with their nearest reference.
 const NEAREST: usize = 10;
 
 /// Writes the report of a run.
@@ -44,7 +44,7 @@ pub fn generation_report(
     markdown::document(&report, 1, out)
 }
 
-/// What came of it, and what nobody should overlook.
+/// The result, and warnings that must not be overlooked.
 fn headline(of: &GenerationStatistics, report: &mut Document) {
     let items = &of.items;
     let tried = items.accepted + items.never_passed;
@@ -180,7 +180,7 @@ fn topics(of: &GenerationStatistics, report: &mut Document) {
     }
 }
 
-/// What a check is about.
+/// What a check verifies.
 fn meaning(check: &str) -> String {
     const OF_FIELDS: [(&str, &str); 4] = [
         ("_in_range", "is a number in its range"),

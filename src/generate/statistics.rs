@@ -1,4 +1,4 @@
-//! `GenerationStatistics`: what a run that generated data amounts to. Pure: a function of its manifest, its summary and its
+//! `GenerationStatistics`: summarises a run that generated data. A pure function of its manifest, its summary and its
 //! records in the order of the prompts.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,14 +14,14 @@ use crate::store::{Manifest, RunStatus};
 use crate::text::excerpt;
 use crate::verdict::summary::{Latency, Summary, UsageTotal};
 
-/// The check of whoever solves the problem once more; what else is called so is how it went.
+/// The check by the solver. Other details with the prefix `solver_` only describe how it went.
 const SOLVER: &str = "solver_agrees";
 const OF_SOLVER: &str = "solver_";
-/// How near the nearest reference is.
+/// The detail with the similarity to the nearest reference.
 const NEAREST_SHARE: &str = "nearest_share";
-/// How much of a reply was mended.
+/// The detail with the number of repairs to a reply.
 const REPAIRED: &str = "repaired";
-/// What is said of a reply besides the checks: a share may be 0 or 1 as a verdict is.
+/// Details that are no checks. Their values may be 0 or 1, like those of a check.
 const NO_CHECKS: [&str; 8] = [
     "nearest",
     NEAREST_SHARE,
@@ -32,110 +32,110 @@ const NO_CHECKS: [&str; 8] = [
     "unread",
     "why",
 ];
-/// What the checks of a field end in.
+/// Suffixes of field checks.
 const FIELDS: [&str; 3] = ["_in_range", "_in_list", "_in_form"];
-/// So many examples are kept of each reason.
+/// Stored examples per reason.
 const EXAMPLES: usize = 3;
-/// So many items that never passed are kept; they are all counted.
+/// At most this many never-passed items are stored; all of them are counted.
 const LISTED: usize = 1000;
 
-/// What a run that generated data amounts to.
+/// Summary of a run that generated data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GenerationStatistics {
-    /// The eval.
+    /// Name of the eval.
     pub eval: String,
-    /// The run.
+    /// Id of the run.
     pub run_id: String,
-    /// How the run stands.
+    /// Status of the run.
     pub status: RunStatus,
-    /// Why it stopped early, if it did.
+    /// Why the run stopped early, if it did.
     pub stop_reason: Option<String>,
-    /// When it began, RFC 3339.
+    /// When the run started, RFC 3339.
     pub started_at: String,
-    /// How long it took, in seconds; its last part, where it was resumed.
+    /// Duration in seconds; of a resumed run, that of its last part.
     pub duration_s: Option<f64>,
-    /// The kind of agent that wrote the items.
+    /// The type of the agent that wrote the items.
     pub agent: Option<String>,
-    /// The model that was asked for.
+    /// The model that the spec asks for.
     pub model: Option<String>,
-    /// What answered, as endpoints report it, and how many items each wrote.
+    /// The models that answered, as endpoints report them, with the number of items of each.
     pub models: BTreeMap<String, usize>,
-    /// The seed by which topics and references were drawn.
+    /// The seed used to draw topics and references.
     pub seed: Option<u64>,
-    /// Where the references are from.
+    /// Where the references come from.
     pub reference: Option<String>,
-    /// How many different references were shown.
+    /// Number of distinct references shown.
     pub references_shown: u64,
-    /// What became of the items.
+    /// Counts of items by outcome.
     pub items: ItemFigures,
-    /// What became of the replies.
+    /// Counts of replies by outcome.
     pub replies: ReplyFigures,
-    /// What each check found.
+    /// The results of each check.
     pub checks: Vec<CheckFigures>,
-    /// Asked and reached topics.
+    /// Requested and reached topics.
     pub topics: TopicFigures,
-    /// How near each accepted item is to the nearest reference, the nearest first.
+    /// The similarity of each accepted item to its nearest reference, most similar first.
     pub nearest: Vec<NearestReference>,
-    /// What came of solving the accepted items again, if that was asked for.
+    /// Results of solving the accepted items again, if that was requested.
     pub solver: Option<SolverFigures>,
-    /// Tokens and cost of whoever wrote.
+    /// Tokens and cost of the agent.
     pub usage: UsageTotal,
-    /// Tokens and cost of whoever solved, or judged.
+    /// Tokens and cost of solvers and judges.
     pub judge_usage: Option<UsageTotal>,
-    /// How long the replies took that counted.
+    /// Latency of the replies that counted.
     pub latency_s: Option<Latency>,
-    /// Items that never passed, the first thousand.
+    /// Never-passed items, the first thousand.
     pub never_passed: Vec<NeverPassed>,
-    /// Some of the refused replies, for each reason.
+    /// Examples of refused replies, for each reason.
     pub examples: Vec<RefusedExample>,
 }
 
-/// What became of the items.
+/// Counts of items by outcome.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ItemFigures {
-    /// Items that were asked for.
+    /// Requested items.
     pub asked: u64,
-    /// Those of which a reply was accepted.
+    /// Items with an accepted reply.
     pub accepted: u64,
-    /// Those of which every reply was refused.
+    /// Items whose replies were all refused.
     pub never_passed: u64,
-    /// Those without a reply that could be checked: the agent or a solver failed.
+    /// Items without a reply that could be checked: the agent or a solver failed.
     pub errors: u64,
-    /// Those that were never asked for, as the run stopped before.
+    /// Items that were never requested because the run stopped before.
     pub not_asked: u64,
-    /// accepted / (accepted + never passed); `None` where there is neither.
+    /// accepted / (accepted + never passed); `None` if both are 0.
     pub share: Option<f64>,
     /// Its 95 % Wilson interval.
     pub ci95: Option<[f64; 2]>,
 }
 
-/// What became of the replies.
+/// Counts of replies by outcome.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReplyFigures {
-    /// All that were checked.
+    /// Replies that were checked.
     pub checked: u64,
-    /// Those among them that were refused, the last of an item that never passed included.
+    /// Refused replies, including the last one of an item that never passed.
     pub refused: u64,
     /// refused / checked.
     pub share: Option<f64>,
     /// Its 95 % Wilson interval.
     pub ci95: Option<[f64; 2]>,
-    /// The refused by the first check that they failed, the most frequent first.
+    /// Refused replies by the first check that they failed, most frequent first.
     pub reasons: Vec<(String, u64)>,
-    /// Replies whose JSON was mended, such as one with backslashes of LaTeX that were not escaped.
+    /// Replies whose JSON was repaired, for example because backslashes of LaTeX were not escaped.
     pub repaired: u64,
 }
 
-/// What a check found, in all replies in which there was something to check.
+/// The results of a check, over all replies that it applied to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CheckFigures {
     /// Its name.
     pub name: String,
-    /// Replies that it looked at.
+    /// Replies that were checked.
     pub checked: u64,
-    /// Those that failed it.
+    /// Replies that failed.
     pub failed: u64,
-    /// Those of the failed that are items all the same: the check only takes note.
+    /// Failed replies that were accepted anyway, as the check is advisory.
     pub accepted: u64,
     /// failed / checked.
     pub share: Option<f64>,
@@ -143,23 +143,23 @@ pub struct CheckFigures {
     pub ci95: Option<[f64; 2]>,
 }
 
-/// How near an item is to the reference that it is nearest to.
+/// The similarity of an item to its nearest reference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NearestReference {
     /// The item.
     pub id: String,
     /// The reference.
     pub reference_id: Option<String>,
-    /// The share of the item's pieces that the reference has, too.
+    /// The share of the item's grams that the reference contains.
     pub share: f64,
 }
 
-/// Whether somebody who saw the problem alone came to the same answer, of the accepted items.
+/// Whether a solver that saw only the problem reached the same answer. Accepted items only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SolverFigures {
-    /// Items that were solved again.
+    /// Items solved again.
     pub solved: u64,
-    /// Those with the same answer.
+    /// Items with the same answer.
     pub agrees: u64,
     /// agrees / solved.
     pub share: Option<f64>,
@@ -167,39 +167,39 @@ pub struct SolverFigures {
     pub ci95: Option<[f64; 2]>,
 }
 
-/// An item of which every reply was refused.
+/// An item whose replies were all refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NeverPassed {
     /// Its id.
     pub id: String,
-    /// The topic that was asked for.
+    /// The requested topic.
     pub topic: Option<String>,
     /// How many replies were refused.
     pub replies: u64,
-    /// Why the last of them was.
+    /// Why the last reply was refused.
     pub reason: String,
 }
 
-/// A reply that was refused.
+/// A refused reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RefusedExample {
-    /// The item that it was to be.
+    /// The id of the requested item.
     pub id: String,
     /// The first check that it failed.
     pub check: String,
-    /// What the check says of it.
+    /// The message of that check.
     #[serde(rename = "told")]
     pub message: String,
 }
 
-/// A reply that was checked, as a record has it.
+/// A checked reply, as stored in a record.
 struct CheckedReply<'a> {
     is_accepted: bool,
     reason: &'a str,
     details: Vec<(&'a str, &'a Value)>,
 }
 
-/// Counts what records say.
+/// Accumulates the statistics over records.
 #[derive(Default)]
 pub(super) struct GenerationTally {
     items: ItemFigures,
@@ -215,7 +215,7 @@ pub(super) struct GenerationTally {
 }
 
 impl GenerationTally {
-    /// Takes a record, and the item that it is, if it is one.
+    /// Adds a record, with its item if one was accepted.
     pub(super) fn add(&mut self, record: &Record, item: Option<&GeneratedItem>) {
         self.items.asked += 1;
         let asked_topic = text_of(&record.slices, "topic");
@@ -323,7 +323,7 @@ impl GenerationTally {
         check.accepted += u64::from(!passed && is_accepted);
     }
 
-    /// All figures, with what the run says of itself.
+    /// The statistics, together with data of the run itself.
     pub(super) fn figures(
         mut self,
         manifest: &Manifest,
@@ -385,7 +385,7 @@ pub(super) fn model_of(config: &Value) -> Option<&str> {
     config.get("agent")?.get("model")?.as_str()
 }
 
-/// The replies that were refused before the one that the record is about.
+/// The refused replies that preceded the record's final reply.
 fn refused_before(record: &Record) -> impl Iterator<Item = CheckedReply<'_>> {
     record.result.refused.iter().map(|refused| CheckedReply {
         is_accepted: false,
@@ -394,13 +394,13 @@ fn refused_before(record: &Record) -> impl Iterator<Item = CheckedReply<'_>> {
     })
 }
 
-/// The name of the check that a reason begins with.
+/// The name of the check at the start of a reason.
 fn check_of(reason: &str) -> &str {
     let name = reason.split([':', ' ']).next().unwrap_or_default();
     if name.is_empty() { "refused" } else { name }
 }
 
-/// What a check says of a reply that it refuses.
+/// The message of the check that refused a reply.
 fn message_of<'a>(reply: &CheckedReply<'a>) -> &'a str {
     let details = &reply.details;
     let why = details.iter().find(|(name, _)| *name == "why");
@@ -413,7 +413,7 @@ fn is_check(name: &str) -> bool {
     name == SOLVER || !(NO_CHECKS.contains(&name) || name.starts_with(OF_SOLVER))
 }
 
-/// Where a check stands among the others: they are made in this order.
+/// The rank of a check: checks are made in this order.
 fn place(check: &str) -> usize {
     match check {
         "readable" => 0,
@@ -427,7 +427,7 @@ fn place(check: &str) -> usize {
     }
 }
 
-/// Whether a check was passed: `true`, or 1; `None` for what is no verdict.
+/// Whether a check passed: `true` or 1; `None` if the value is no verdict.
 fn is_true(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(passed) => Some(*passed),
@@ -437,7 +437,7 @@ fn is_true(value: &Value) -> Option<bool> {
     }
 }
 
-/// Whether anything was counted.
+/// Whether a count is positive, or a flag true.
 fn counts(value: &Value) -> bool {
     value.as_bool() == Some(true) || value.as_f64().is_some_and(|count| count > 0.0)
 }

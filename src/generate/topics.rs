@@ -1,4 +1,4 @@
-//! Which topics were asked for, and which came of it.
+//! Requested and reached topics.
 
 use std::collections::HashMap;
 
@@ -9,26 +9,27 @@ use crate::stats::{as_f64, ratio, shares_test, wilson95};
 /// The topics of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TopicFigures {
-    /// In the order in which they were asked for first; behind them what nobody asked for.
+    /// Requested topics in the order of their first request, followed by topics that were not requested.
     pub topics: Vec<TopicShare>,
-    /// How often shares as far from those asked for come by chance; `None` where there is one topic or no item.
+    /// The probability of shares at least this far from the requested ones by chance; `None` with a single topic or no
+    /// items.
     pub p: Option<f64>,
-    /// Which exact test that is.
+    /// The name of the exact test.
     pub test: Option<String>,
 }
 
-/// A topic, asked for and reached.
+/// A topic: how often it was requested and reached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TopicShare {
     /// Its name.
     pub topic: String,
-    /// Items that it was asked for in.
+    /// Items it was requested for.
     pub asked: u64,
-    /// That as a share of all that were asked for.
+    /// `asked` as a share of all requests.
     pub asked_share: Option<f64>,
-    /// Accepted items that have it.
+    /// Accepted items with this topic.
     pub reached: u64,
-    /// That as a share of all that were accepted.
+    /// `reached` as a share of all accepted items.
     pub share: Option<f64>,
     /// Its 95 % Wilson interval.
     pub ci95: Option<[f64; 2]>,
@@ -42,13 +43,13 @@ pub(super) struct TopicTally {
 }
 
 impl TopicTally {
-    /// It was asked for in one more item.
+    /// Counts a request for the topic.
     pub(super) fn asked(&mut self, topic: &str) {
         let place = self.place(topic);
         self.counts[place].1 += 1;
     }
 
-    /// One more item has it.
+    /// Counts an accepted item with the topic.
     pub(super) fn reached(&mut self, topic: &str) {
         let place = self.place(topic);
         self.counts[place].2 += 1;
@@ -64,7 +65,7 @@ impl TopicTally {
     }
 
     pub(super) fn figures(mut self) -> TopicFigures {
-        // What was asked for keeps its order.
+        // The sort is stable: requested topics keep their order.
         self.counts.sort_by_key(|(_, asked, _)| *asked == 0);
         let sum = |count: fn(&(String, u64, u64)) -> u64| self.counts.iter().map(count).sum();
         let asked: u64 = sum(|it| it.1);
@@ -108,7 +109,7 @@ mod tests {
             rows,
             [("Algebra", 2, 1), ("Geometry", 1, 0), ("Other", 0, 1)]
         );
-        // What nobody asked for cannot come by chance.
+        // A topic that was not requested has probability 0.
         assert_eq!(figures.p, Some(0.0));
         assert_eq!(figures.topics[0].share, Some(0.5));
         assert_eq!(figures.topics[1].ci95, wilson95(0, 2));

@@ -1,4 +1,4 @@
-//! `Board`: one eval while its trials wait on libtest's threads.
+//! `Board`: the trials of one eval while they wait on libtest's threads.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -14,32 +14,32 @@ use crate::eval::plan::Plan;
 use crate::system::cancel::Cancel;
 use crate::system::lock::lock;
 
-/// One eval: its trials by name, and the pool on which they wait.
+/// One eval: its trials by name, and the pool that they wait for.
 pub(super) struct Board {
     eval: String,
     agent: Arc<dyn Agent>,
     names: Vec<String>,
     gates: Vec<String>,
-    /// Places of gates that are also asked where only some of the samples are selected.
+    /// Places of gates that are also asked if only some samples are selected.
     always: HashSet<usize>,
     order: Vec<usize>,
-    /// The places of the selected samples, in the order in which they are asked.
+    /// The places of the selected samples, in asking order.
     selected: OnceLock<Vec<usize>>,
     stage: Mutex<Stage>,
     desk: Arc<TrialDesk>,
 }
 
-/// How far the pool is.
+/// The state of the pool.
 enum Stage {
-    /// No trial has started it.
+    /// Not started by any trial yet.
     Idle(Box<Idle>),
-    /// It works, or has ended.
+    /// Running, or ended.
     Started(JoinHandle<()>),
-    /// There is none any more, or never was one.
+    /// Gone, or never existed.
     Over,
 }
 
-/// What the pool is made of.
+/// The parts of a pool to be started.
 struct Idle {
     plan: Plan,
     cancel: Cancel,
@@ -48,8 +48,8 @@ struct Idle {
 }
 
 impl Board {
-    /// `threads` is how many the user asked for; else no more than `limits.concurrency` may be in flight. Those of all
-    /// evals share the seats of `in_flight`.
+    /// `threads` is the number the user asked for; otherwise `limits.concurrency` applies. All evals share the slots of
+    /// `in_flight`.
     pub(super) fn new(
         plan: Plan,
         cancel: &Cancel,
@@ -82,7 +82,7 @@ impl Board {
         &self.eval
     }
 
-    /// The samples' places and names, in the order in which they are asked.
+    /// The samples' places and names, in asking order.
     pub(super) fn names(&self) -> impl Iterator<Item = (usize, &String)> {
         self.order.iter().map(|&place| (place, &self.names[place]))
     }
@@ -91,7 +91,7 @@ impl Board {
         &self.gates
     }
 
-    /// Tells which of the trials will run.
+    /// Sets which of the trials will run.
     pub(super) fn select(&self, trials: &HashSet<&str>) {
         let selected = self.names().filter(|(_, name)| trials.contains(&***name));
         let places = selected.map(|(place, _)| place).collect();
@@ -111,7 +111,7 @@ impl Board {
         }
     }
 
-    /// Waits for the samples and gives a gate's verdict.
+    /// Waits for the samples and returns a gate's verdict.
     pub(super) fn gate(&self, place: usize) -> TestVerdict {
         let total = self.names.len();
         let selected = self.selected.get().map_or(0, Vec::len);
@@ -126,7 +126,7 @@ impl Board {
         }
     }
 
-    /// What people should know of how the agent ran here, such as what its sandbox has not.
+    /// Notices about how the agent ran here, such as what its sandbox lacks.
     pub(super) fn notices(&self) -> Vec<String> {
         self.agent.notices()
     }
@@ -135,13 +135,13 @@ impl Board {
     pub(super) fn finish(&self) -> Option<RunEnd> {
         let stage = std::mem::replace(&mut *lock(&self.stage), Stage::Over);
         if let Stage::Started(pool) = stage {
-            // What it had to say is on the desk, also if it panicked.
+            // Its result is stored, even if it panicked.
             let _ = pool.join();
         }
         self.desk.ended()
     }
 
-    /// Starts the pool, unless a trial did.
+    /// Starts the pool, unless it is started.
     fn start(&self) {
         let mut stage = lock(&self.stage);
         let idle = match std::mem::replace(&mut *stage, Stage::Over) {

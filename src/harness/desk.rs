@@ -1,7 +1,7 @@
-//! `TrialDesk`: where an eval's pool leaves what it knows, and its trials wait for it.
+//! `TrialDesk`: passes results from an eval's pool to the waiting trials.
 //!
-//! A trial waits for its own sample, a gate and a sample that a gate decides about for the end of the run. The pool
-//! waits for no trial, so nobody waits for ever: whatever becomes of the pool, its [`Close`] ends the waiting.
+//! A trial waits for its own sample; a gate, or a sample that a gate decides about, for the end of the run. The pool
+//! waits for no trial, so there is no deadlock: whatever happens to the pool, its [`Close`] ends the waiting.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -11,10 +11,10 @@ use super::flip::SampleVerdict;
 use crate::system::lock::lock;
 use crate::verdict::run::Run;
 
-/// How a run ended: the run, or why there is none, which begins with `infrastructure: `.
+/// How a run ended: the run, or why there is none, starting with `infrastructure: `.
 pub(super) type RunEnd = Result<Arc<Run>, String>;
 
-/// What is known of one eval.
+/// The results of one eval so far.
 #[derive(Default)]
 pub(super) struct TrialDesk(Mutex<OnDesk>);
 
@@ -22,12 +22,12 @@ pub(super) struct TrialDesk(Mutex<OnDesk>);
 struct OnDesk {
     /// By place, until its trial takes it.
     samples: HashMap<usize, SampleVerdict>,
-    /// How many were left, taken or not.
+    /// How many results came, taken or not.
     done: usize,
     end: Option<RunEnd>,
-    /// Who waits for a sample, by place.
+    /// The thread waiting for each sample, by place.
     for_sample: HashMap<usize, Thread>,
-    /// Who waits for the end of the run.
+    /// Threads waiting for the end of the run.
     for_end: Vec<Thread>,
 }
 
@@ -42,7 +42,7 @@ impl OnDesk {
 }
 
 impl TrialDesk {
-    /// Leaves the verdict on the sample at this place.
+    /// Stores the verdict on the sample at this place.
     pub(super) fn leave(&self, place: usize, verdict: SampleVerdict) {
         let mut known = lock(&self.0);
         known.samples.insert(place, verdict);
@@ -52,12 +52,12 @@ impl TrialDesk {
         }
     }
 
-    /// The run is over. The first end counts.
+    /// Ends the run. The first end counts.
     pub(super) fn end(&self, end: RunEnd) {
         lock(&self.0).end(|| end);
     }
 
-    /// Waits for the verdict on the sample at this place; it is given once. An error is why there is none.
+    /// Waits for and takes the verdict on the sample at this place. The error is why there is none.
     pub(super) fn sample(&self, place: usize) -> Result<SampleVerdict, String> {
         loop {
             let mut known = lock(&self.0);
@@ -93,7 +93,7 @@ impl TrialDesk {
         lock(&self.0).end.clone()
     }
 
-    /// How many samples are done, if somebody waits.
+    /// How many samples are done, if any thread waits.
     pub(super) fn waited_for(&self) -> Option<usize> {
         let known = lock(&self.0);
         let is_waiting = !known.for_sample.is_empty() || !known.for_end.is_empty();
@@ -101,7 +101,7 @@ impl TrialDesk {
     }
 }
 
-/// Ends the waiting when it is dropped, should nothing else have done so.
+/// Ends the waiting on drop, unless it has ended.
 pub(super) struct Close<'a>(pub(super) &'a TrialDesk);
 
 impl Drop for Close<'_> {

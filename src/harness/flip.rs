@@ -1,10 +1,10 @@
-//! What becomes of a sample that was correct in the baseline and is wrong now: `snapshot.flips`.
+//! What happens to a sample that was correct in the baseline and is wrong now: `snapshot.flips`.
 //!
 //! A flaky agent has such samples in every run, as many as became right. Failing each of them makes an unchanged agent
-//! red in nearly every run, asking it again does so in most (see [`Flips`]). Whether there are too many of them only a
-//! gate can tell, which sees both kinds; so with `no_regression` gates those decide whose slice holds the sample. Two
-//! cases need none and fail on their own: an agent that says it is deterministic, and a sample that was right in every
-//! answer of a baseline of [`MANY`] or more, and is wrong now and each time that it is asked again.
+//! red in nearly every run, and asking again does so in most (see [`Flips`]). Only a gate, which sees both directions,
+//! can tell whether there are too many; so `no_regression` gates decide about the samples of their slice. Two cases
+//! fail without a gate: an agent that declares itself deterministic, and a sample that was right in every answer of a
+//! baseline of [`MANY`] or more, and is wrong now and each time that it is asked again.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -22,19 +22,19 @@ use crate::verdict::check::ServedJudges;
 use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::run::Run;
 
-/// So many answers, all of them right, are more than luck.
+/// This many answers, all of them right, are more than luck.
 const MANY: usize = 5;
 
-/// How often a flip is asked again before it fails, unless the eval says so.
+/// How often a flip is asked again before it fails, by default.
 const CONFIRM: u32 = 2;
-/// The same of a sample that was always right, where otherwise the gates would decide.
+/// The same for a sample that was always right, if otherwise the gates would decide.
 const CONFIRM_ALONE: u32 = 10;
 
 const TITLE: &str = "was correct in the baseline and is wrong now";
 
-/// What is known of a sample when it has been asked.
+/// The verdict on a sample after it was asked.
 pub(super) enum SampleVerdict {
-    /// How its test ends.
+    /// The test's final result.
     Closed(TestVerdict),
     /// The gates decide.
     Open(Box<OpenFlip>),
@@ -46,13 +46,13 @@ impl From<TestVerdict> for SampleVerdict {
     }
 }
 
-/// What a verdict on a sample depends on, beside its records.
+/// What a verdict on a sample depends on besides its records.
 pub(super) struct FlipWatch<'a> {
     pub(super) session: &'a Session,
     pub(super) policy: Policy,
-    /// Whether there is a baseline, which need not have the sample.
+    /// Whether there is a baseline, which may lack the sample.
     pub(super) has_baseline: bool,
-    /// Why no gate is asked, if that is known.
+    /// Why no gate is asked, if known.
     pub(super) no_gate: Option<String>,
 }
 
@@ -60,17 +60,17 @@ pub(super) struct FlipWatch<'a> {
 pub(super) struct OpenFlip {
     /// The places of its gates in the eval.
     gates: Vec<usize>,
-    /// What its test says if it fails, but for the gate.
+    /// The message if its test fails, without the gate's part.
     message: String,
     change: Change,
 }
 
-/// A snapshot that says something else than it would say now.
+/// A snapshot whose content would change.
 pub(super) struct Change {
-    /// What stands above it, with the sample's id.
+    /// Its header, with the sample's id.
     pub(super) header: SnapshotHeader,
     pub(super) path: PathBuf,
-    /// Whether there is one.
+    /// Whether the snapshot exists.
     pub(super) exists: bool,
     pub(super) now: Content,
     pub(super) policy: Policy,
@@ -88,7 +88,7 @@ impl Change {
         Ok(TestVerdict::Failed(message))
     }
 
-    /// Passes; the snapshot is rewritten where insta's variables say so.
+    /// Passes; rewrites the snapshot if insta's variables say so.
     pub(super) fn pass(&self, verdict: TestVerdict) -> Result<TestVerdict> {
         if self.policy.writes(self.exists) {
             self.now.write(&self.path, &self.header)?;
@@ -122,7 +122,7 @@ impl OpenFlip {
         verdict.unwrap_or_else(|error| TestVerdict::Failed(error.to_string()))
     }
 
-    /// The verdict where the end of the run cannot be waited for.
+    /// The verdict if the test cannot wait for the end of the run.
     pub(super) fn leave_to_gates(&self) -> TestVerdict {
         let told = self.told("the gate decides; a selection of tests without it asks none");
         told.unwrap_or_else(|error| TestVerdict::Failed(error.to_string()))
@@ -136,19 +136,19 @@ impl OpenFlip {
     }
 }
 
-/// What a gate says, in a line.
+/// A gate's result, in one line.
 fn line(gate: &GateResult) -> String {
     let first = gate.message.lines().next().unwrap_or_default();
     clean(&format!("{}: {first}", gate.gate.name()))
 }
 
-/// How asking again went.
+/// The result of asking again.
 struct AskedAgain {
-    /// Whether an answer was right; none was asked for then any more.
+    /// Whether an answer was right, which ends the asking.
     was_right: bool,
-    /// Wrong answers, with those of the run.
+    /// Wrong answers, including those of the run.
     wrong: u32,
-    /// Why there is no answer, in one case.
+    /// Why one request has no answer.
     outage: Option<String>,
 }
 
@@ -200,8 +200,7 @@ impl FlipWatch<'_> {
         })))
     }
 
-    /// Whether the judge that decides is served by another model than in the baseline: then what changed may be the
-    /// judge.
+    /// Whether the deciding judge is served by another model than in the baseline: then the judge may be what changed.
     fn is_judged_otherwise(&self, record: &Record) -> bool {
         let plan = self.session.plan();
         let beside = plan.scorers.iter().skip(1);
@@ -211,14 +210,14 @@ impl FlipWatch<'_> {
         baseline.is_some_and(|baseline| served.other_than(baseline, beside).is_some())
     }
 
-    /// The places of the `no_regression` gates whose slice holds the sample.
+    /// The places of the `no_regression` gates whose slice contains the sample.
     fn gates_of(&self, record: &Record) -> Vec<usize> {
         let gates = self.session.plan().eval.gates.iter().enumerate();
         let gates = gates.filter(|(_, gate)| gate.needs_baseline() && gate.covers(record));
         gates.map(|(place, _)| place).collect()
     }
 
-    /// Fails unless a second or third answer is right. `no_gate` is why those were not asked that would decide.
+    /// Fails unless a repeated answer is right. `no_gate` is why the deciding gates were not asked.
     fn confirmed(
         &self,
         sample: &AskedSample<'_>,
@@ -237,7 +236,7 @@ impl FlipWatch<'_> {
                 }),
             })
         };
-        // Each epoch has confirmed the others already.
+        // The epochs have confirmed each other already.
         if sample.correct > 0 {
             return flaky("not in every epoch");
         }
@@ -271,8 +270,7 @@ impl FlipWatch<'_> {
         change.fail(says(&why))
     }
 
-    /// Asks a sample, all of whose epochs are wrong, until there are so many wrong answers more than one, or one that
-    /// is right.
+    /// Asks a sample whose epochs are all wrong again, until there are `times + 1` wrong answers, or a right one.
     fn ask_again(&self, sample: &AskedSample<'_>, times: u32) -> AskedAgain {
         let mut again = AskedAgain {
             was_right: false,
@@ -298,7 +296,7 @@ impl FlipWatch<'_> {
     }
 }
 
-/// How many answers there were, if there are many and all of them are right.
+/// The number of answers, if there are many and all are right.
 fn always_right(answers: &[Option<bool>]) -> Option<usize> {
     let mut verdicts = answers.iter().flatten();
     let count = verdicts.clone().count();

@@ -1,20 +1,20 @@
-//! `InFlight`: how many agents the pools of all evals may have in flight together.
+//! `InFlight`: limits how many agents the pools of all evals have in flight together.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::system::lock::lock;
 
-/// How often one who waits looks whether its run was stopped.
+/// How often a waiter checks whether its run was stopped.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// As many seats as `--test-threads` says.
+/// As many slots as `--test-threads` says.
 pub(super) struct InFlight {
     free: Mutex<usize>,
     freed: Condvar,
 }
 
-/// A seat that is taken, until it is dropped.
+/// A taken slot, released on drop.
 #[must_use]
 pub(super) struct Seat<'a>(&'a InFlight);
 
@@ -26,7 +26,7 @@ impl InFlight {
         }
     }
 
-    /// Waits for a seat; `None` if the run of the one who waits is stopped.
+    /// Waits for a slot; `None` if the caller's run is stopped.
     pub(super) fn take(&self, is_stopped: impl Fn() -> bool) -> Option<Seat<'_>> {
         let mut free = lock(&self.free);
         loop {

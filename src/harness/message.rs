@@ -1,4 +1,4 @@
-//! What a sample's test says when it fails.
+//! The messages of a sample's failed test.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::run::Session;
 use crate::system::project::shown;
 use crate::text::{clean, excerpt, shell_word};
 
-/// Of a sample without an answer.
+/// For a sample without an answer.
 pub(super) fn infrastructure(session: &Session, record: &Record) -> String {
     let error = record.result.error.as_ref();
     let reason = error.map_or("no reason given", |error| error.message.as_str());
@@ -30,7 +30,7 @@ pub(super) fn infrastructure(session: &Session, record: &Record) -> String {
     message + &more(session, record)
 }
 
-/// Of a sample that the end of the run kept from being asked.
+/// For a sample that was not asked because the run ended.
 pub(super) fn not_asked(session: &Session) -> TestVerdict {
     if let Some(reason) = session.is_sure() {
         return TestVerdict::Ignored(reason);
@@ -40,7 +40,7 @@ pub(super) fn not_asked(session: &Session) -> TestVerdict {
     TestVerdict::Failed(format!("infrastructure: not asked: {}", excerpt(&reason)))
 }
 
-/// Of a sample with a wrong answer.
+/// For a sample with a wrong answer.
 pub(super) fn wrong(session: &Session, record: &Record, title: &str) -> String {
     let answered = record.result.prediction.as_deref().unwrap_or("(nothing)");
     let mut message = format!("{} {title}", clean(&record.sample_id));
@@ -68,7 +68,7 @@ pub(super) fn wrong(session: &Session, record: &Record, title: &str) -> String {
 pub(super) fn more(session: &Session, record: &Record) -> String {
     let id = shell_word(&record.sample_id);
     if session.is_part() {
-        // This sample's own folder is gone once the gates have put all of them together.
+        // The sample's folder is gone once the gates have put all parts together.
         let root = shown(&session.plan().eval.output_folder());
         return format!("\n  more: cargo evaltest show RUN_DIR {id}, the newest in {root}");
     }

@@ -1,8 +1,8 @@
-//! Under nextest each trial is a process of its own. A sample leaves a small run directory, its
-//! [part](crate::run::shard::trial_parts); the first gate puts all parts together into one run and the others read its verdicts.
-//! If one is missing or unfinished the gates fail, for nobody tells them that others have it, unless
-//! `EVALTEST_GATE=defer` leaves them to the merge. Either way what is there becomes a run directory that goes on or is
-//! merged.
+//! Trials under nextest, where each is a process. A sample leaves a small run directory, its
+//! [part](crate::run::shard::trial_parts); the first gate puts all parts together into one run and the others read its
+//! verdicts. If a part is missing or unfinished the gates fail, as they cannot know whether others have it, unless
+//! `EVALTEST_GATE=defer` leaves them to the merge. Either way the existing parts become a run directory that can be
+//! resumed or merged.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -34,9 +34,9 @@ pub(super) fn run_id() -> Option<String> {
     (mode == "process-per-test").then(|| name::file_name(&id))
 }
 
-/// Says what becomes of the gates of an incomplete run.
+/// Decides how gates of an incomplete run end.
 const GATE: &str = "EVALTEST_GATE";
-/// They are left to the merge of the shards.
+/// Leaves them to the merge of the shards.
 const DEFER: &str = "defer";
 
 /// One eval in a process that runs one of its trials.
@@ -47,7 +47,7 @@ pub(super) struct TrialRun {
     cancel: Cancel,
 }
 
-/// What the parts of a run are together.
+/// The combined parts of a run.
 enum PutTogether {
     /// All of it, judged.
     Whole(Box<Summary>, PathBuf),
@@ -60,12 +60,12 @@ struct Incomplete {
     there: usize,
     all: usize,
     missing: String,
-    /// Where they are.
+    /// The run directories.
     dirs: Vec<PathBuf>,
 }
 
 impl Incomplete {
-    /// What a gate says of it.
+    /// A gate's verdict on it.
     fn verdict(&self, word: Option<&str>) -> TestVerdict {
         let Self { there, all, .. } = self;
         let dirs: Vec<_> = self.dirs.iter().map(|dir| shown(dir)).collect();
@@ -91,7 +91,7 @@ impl Incomplete {
     }
 }
 
-/// The word that says what becomes of the gates of an incomplete run.
+/// The value of the variable for gates of an incomplete run.
 fn gate_word() -> Result<Option<String>> {
     let word = std::env::var(GATE).ok().filter(|word| !word.is_empty());
     match word {
@@ -130,10 +130,10 @@ impl TrialRun {
             snapshot::check_scorer(&plan.eval.snapshot.folder, &plan.scorer_hash)?;
             let mut part = self.parts.part(&id);
             if has_answer(&part) {
-                // nextest repeats a failed test. The first answer alone feeds the gates.
+                // nextest retries a failed test. Only the first answer counts for the gates.
                 part.as_mut_os_string().push(AGAIN);
             }
-            // One that cannot be read is told before anything is asked.
+            // An unreadable snapshot is reported before anything is asked.
             snapshot::Content::read(&snapshot::path(&plan.eval.snapshot.folder, &id))?;
             self.parts.make_room(&part)?;
             let options = RunOptions {
@@ -154,7 +154,7 @@ impl TrialRun {
                 session: &session,
                 policy: Policy::from_env(),
                 has_baseline: snapshot::has_baseline(&session.plan().eval.snapshot.folder),
-                // A process cannot see what else was selected.
+                // A process cannot see which other tests were selected.
                 no_gate: None,
             };
             let verdict = judging.of_sample(place, &records);
@@ -167,7 +167,7 @@ impl TrialRun {
         run().unwrap_or_else(|error| TestVerdict::Failed(format!("infrastructure: {error}")))
     }
 
-    /// Puts the parts together, unless another gate did, and gives one gate's verdict.
+    /// Puts the parts together, unless another gate did, and returns one gate's verdict.
     pub(super) fn gate(&self, number: usize) -> TestVerdict {
         let run = || -> Result<TestVerdict> {
             let plan = self.take_plan()?;
@@ -183,7 +183,7 @@ impl TrialRun {
             })?;
             let became_wrong = gate.regression.as_ref().map(|it| &*it.became_wrong);
             Ok(match verdict::of_gate(gate, &dir) {
-                // The tests of these samples could not wait for it and are green: it names them all.
+                // The tests of these samples could not wait for the gate and are green: its message names them all.
                 TestVerdict::Failed(message) => TestVerdict::Failed(match became_wrong {
                     Some(ids @ [_, ..]) => {
                         let ids = clean(&ids.join(", "));
@@ -248,7 +248,7 @@ impl TrialRun {
         }
         firsts.sort();
         let journals = firsts.into_iter().map(|(_, journal)| journal).collect();
-        // The baseline was left aside to start quickly; the gates need it.
+        // The baseline was skipped to start quickly; the gates need it.
         let plan = Plan::load(&plan.eval, crate::eval::plan::BaselineUse::Compare)?;
         let options = RunOptions {
             home: Home::Merged(journals),
@@ -261,14 +261,14 @@ impl TrialRun {
         let run = Session::with_plan(plan, options, Arc::new(|_| {}))?.run()?;
         self.parts.clear();
         for piece in &pieces[..gathered] {
-            // What its run made is in the new one. With anything else in it, such as a review, it stays as it is.
+            // Its content is in the new run. If it has anything else, such as a review, it stays.
             piece.remove_if_all_ours();
         }
         Ok(PutTogether::Whole(run.summary.into(), run.dir))
     }
 }
 
-/// Whether the sample of a part was answered in every epoch, and not ended by an outage.
+/// Whether the sample of a part was answered in every epoch, without an outage.
 fn has_answer(part: &Path) -> bool {
     let is_finished = RunDir::open(part).is_ok_and(|part| is_finished(&part));
     let records = is_finished.then(|| read_records(&part.join(RECORDS)));

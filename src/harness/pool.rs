@@ -1,7 +1,7 @@
-//! `EvalPool`: the threads that ask the samples of one eval, and end its run, while its trials wait.
+//! `EvalPool`: the threads that ask the samples of one eval and end its run, while its trials wait.
 //!
-//! It needs no trial to run and waits for none: so a trial may wait for the gates, in any order and with any number
-//! of test threads.
+//! It neither needs nor waits for a trial, so trials may wait for the gates in any order and with any number of test
+//! threads.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -24,24 +24,24 @@ use crate::system::cancel::Cancel;
 use crate::system::panics;
 use crate::system::shortage;
 
-/// Shared by the runs of all evals of a test binary, which `cargo evaltest accept` takes together.
+/// Shared by the runs of all evals of a test binary, which `cargo evaltest accept` accepts together.
 static INVOCATION: LazyLock<String> = LazyLock::new(|| random_run_id("test"));
 
-/// After how long the pool says how far it is, while trials wait; the last of them again and again.
+/// After which times the pool reports its progress while trials wait; the last one repeats.
 const TELLS: [Duration; 3] = [
     Duration::from_secs(2),
     Duration::from_secs(10),
     Duration::from_secs(30),
 ];
 
-/// What the pool of an eval works on.
+/// The input of an eval's pool.
 pub(super) struct EvalPool {
     pub(super) plan: Plan,
-    /// The places of the selected samples, in the order in which they are asked.
+    /// The places of the selected samples, in asking order.
     pub(super) places: Vec<usize>,
-    /// How many may be in flight if that is not for the eval to say.
+    /// How many may be in flight, if the eval does not decide that.
     pub(super) threads: Option<usize>,
-    /// The seats of all evals.
+    /// The slots of all evals.
     pub(super) in_flight: Arc<InFlight>,
     pub(super) cancel: Cancel,
     pub(super) desk: Arc<TrialDesk>,
@@ -101,24 +101,24 @@ impl EvalPool {
     }
 }
 
-/// What the threads of a pool share.
+/// Shared by the threads of a pool.
 struct Asker<'a> {
     judging: FlipWatch<'a>,
     places: &'a [usize],
-    /// The turn of the next one.
+    /// The next position.
     next: AtomicUsize,
     in_flight: &'a InFlight,
     desk: &'a TrialDesk,
 }
 
 impl Asker<'_> {
-    /// Asks every sample, `threads` at a time, and leaves a verdict on each of them.
+    /// Asks every sample, `threads` at a time, and stores a verdict on each.
     fn all(&self, threads: usize, eval: &str) {
         let threads = threads.clamp(1, self.places.len().max(1));
-        // How many threads work, once it is known how many there can be.
+        // How many threads work, set once it is known how many can be started.
         let kept = OnceLock::new();
         std::thread::scope(|scope| {
-            // Nothing is sent: that it closes says that nobody works any more.
+            // Nothing is sent: the channel closes when no thread works any more.
             let (working, watched) = channel::<()>();
             let kept = &kept;
             let started = (0..threads).find(|&number| {
@@ -138,13 +138,13 @@ impl Asker<'_> {
             drop(working);
             self.watch(&watched, eval);
         });
-        // Those whom the end of the run kept from being asked.
+        // Samples that were not asked because the run ended.
         while let Some((_, place)) = self.turn() {
             self.leave_unasked(place);
         }
     }
 
-    /// The next turn with its place.
+    /// The next position with its place.
     fn turn(&self) -> Option<(usize, usize)> {
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
         Some((turn, *self.places.get(turn)?))
@@ -175,7 +175,7 @@ impl Asker<'_> {
         }
     }
 
-    /// Says how far it is, while trials wait, until nobody works any more.
+    /// Reports progress while trials wait, until no thread works any more.
     fn watch(&self, watched: &Receiver<()>, eval: &str) {
         let mut tells = TELLS.into_iter();
         let mut pause = tells.next().unwrap_or_default();

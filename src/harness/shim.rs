@@ -1,9 +1,9 @@
 //! Flags of the real libtest that libtest-mimic rejects.
 //!
-//! IDEs, nextest and Bazel pass them; a test binary that refuses them cannot be run there. They are taken
-//! out and have no effect, except several filters, which select what any of them selects.
+//! IDEs, nextest and Bazel pass them, and cannot run a test binary that refuses them. They are removed without effect,
+//! except several filters, which select what any of them selects.
 
-/// Arguments split into what libtest-mimic understands and what we do ourselves.
+/// Arguments split into those for libtest-mimic and our own.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Args {
     /// For libtest-mimic.
@@ -14,7 +14,7 @@ pub(super) struct Args {
     pub(super) threads: Option<usize>,
 }
 
-/// Flags with a value of their own.
+/// Flags with a separate value.
 const VALUED: [&str; 5] = [
     "--test-threads",
     "--logfile",

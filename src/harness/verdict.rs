@@ -1,4 +1,4 @@
-//! From records to the verdict of their test, and from what became of a gate to its.
+//! The verdicts of tests, from records and from gates.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ use crate::verdict::run::Run;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TestVerdict {
     Passed,
-    /// It passed, and there is something to know.
+    /// It passed, with a notice.
     Told(Note),
     /// With the reason.
     Ignored(String),
@@ -29,11 +29,11 @@ pub(super) enum TestVerdict {
     Failed(String),
 }
 
-/// Something to know about a sample that passed. libtest has no place for it.
+/// A notice about a sample that passed. libtest has no place for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Note {
     pub(super) id: String,
-    /// The same of all samples with which it is the same.
+    /// Equal for samples with the same notice.
     pub(super) what: String,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn of_gate(gate: &GateResult, dir: &Path) -> TestVerdict {
     }
 }
 
-/// The verdict on a gate of a run that is over. It says nothing of one that stopped.
+/// The verdict on a gate of a finished run. It does not cover a run that stopped.
 pub(super) fn of_gate_in(run: &Run, place: usize) -> TestVerdict {
     let Some(gate) = run.summary.gates.get(place) else {
         return TestVerdict::Failed("infrastructure: the run lacks the gate".to_owned());
@@ -64,7 +64,7 @@ pub(super) fn of_gate_in(run: &Run, place: usize) -> TestVerdict {
     }
 }
 
-/// Why a run did not ask all that it should have asked.
+/// Why a run did not ask everything it should have.
 pub(super) fn cut_short(run: &Run) -> Option<String> {
     let reason = run.stop_reason.as_deref()?;
     (run.summary.skipped > 0).then(|| excerpt(reason))
@@ -73,14 +73,14 @@ pub(super) fn cut_short(run: &Run) -> Option<String> {
 /// A sample that was answered in every epoch.
 pub(super) struct AskedSample<'a> {
     pub(super) place: usize,
-    /// The record of the first epoch that gave the majority's answer.
+    /// The record of the first epoch with the majority's answer.
     pub(super) record: &'a Record,
-    /// Where its snapshot is, and what that would say now.
+    /// The path of its snapshot, and the content it would have now.
     path: PathBuf,
     content: SampleContent,
     /// The verdict on each answer, in the order of epochs.
     answers: Vec<Option<bool>>,
-    /// Epochs, and those that are correct.
+    /// The number of epochs, and of correct ones.
     pub(super) epochs: u32,
     pub(super) correct: u64,
 }
@@ -105,7 +105,7 @@ impl<'a> AskedSample<'a> {
         })
     }
 
-    /// What stands above its snapshot. The record has lost its prompt to the disk.
+    /// The header of its snapshot. The record's prompt is only on disk.
     fn header(&self, session: &Session) -> Result<SnapshotHeader> {
         let plan = session.plan();
         let question = plan.items[self.place].sample()?.prompt;
@@ -120,7 +120,7 @@ impl<'a> AskedSample<'a> {
 }
 
 impl FlipWatch<'_> {
-    /// The verdict on a sample, all of whose epochs these are; it may ask a flipped one again.
+    /// The verdict on a sample with all of its epochs; may ask a flipped one again.
     pub(super) fn of_sample(&self, place: usize, records: &[Record]) -> SampleVerdict {
         let session = self.session;
         let status = |record: &&Record| record.result.status;
@@ -167,7 +167,7 @@ impl FlipWatch<'_> {
             .as_ref()
             .is_some_and(|old| sample.content.asserted(old) == *old);
         let change = self.change(sample, old.is_some())?;
-        // A snapshot of another question or of another ground truth says nothing about this one.
+        // A snapshot of another question or ground truth says nothing about this one.
         let comparable = old.filter(|old| old.is_of(sample.record));
         let Some(before) = comparable.map(Content::into_sample) else {
             return Ok(self.without_snapshot(sample, &change)?.into());
@@ -181,8 +181,8 @@ impl FlipWatch<'_> {
         Ok(change.pass(TestVerdict::Passed)?.into())
     }
 
-    /// The verdict on a sample that cannot be compared. Beside a baseline it is a new one. Without a baseline an eval
-    /// that has gates of its own has what decides; one without them must not be one that cannot fail.
+    /// The verdict on a sample that cannot be compared. With a baseline it is a new one. Without a baseline, an eval's
+    /// own gates decide; an eval without gates must still be able to fail.
     fn without_snapshot(&self, sample: &AskedSample<'_>, change: &Change) -> Result<TestVerdict> {
         if sample.content.content.correct != Some(false) {
             return change.pass(TestVerdict::Passed);

@@ -1,4 +1,4 @@
-//! `ReviewersAgreement`: how far several reviewers say the same.
+//! `ReviewersAgreement`: how far several reviewers agree.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,21 @@ use crate::data::reviews::Verification;
 use crate::figure::Share;
 use crate::stats::ratio;
 
-/// How far several reviewers of the same items say the same.
+/// How far several reviewers of the same items agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ReviewersAgreement {
     /// Items that several people reviewed.
     items: u64,
-    /// Those to which all of them give the same status.
+    /// Those with the same status from all of them.
     same_status: u64,
-    /// Scores of two people in one dimension of an item.
+    /// Pairs of scores by two people in one dimension of an item.
     pairs: u64,
-    /// Those that are a point apart at most.
+    /// Pairs that differ by at most one point.
     near: u64,
 }
 
 impl ReviewersAgreement {
-    /// Of what each person says of each item.
+    /// From the latest review of each item by each person.
     pub(super) fn of<'a>(words: impl Iterator<Item = &'a Verification>) -> Self {
         let mut items = BTreeMap::<&str, Vec<&Verification>>::new();
         for word in words {
@@ -45,7 +45,7 @@ impl ReviewersAgreement {
         found
     }
 
-    /// In a line; `None` where no two people reviewed the same.
+    /// The agreement in one line; `None` if no two people reviewed the same item.
     pub(super) fn told(&self) -> Option<String> {
         let status = ratio(self.same_status, self.items)?;
         let (items, were) = match self.items {

@@ -1,8 +1,8 @@
-//! `ReviewDesk`: where what is said of items is written down.
+//! `ReviewDesk`: stores reviews on disk.
 //!
-//! Several windows, and several programs, may write at once. Each does so holding the lock of the folder, and reads what the
-//! others wrote before: a word on an item that somebody of the same name has changed since it was seen is kept in the
-//! journal, and does not count until it is said again.
+//! Several windows and several programs may write at once. Each holds the lock of the folder while it writes, and first
+//! reads what the others wrote. If somebody with the same reviewer name changed the review of an item after it was
+//! displayed, a new review of it is logged in the journal but does not count until it is submitted again.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -28,19 +28,19 @@ use crate::system::lock::lock;
 use crate::system::project::shown;
 use crate::text::json_line;
 
-/// What a word is about.
+/// The item of a review, as it was displayed.
 #[derive(Clone, Debug)]
 pub(super) struct SeenItem<'a> {
     pub(super) id: &'a str,
-    /// Of what it said when it was seen.
+    /// The hash of the content that was displayed.
     pub(super) hash: &'a str,
     pub(super) chosen: LabelChoice,
     pub(super) seed: Option<u64>,
-    /// The version that was seen.
+    /// The version of the review that was displayed.
     pub(super) version: u64,
 }
 
-/// A word on an item.
+/// A review of an item.
 #[derive(Clone, Debug)]
 pub(super) struct ReviewWord {
     pub(super) scores: BTreeMap<String, u8>,
@@ -48,26 +48,27 @@ pub(super) struct ReviewWord {
     pub(super) comments: String,
 }
 
-/// What stands of an item.
+/// The current reviews of an item.
 #[derive(Clone, Debug)]
 pub(super) struct StandingReview {
     pub(super) version: u64,
     pub(super) mine: Option<Verification>,
-    /// The latest word of each other reviewer.
+    /// The latest review by each other reviewer.
     pub(super) others: Vec<Verification>,
 }
 
-/// What came of a word.
+/// The result of a submission.
 #[derive(Debug)]
 pub(super) enum ReviewOutcome {
     Saved,
-    /// It is in the journal, and the files that are made from it could not be written: they are with the next word.
+    /// The review is in the journal, but the files derived from it could not be written; the next submission writes
+    /// them.
     Journaled(Error),
-    /// Somebody of this name said something else meanwhile.
+    /// The review was changed meanwhile under the same reviewer name.
     Stale,
 }
 
-/// Where it is written.
+/// Stores reviews on disk.
 #[derive(Debug)]
 pub(super) struct ReviewDesk {
     places: ReviewPlaces,
@@ -79,20 +80,20 @@ pub(super) struct ReviewDesk {
 
 #[derive(Debug, Default)]
 struct DeskState {
-    /// By their files.
+    /// The journals by path.
     journals: BTreeMap<PathBuf, ReviewJournal>,
-    /// The file of verifications as it was read or written last.
+    /// The state of the verifications file when it was last read or written.
     seen: Option<FileMark>,
 }
 
-/// What differs once somebody else wrote a file.
+/// Size and modification time, which differ once another program has written the file.
 type FileMark = (u64, Option<SystemTime>);
 
 impl ReviewDesk {
-    /// Reads what was said before.
+    /// Reads the existing reviews.
     ///
     /// # Errors
-    /// When nothing can be written there, or what stands there was not written by reviews.
+    /// If the files cannot be written, or contain something that no review wrote.
     pub(super) fn open(places: ReviewPlaces, reviewer: &str, source: LabelSource) -> Result<Self> {
         fs::create_dir_all(&places.journals)
             .map_err(|error| Error::io("create", &places.journals, &error))?;
@@ -105,7 +106,7 @@ impl ReviewDesk {
         let held = FileLock::of(&desk.places.lock())?;
         let mut state = lock(&desk.state);
         labels::check(&desk.places.labels)?;
-        // Whoever writes these holds the lock: what is there now is of a program that was killed.
+        // These files are written under the lock, so leftovers are those of a killed program.
         remove_unfinished(&desk.places.verifications);
         remove_unfinished(&desk.places.labels);
         desk.refresh(&mut state)?;
@@ -130,16 +131,16 @@ impl ReviewDesk {
         &self.reviewer
     }
 
-    /// Reads what other programs wrote since.
+    /// Reads what other programs have written since.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub(super) fn look(&self) -> Result<()> {
         let _held = FileLock::of(&self.places.lock())?;
         self.refresh(&mut lock(&self.state))
     }
 
-    /// Whether this reviewer has said something of an item.
+    /// Whether this reviewer has reviewed an item.
     pub(super) fn has_mine(&self, id: &str) -> bool {
         let state = lock(&self.state);
         state
@@ -147,11 +148,11 @@ impl ReviewDesk {
             .is_some_and(|mine| mine.latest(id).is_some())
     }
 
-    /// The hash of what an item said when this reviewer looked at it last.
+    /// The hash of an item's content at this reviewer's latest review.
     pub(super) fn seen_hash(&self, id: &str) -> Option<String> {
         let state = lock(&self.state);
         let line = state.mine(self)?.latest(id)?;
-        // Of a word that came with no journal nobody knows.
+        // Unknown for an adopted review, whose journal is missing.
         Some(line.item.clone()).filter(|hash| !hash.is_empty())
     }
 
@@ -163,7 +164,7 @@ impl ReviewDesk {
         ReviewersAgreement::of(lines.filter_map(|line| line.verification.as_ref()))
     }
 
-    /// What stands of an item.
+    /// The current reviews of an item.
     pub(super) fn standing(&self, id: &str) -> StandingReview {
         let state = lock(&self.state);
         let mine = self.places.journal(&self.reviewer);
@@ -177,15 +178,15 @@ impl ReviewDesk {
         }
     }
 
-    /// Writes a word down; it is on the disk when this comes back, also where it does not count.
+    /// Stores a review; it is on disk on return, even if it does not count.
     ///
     /// # Errors
-    /// When it could not be written, and nothing was.
+    /// If it could not be written; then nothing was.
     pub(super) fn submit(&self, item: &SeenItem<'_>, word: ReviewWord) -> Result<ReviewOutcome> {
         self.add(item, Some(word))
     }
 
-    /// Takes the last word on an item back.
+    /// Undoes the latest review of an item.
     ///
     /// # Errors
     /// As [`ReviewDesk::submit`].
@@ -205,7 +206,7 @@ impl ReviewDesk {
             (Some(_), false) => ReviewEvent::Submitted,
             (Some(_), true) => ReviewEvent::Refused,
             (None, false) if mine.latest(item.id).is_some() => ReviewEvent::Undone,
-            // There is nothing to take back, or something else than was seen.
+            // Nothing to undo, or not the review that was displayed.
             (None, _) => return Ok(ReviewOutcome::Stale),
         };
         let at = timestamp().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string();
@@ -254,7 +255,7 @@ impl ReviewDesk {
         Ok(())
     }
 
-    /// Reads what stands there by now. The lock is held.
+    /// Reads the current content. The lock must be held.
     fn refresh(&self, state: &mut DeskState) -> Result<()> {
         self.find(state)?;
         state
@@ -269,8 +270,8 @@ impl ReviewDesk {
         Ok(())
     }
 
-    /// Takes over what the file has and the journals lost, such as all of them in another checkout, and refuses it where it
-    /// has what no reviewer said: it would be written over.
+    /// Adopts reviews that are in the file but missing in the journals, as in another checkout. Refuses a file with
+    /// entries that no reviewer wrote, since they would be overwritten.
     fn check(&self, state: &mut DeskState) -> Result<()> {
         let path = &self.places.verifications;
         let Some(found) = Verifications::read(path)? else {
@@ -301,7 +302,7 @@ impl ReviewDesk {
         self.adopt(state, lost)
     }
 
-    /// Whether a word that no journal has may be one that a journal lost: it is none that was changed since it was said.
+    /// Whether a review that is in no journal may be one that a journal lost, rather than one that was edited.
     fn may_be_lost(&self, state: &DeskState, entry: &Verification) -> bool {
         let items = state.journals.values();
         let mut items = items.filter_map(|journal| journal.items.get(&entry.problem_id));
@@ -316,8 +317,8 @@ impl ReviewDesk {
         !is_edited && journal.is_none_or(ReviewJournal::has_lost)
     }
 
-    /// Writes words down that the journals lost: into our own and into those that are not there; the others are left to
-    /// their reviewers.
+    /// Adds lost reviews to our own journal and to journals that do not exist. Other journals are only completed in
+    /// memory.
     fn adopt(&self, state: &mut DeskState, lost: Vec<Verification>) -> Result<()> {
         let own = self.places.journal(&self.reviewer);
         let mut new = BTreeMap::<PathBuf, Vec<u8>>::new();
@@ -349,7 +350,7 @@ impl ReviewDesk {
                 }
             }
         }
-        // Each whole or not at all: half of it would make the rest of the file nobody's.
+        // Written atomically: after half a journal, the rest of the file would belong to no reviewer.
         for (path, lines) in new {
             refuse_foreign(&path)?;
             write_atomically(&path, &lines)?;
@@ -365,7 +366,7 @@ impl ReviewDesk {
         Some((about.len(), about.modified().ok()))
     }
 
-    /// Writes the latest word on each item.
+    /// Writes the latest review of each item.
     fn write(&self, state: &mut DeskState) -> Result<()> {
         let items = state.journals.values().flat_map(|one| one.items.values());
         let standing = items.filter_map(|item| item.standing.last());

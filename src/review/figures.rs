@@ -1,4 +1,4 @@
-//! The figures of a file of items that was reviewed.
+//! The figures of a reviewed item file.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -8,11 +8,11 @@ use super::places::ReviewPlaces;
 use crate::data::reviews::ReviewedFigures;
 use crate::error::Result;
 
-/// What people say of the items of a file, by the file of verifications beside it; `None` where nothing was reviewed.
-/// `judged` says whether a judge lets the item of an id pass.
+/// The reviews of the items of a file, from the verifications file next to it; `None` if there are none. `judged` says
+/// whether a judge passes the item with an id.
 ///
 /// # Errors
-/// With the line of what is no item, or no verification.
+/// With the line that is not an item, or not a verification.
 pub fn reviewed_file(
     items: &Path,
     judged: &dyn Fn(&str) -> Option<bool>,

@@ -1,6 +1,6 @@
-//! `ItemFile`: a file of items, an array of objects or one in each line.
+//! `ItemFile`: an item file, a JSON array of objects or JSON lines.
 //!
-//! The text is kept as it is, with the place of each item in it: ten thousand of them take what their file takes.
+//! Only the raw text is stored, with the position of each item in it, so memory use is the size of the file.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -17,24 +17,24 @@ use crate::system::file::read_given;
 use crate::system::project::shown;
 use crate::text::hash::Hasher;
 
-/// What stands first, in this order.
+/// Fields displayed first, in this order.
 const FIRST: &[&str] = &["problem", "question", "answer", "solution", "reasoning"];
-/// What is about an item rather than of it.
+/// Metadata of an item.
 const FACTS: &[&str] = &["topic", "category", "year", "reference_id", "generated_at"];
-/// What is told only once it was reviewed.
+/// Fields hidden until the item is reviewed.
 const LATER: &[&str] = &["model"];
-/// Files of fewer bytes are read by one thread.
+/// Smaller files (in bytes) are parsed by one thread.
 const LARGE: usize = 1 << 20;
-/// So many threads read the others.
+/// The number of threads for larger files.
 const READERS: usize = 4;
 
-/// What the list has of an item.
+/// The fields of an item that the list needs.
 struct ItemHead {
     id: Option<Value>,
     slice: Option<String>,
 }
 
-/// A file of items.
+/// An item file.
 #[derive(Debug)]
 pub(super) struct ItemFile {
     text: String,
@@ -45,10 +45,10 @@ impl ItemFile {
     /// Reads a file.
     ///
     /// # Errors
-    /// With the line of what is no item.
+    /// With the line that is not an item.
     pub(super) fn open(path: &Path) -> Result<(Self, Vec<ListedItem>)> {
         let text = read_given(path).map_err(|error| match error.kind() {
-            // A pipe that nobody may ever write into.
+            // A pipe without a writer.
             ErrorKind::Other => Error::usage(format!("cannot read `{}`: {error}", path.display())),
             _ => Error::io("read", path, &error),
         })?;
@@ -65,7 +65,7 @@ impl ItemFile {
             let at = |error: Error| error.at(format_args!("{name}:{line}"));
             let head = match head {
                 Ok(head) => head.ok_or_else(no_object).map_err(at)?,
-                // What cannot be shown later, such as too deep a nesting, is told now.
+                // An item that cannot be displayed later, such as one nested too deeply, is reported now.
                 Err(error) => {
                     let within = line + error.line().saturating_sub(1);
                     let error = Error::usage(format!("broken JSON: {error}")).hint(WANTED);
@@ -87,7 +87,7 @@ impl ItemFile {
         Ok((Self { text, places }, listed))
     }
 
-    /// A hash of all that an item says: white space between its members is none of it.
+    /// A hash of the content of an item, independent of white space between its members.
     pub(super) fn hash(&self, place: usize) -> String {
         let item = members(&self.text[self.places[place].clone()]).unwrap_or_default();
         let text = serde_json::to_vec(&item).unwrap_or_default();
@@ -119,20 +119,20 @@ impl ItemFile {
 }
 
 impl ItemHead {
-    /// That of the text of an item; `None` of what is no object.
+    /// From the JSON of an item; `None` if it is not an object.
     fn of(raw: &str) -> serde_json::Result<Option<Self>> {
         let Value::Object(mut item) = serde_json::from_str(raw)? else {
             return Ok(None);
         };
         let text = |name: &str| item.get(name)?.as_str().map(str::to_owned);
-        // What it is sliced by.
+        // The slice of the item.
         let slice = text("topic").or_else(|| text("category"));
         let id = item.shift_remove("id").filter(|id| !id.is_null());
         Ok(Some(Self { id, slice }))
     }
 }
 
-/// The heads of all items. A large file is read by several threads: people wait for their page.
+/// The heads of all items. A large file is parsed in parallel, since people wait for the page.
 fn heads(text: &str, places: &[Range<usize>]) -> Vec<serde_json::Result<Option<ItemHead>>> {
     let read = |places: &[Range<usize>]| -> Vec<_> {
         let heads = places
@@ -157,10 +157,10 @@ fn no_object() -> Error {
     Error::usage("an item is an object").hint(WANTED)
 }
 
-/// What a file should be.
+/// The hint for a file of another form.
 const WANTED: &str = "name a JSON array of objects with `id`, `problem`, `answer`, or a file with one of them in each line";
 
-/// Where each item stands.
+/// The byte range of each item.
 fn places(text: &str, name: &str) -> Result<Vec<Range<usize>>> {
     let wrong =
         |line: usize, why: String| Error::usage(format!("{name}:{line}: {why}")).hint(WANTED);
@@ -194,7 +194,7 @@ fn members(raw: &str) -> Result<Map<String, Value>> {
     }
 }
 
-/// Its id; of one without it where it stands.
+/// The id of an item; its number if it has none.
 fn id_of(id: Option<&Value>, number: usize) -> Result<String> {
     match id {
         Some(Value::String(id)) if !id.is_empty() => Ok(id.clone()),
@@ -204,7 +204,7 @@ fn id_of(id: Option<&Value>, number: usize) -> Result<String> {
     }
 }
 
-/// A member as people read it.
+/// A member as text for people.
 fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

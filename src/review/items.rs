@@ -1,4 +1,4 @@
-//! `ReviewItems`: the items of a file or a run, of which all but ids stays where it is until one is looked at.
+//! `ReviewItems`: the items of a file or a run. All but ids stays on disk until an item is displayed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,43 +18,43 @@ use crate::system::project::shown;
 )]
 pub(super) struct ListedItem {
     pub(super) id: String,
-    /// Its topic, or what else it is sliced by.
+    /// Its topic or other slice.
     pub(super) slice: Option<String>,
-    /// Why it may be worth a look.
+    /// Why it may be worth reviewing.
     pub(super) tag: Option<String>,
-    /// Of what it says, where that was read for the list.
+    /// The hash of its content, if that was read for the list.
     pub(super) hash: String,
-    /// Whether there is an answer to look at.
+    /// Whether it has an answer.
     pub(super) is_answered: bool,
-    /// Whether it ended without the verdict that it should have.
+    /// Whether it ended in an error.
     pub(super) is_error: bool,
-    /// Whether it changed sides since the baseline.
+    /// Whether its verdict changed since the baseline.
     pub(super) flipped: bool,
-    /// Whether another scorer contradicts the one that decides.
+    /// Whether another scorer contradicts the deciding one.
     pub(super) disagreeing: bool,
     /// Whether it is wrong, or an error.
     pub(super) failed: bool,
 }
 
-/// What a judge says of an item.
+/// A judge's score of an item.
 #[derive(Clone, Debug)]
 pub(super) struct JudgeSeen {
-    /// The scorer.
+    /// The name of the scorer.
     pub(super) name: String,
     pub(super) numbers: BTreeMap<String, f64>,
     pub(super) total: Option<f64>,
 }
 
-/// An item as it is looked at.
+/// An item as it is displayed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ShownItem {
-    /// What it says, by name.
+    /// Its content by name.
     pub(super) fields: Vec<(String, String)>,
-    /// What is known of it.
+    /// Metadata.
     pub(super) facts: Vec<(String, String)>,
-    /// What is known and told only once it was reviewed: it would be in the way of an opinion of one's own.
+    /// Metadata hidden until the item is reviewed, since it could bias the reviewer.
     pub(super) later: Vec<(String, String)>,
-    /// So is this.
+    /// Hidden likewise.
     pub(super) judge: Option<JudgeSeen>,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct ReviewItems {
     texts: ItemTexts,
 }
 
-/// Where their texts are.
+/// Where the content of items is read from.
 #[derive(Debug)]
 enum ItemTexts {
     File(ItemFile),
@@ -74,7 +74,7 @@ enum ItemTexts {
 }
 
 impl ReviewItems {
-    /// Those of a file.
+    /// The items of a file.
     pub(super) fn of_file(path: PathBuf) -> Result<Self> {
         let (texts, listed) = ItemFile::open(&path)?;
         Ok(Self {
@@ -84,7 +84,7 @@ impl ReviewItems {
         })
     }
 
-    /// Those of a run.
+    /// The items of a run.
     pub(super) fn of_run(dir: &RunDir, texts: MaskedTexts) -> Result<Self> {
         let (texts, listed) = RunItems::open(dir, texts)?;
         Ok(Self {
@@ -94,7 +94,7 @@ impl ReviewItems {
         })
     }
 
-    /// The run that they are of.
+    /// The run, if the items are from one.
     pub(super) fn run(&self) -> Option<&RunItems> {
         match &self.texts {
             ItemTexts::File(_) => None,
@@ -114,7 +114,7 @@ impl ReviewItems {
         &self.listed[place].id
     }
 
-    /// A hash of what an item says.
+    /// The hash of an item's content.
     pub(super) fn hash(&self, place: usize) -> String {
         match &self.texts {
             ItemTexts::File(texts) => texts.hash(place),
@@ -122,7 +122,7 @@ impl ReviewItems {
         }
     }
 
-    /// What stands at a place.
+    /// The item at a place.
     pub(super) fn item(&self, place: usize) -> Result<ShownItem> {
         match &self.texts {
             ItemTexts::File(texts) => texts.item(place),
@@ -130,7 +130,7 @@ impl ReviewItems {
         }
     }
 
-    /// What was opened, as people are shown it.
+    /// What was opened, as displayed to people.
     pub(super) fn source(&self) -> String {
         shown(&self.path)
     }

@@ -1,8 +1,8 @@
-//! `ReviewJournal`: what one reviewer said, a line after the other.
+//! `ReviewJournal`: the reviews by one reviewer, an append-only file of JSON lines.
 //!
-//! A line is in the file, and the file on its disk, before anybody is told that it is saved. Another process of the same
-//! reviewer may have written meanwhile: what it wrote is read before anything is added. A last line that a crash tore was told
-//! to nobody: it is kept beside the journal and cut when the next one is written, and never by reading.
+//! A line is flushed to disk before it is reported as saved. Another process of the same reviewer may have written
+//! meanwhile, so its lines are read before anything is appended. A last line torn by a crash was never reported as
+//! saved: the next write moves it to a file next to the journal and truncates it. Reading never changes the file.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -15,14 +15,14 @@ use crate::data::reviews::{
 use crate::error::{Error, Result};
 use crate::text::json_line;
 
-/// What a reviewer said of an item.
+/// The reviews of an item by one reviewer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReviewedItem {
-    /// How often that changed.
+    /// How often it changed.
     pub(super) version: u64,
-    /// Submissions that were not taken back, the latest last.
+    /// Submissions that were not undone, the latest last.
     pub(super) standing: Vec<ReviewLine>,
-    /// All that was ever submitted, by which a file of verifications is known to be ours.
+    /// All submissions ever made, to recognise our own entries in a verifications file.
     pub(super) said: Vec<Verification>,
 }
 
@@ -30,11 +30,11 @@ pub(super) struct ReviewedItem {
 #[derive(Debug)]
 pub(super) struct ReviewJournal {
     path: PathBuf,
-    /// How much of it was read.
+    /// How far it was read.
     place: JournalPlace,
-    /// What a crash left of its last line.
+    /// The last line, if a crash tore it.
     torn: Vec<u8>,
-    /// Words that its file lost, and others have.
+    /// Reviews that are missing in this file but known from other files.
     lent: Vec<ReviewLine>,
     pub(super) items: HashMap<String, ReviewedItem>,
 }
@@ -54,7 +54,7 @@ impl ReviewJournal {
         &self.path
     }
 
-    /// What stands of an item.
+    /// The current review of an item.
     pub(super) fn latest(&self, id: &str) -> Option<&ReviewLine> {
         self.items.get(id)?.standing.last()
     }
@@ -63,16 +63,16 @@ impl ReviewJournal {
         self.items.get(id).map_or(0, |item| item.version)
     }
 
-    /// Reads what was written since. The lock must be held: a line that is being written is not torn.
+    /// Reads new lines. The lock must be held, or a line that is just being written looks torn.
     ///
     /// # Errors
-    /// With the line of what no reviewer wrote.
+    /// With the line that no reviewer wrote.
     pub(super) fn refresh(&mut self) -> Result<()> {
         let found = JournalText::read(&self.path, self.place)?;
         self.place = found.place;
         self.torn = found.torn;
         for line in found.lines {
-            // What was lent meanwhile has come into the file itself.
+            // A review lent before is now in the file itself.
             let lent = self
                 .lent
                 .iter()
@@ -85,21 +85,21 @@ impl ReviewJournal {
         Ok(())
     }
 
-    /// Whether a word may be missing in it: a crash tore its last line, or there is no line at all.
+    /// Whether reviews may be missing: the last line is torn, or the file is empty.
     pub(super) fn has_lost(&self) -> bool {
         !self.torn.is_empty() || self.place.lines == 0
     }
 
-    /// Takes a word for its own that its file lost, without writing to it: that is up to its reviewer.
+    /// Adds a lost review in memory only; writing the file is up to its reviewer.
     pub(super) fn lend(&mut self, line: ReviewLine) {
         self.lent.push(line.clone());
         self.take(line);
     }
 
-    /// Adds a line; it is on the disk when this comes back. The lock must be held, and what was written before be read.
+    /// Appends a line; it is on disk on return. The lock must be held, and the journal be refreshed before.
     ///
     /// # Errors
-    /// When it cannot be written; then it does not stand there.
+    /// If it cannot be written; the file is then unchanged.
     pub(super) fn append(&mut self, line: ReviewLine) -> Result<()> {
         let io = |error: io::Error| Error::io("write", &self.path, &error);
         refuse_foreign(&self.path)?;
@@ -124,12 +124,12 @@ impl ReviewJournal {
         }
         let written = file.write_all(&bytes).and_then(|()| file.sync_all());
         if let Err(error) = written {
-            // A half of it would be read as damage, or worse, as said.
+            // Half a line would be read as damage, or even as a review.
             let _ = file.set_len(self.place.read);
             return Err(io(error));
         }
         if is_new && let Some(folder) = self.path.parent() {
-            // The name of the file is in its folder, which is a file, too.
+            // The folder must be synced too, as it holds the name of the file.
             let _ = File::open(folder).and_then(|folder| folder.sync_all());
         }
         self.place.read += bytes.len() as u64;
@@ -139,7 +139,7 @@ impl ReviewJournal {
         Ok(())
     }
 
-    /// Keeps the torn line in a file of its own before it is cut: somebody may read in it what was meant.
+    /// Saves the torn line in a separate file before it is truncated, so that somebody may recover it.
     fn keep_torn(&self) -> Result<()> {
         let mut path = self.path.clone().into_os_string();
         path.push(".torn");

@@ -1,7 +1,7 @@
-//! The labels file: what reviewers say, as `judge calibrate --labels` reads it.
+//! The labels file: reviews in the form that `judge calibrate --labels` reads.
 //!
-//! How an item came to be looked at decides what its labels may be taken for. Where all answers have labels they are all;
-//! else those of a draw are by lot, and what was looked at for any other reason was picked.
+//! How items were chosen for review decides how representative their labels are. If all answers are labelled, labels
+//! are of `all`; otherwise those of a random draw are `random`, and any others `picked`.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader};
@@ -17,17 +17,17 @@ use crate::system::file::{open_plain, write_atomically_by};
 use crate::system::project::shown;
 use crate::text::json_line;
 
-/// What lines of reviews have, and those that people write do not.
+/// A key that only labels written by reviews have.
 const OURS: &str = "reviewed_at";
 
-/// What labels are of.
+/// What the labels are about.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LabelSource {
     /// The id of the run whose answers they are.
     run: Option<String>,
-    /// Where items stand.
+    /// The positions of items.
     pub(super) order: HashMap<String, usize>,
-    /// Items that have an answer.
+    /// Items with an answer.
     answered: HashSet<String>,
 }
 
@@ -45,10 +45,10 @@ impl LabelSource {
         }
     }
 
-    /// Writes a line for each person and item, of the words that stand.
+    /// Writes one line per person and item, from the current reviews.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub(super) fn write(&self, path: &Path, standing: &[&ReviewLine]) -> Result<()> {
         let known = standing
             .iter()
@@ -60,7 +60,7 @@ impl LabelSource {
             .answered
             .iter()
             .all(|id| labelled.contains(id.as_str()));
-        // An item that a lot drew is one of a draw, whoever picked it besides.
+        // A randomly drawn item counts as such even if it was also picked.
         let mut seeds = HashMap::<&str, u64>::new();
         for line in &known {
             if let (LabelChoice::Random, Some(seed)) = (line.chosen, line.seed) {
@@ -97,7 +97,7 @@ impl LabelSource {
     }
 }
 
-/// Refuses a file of labels that no review wrote: it would be written over.
+/// Refuses a labels file that no review wrote, since it would be overwritten.
 pub(super) fn check(path: &Path) -> Result<()> {
     if !path.exists() {
         return Ok(());

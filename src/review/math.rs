@@ -1,8 +1,8 @@
-//! Formulas in texts: what stands between signs of TeX becomes `MathML`, and all else stays text.
+//! Formulas in texts: TeX between delimiters becomes `MathML`; everything else stays text.
 //!
-//! A text is split by [`spans`], and each formula goes to the crate `pulldown-latex`. What that does not know, or gets
-//! wrong, stays what it was: its source. Texts are hostile input: formulas are short, define nothing, and what comes out
-//! is written anew by [`plain`], which knows the elements and attributes of `MathML` and nothing else.
+//! [`spans`] splits a text, and the crate `pulldown-latex` renders each formula. A formula that it does not know or
+//! renders wrongly stays as source. Texts are hostile input: formulas are limited in length, must not define commands,
+//! and the output is rewritten by [`plain`], which accepts only known elements and attributes of `MathML`.
 
 #[cfg(feature = "math")]
 mod formula;
@@ -19,18 +19,18 @@ use serde::ser::{Serialize, SerializeMap as _, Serializer};
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ReviewPart<'a> {
-    /// Words, and formulas that nobody can read.
+    /// Text, including formulas that cannot be rendered.
     Text {
-        /// As it stands in the text.
+        /// The source text.
         text: &'a str,
     },
     /// A formula.
     Formula {
-        /// As it stands in the text, with the signs around it.
+        /// The source, with its delimiters.
         tex: &'a str,
-        /// One element `math` of well-formed XML, without anything but `MathML` in it.
+        /// One element `math` of well-formed XML that contains only `MathML`.
         mathml: String,
-        /// Whether it stands in a line of its own.
+        /// Whether it is a display formula.
         display: bool,
     },
 }
@@ -58,7 +58,7 @@ impl Serialize for ReviewPart<'_> {
     }
 }
 
-/// The parts of a text, in order: together they are the text.
+/// The parts of a text, in order; concatenated, they are the text.
 pub(super) fn parts(text: &str) -> Vec<ReviewPart<'_>> {
     let spans = spans::spans(text);
     let rendered = rendered(text, &spans);
@@ -90,7 +90,7 @@ pub(super) fn parts(text: &str) -> Vec<ReviewPart<'_>> {
 
 #[cfg(feature = "math")]
 fn rendered(text: &str, spans: &[spans::FormulaSpan]) -> Vec<Option<String>> {
-    /// A formula nests at most as deep as it is long, which this is enough for however the parser was built.
+    /// The stack for parsing. Nesting is limited by the length of a formula, and this is enough for it in any build.
     const STACK: usize = 64 << 20;
     if spans.is_empty() {
         return Vec::new();
@@ -108,7 +108,7 @@ fn rendered(text: &str, spans: &[spans::FormulaSpan]) -> Vec<Option<String>> {
     })
 }
 
-/// Nobody can read any.
+/// Without the feature, formulas are not rendered.
 #[cfg(not(feature = "math"))]
 fn rendered(_: &str, _: &[spans::FormulaSpan]) -> Vec<Option<String>> {
     Vec::new()

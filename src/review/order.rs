@@ -1,43 +1,43 @@
-//! `ReviewChoice`: which items are looked at, and in which order.
+//! `ReviewChoice`: which items to review, and in which order.
 
 use super::items::{ListedItem, ReviewItems};
 use crate::data::labels::LabelChoice;
 use crate::error::{Error, Result};
 use crate::stats::SplitMix64;
 
-/// Which items are looked at.
+/// Which items to review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewChoice {
-    /// All of them. Answers that a judge graded come in the order of a lot: however far a person gets, labels of the first
-    /// ones are labels of answers drawn by lot, and correct the judge's figures.
+    /// All items. Answers graded by a judge come in random order: wherever a person stops, the labels so far are a
+    /// random sample and can correct the judge's figures.
     All {
-        /// What the lot is drawn with.
+        /// The random seed.
         seed: u64,
     },
-    /// So many by lot.
+    /// A random sample.
     Sample {
-        /// How many.
+        /// The sample size.
         count: usize,
-        /// What the lot is drawn with.
+        /// The random seed.
         seed: u64,
     },
-    /// Answers of a run that are picked for a reason.
+    /// Answers of a run that match a criterion.
     Only(ReviewOnly),
 }
 
-/// A reason to look at an answer of a run.
+/// A criterion for answers of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewOnly {
-    /// It changed sides since the baseline.
+    /// Its verdict changed since the baseline.
     Flipped,
-    /// Another scorer contradicts the one that decides.
+    /// Another scorer contradicts the deciding one.
     Disagreeing,
     /// It is wrong, or ended in an error.
     Failed,
 }
 
 impl ReviewOnly {
-    /// The word that asks for it.
+    /// The name of the option value.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Flipped => "flipped",
@@ -55,14 +55,14 @@ impl ReviewOnly {
     }
 }
 
-/// Places in order, how they were chosen, and with which seed.
+/// Places in order, how they were chosen, and the seed.
 pub(super) type ChosenItems = (Vec<usize>, LabelChoice, Option<u64>);
 
 impl ReviewChoice {
-    /// The items of this choice.
+    /// The chosen items.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there are none.
     pub(super) fn of(self, items: &ReviewItems) -> Result<ChosenItems> {
         let all: Vec<usize> = (0..items.count()).collect();
         if all.is_empty() {
@@ -80,7 +80,7 @@ impl ReviewChoice {
             }
             Self::All { .. } => {
                 let mut order = all;
-                // The sort is stable: what is alike stays in the order of the dataset.
+                // The sort is stable: equal items stay in dataset order.
                 order.sort_by_key(|place| standing(items.listed(*place)));
                 Ok((order, LabelChoice::All, None))
             }
@@ -117,8 +117,8 @@ impl ReviewChoice {
     }
 }
 
-/// Errors by their kind, flips, disagreements and wrong answers first, each by slice. Of a file all items are alike, and
-/// stay in its order.
+/// The sort key: errors by kind, flips, disagreements and wrong answers first, each by slice. Items of a file all have
+/// the same key.
 fn standing(item: &ListedItem) -> (u8, Option<&str>, Option<&str>) {
     let rank = match item.tag.as_deref() {
         Some(_) if item.is_error => 0,
@@ -131,8 +131,8 @@ fn standing(item: &ListedItem) -> (u8, Option<&str>, Option<&str>) {
     (rank, item.tag.as_deref(), slice.filter(|_| rank < 4))
 }
 
-/// The first so many of all in a random order: of a longer draw with the same seed they are the first ones, too. It is the
-/// lot of `judge calibrate --draw`, by which labels are known to be of a draw.
+/// The first `count` of all in random order; a longer draw with the same seed starts with the same ones. This is the
+/// draw of `judge calibrate --draw`, so labels can be recognised as part of it.
 fn by_lot(mut all: Vec<usize>, count: usize, seed: u64) -> Vec<usize> {
     let mut random = SplitMix64(seed);
     let count = count.min(all.len());

@@ -1,6 +1,6 @@
-//! The page of a review: one file with its style and its script, which a browser knows by their hashes.
+//! The page of a review: one file with inline style and script, which the browser verifies by their hashes.
 //!
-//! It looks as pages of reports do. The script stands here in pieces, which are read in this order.
+//! It has the style of report pages. The script is split into pieces, concatenated in this order.
 
 use crate::report::render::html::page::hash;
 use crate::serve::ServedPage;
@@ -25,7 +25,7 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-/// It. There is nothing of any item in it.
+/// The page, without any content of items.
 pub(super) fn page() -> ServedPage {
     let policy = format!(
         "default-src 'none'; style-src {}; script-src {}; connect-src 'self'; base-uri 'none'; form-action 'none'",

@@ -1,4 +1,4 @@
-//! `ReviewPlaces`: where what is said lies on disk.
+//! `ReviewPlaces`: the file paths of a review.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use crate::text::name::file_name;
 /// The files of a review.
 #[derive(Clone, Debug)]
 pub(super) struct ReviewPlaces {
-    /// The latest word on each item.
+    /// The latest review of each item.
     pub(super) verifications: PathBuf,
-    /// A journal of each reviewer.
+    /// The folder with the journal of each reviewer.
     pub(super) journals: PathBuf,
-    /// What a judge is calibrated with.
+    /// The labels that calibrate a judge.
     pub(super) labels: PathBuf,
 }
 
 impl ReviewPlaces {
-    /// Those of a file of items: `a.json` has `a_verifications.json`.
+    /// The paths for an item file: `a.json` has `a_verifications.json`.
     pub(super) fn beside(items: &Path) -> Result<Self> {
         let Some(stem) = items.file_stem() else {
             let message = format!("`{}` is no file of items", items.display());
@@ -37,7 +37,7 @@ impl ReviewPlaces {
         })
     }
 
-    /// Those in a run directory.
+    /// The paths in a run directory.
     pub(super) fn inside(run: &Path) -> Self {
         Self {
             verifications: run.join(VERIFICATIONS),
@@ -51,7 +51,7 @@ impl ReviewPlaces {
         self.journals.join(format!("{}.jsonl", file_name(reviewer)))
     }
 
-    /// What is held while something is written.
+    /// The lock file for writing.
     pub(super) fn lock(&self) -> PathBuf {
         self.journals.join(".lock")
     }

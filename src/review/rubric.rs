@@ -1,4 +1,4 @@
-//! `ReviewDimension`: what people give points for.
+//! `ReviewDimension`: the dimensions that people give points for.
 
 use std::path::Path;
 
@@ -11,19 +11,19 @@ use crate::error::{Error, Result};
 use crate::scorer::ask::judge::{Dimension, Grading};
 use crate::store::Manifest;
 
-/// The rubric of items where none is named.
+/// The default rubric of items.
 const USUAL: &str = "aime";
-/// Digits fill the scores: more dimensions than this nobody keeps in mind.
+/// Scores are typed as digits 1 to 9, and nobody remembers more dimensions.
 const MOST: usize = 9;
 
-/// One of them.
+/// A dimension of a rubric.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct ReviewDimension {
     pub(super) name: String,
     pub(super) description: String,
 }
 
-/// Those that the judge of a run gives points for, so that people's can be put beside them; else the usual ones.
+/// The dimensions of the judge of a run, so that points of people can be compared with its; else the default ones.
 pub(super) fn of_run(run: &RunItems) -> Result<Vec<ReviewDimension>> {
     let manifest = run.manifest();
     let judge = run
@@ -70,7 +70,7 @@ pub(super) fn of_run(run: &RunItems) -> Result<Vec<ReviewDimension>> {
     Ok(found)
 }
 
-/// The dimensions of a judge as its spec describes them; none where the rubric is not here.
+/// The dimensions of a judge as its spec describes them; empty if its rubric cannot be read.
 fn asked(manifest: &Manifest, judge: &str) -> Vec<ReviewDimension> {
     let scorers = [
         manifest.config.get("scorer"),
@@ -110,7 +110,7 @@ fn described(dimensions: Vec<Dimension>) -> Vec<ReviewDimension> {
     dimensions.collect()
 }
 
-/// Those of a rubric.
+/// The dimensions of a rubric.
 pub(super) fn dimensions(rubric: Option<&str>) -> Result<Vec<ReviewDimension>> {
     let name = rubric.unwrap_or(USUAL);
     let told = |why: String| {

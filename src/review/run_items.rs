@@ -1,7 +1,7 @@
-//! `RunItems`: the answers of a run, as people look at them.
+//! `RunItems`: the answers of a run as displayed for review.
 //!
-//! A sample is looked at in its first answer, as judges and labels have it. Its record stays where it is on disk: ten
-//! thousand of them take no more than their ids. What a judge says of it is told only once a person has said something.
+//! For each sample the first answer is reviewed, as for judges and labels. Records stay on disk; only ids are held in
+//! memory. The judge's score is hidden until a person has submitted a review.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -27,18 +27,18 @@ use crate::verdict::judged::items::{CORRECT, GivenFigures, TOTAL, VALUE};
 #[derive(Debug)]
 pub(super) struct RunItems {
     manifest: Manifest,
-    /// Keeps the files of a run that was killed, which are made again elsewhere.
+    /// Keeps the temporary files of a killed run alive.
     _dir: RunDir,
     path: PathBuf,
-    /// Where each record begins.
+    /// The file offset of each record.
     places: Vec<u64>,
 }
 
 impl RunItems {
-    /// Reads what a run has.
+    /// Reads the list of answers of a run.
     ///
     /// # Errors
-    /// When it cannot be read, and for one whose texts are not to be shown.
+    /// If it cannot be read, or its texts must not be shown.
     pub(super) fn open(dir: &RunDir, texts: MaskedTexts) -> Result<(Self, Vec<ListedItem>)> {
         let run = ReportedRun::read(dir.clone(), MaskedTexts::Shown)?;
         if run.manifest.masked && texts == MaskedTexts::Hidden {
@@ -88,12 +88,12 @@ impl RunItems {
         &self.manifest
     }
 
-    /// The name of the scorer whose points people's are put beside.
+    /// The name of the judge whose points are compared with those of people.
     pub(super) fn judge(&self) -> Option<&str> {
         self.manifest.first_judge()
     }
 
-    /// Whether the verdict of the run is a judge's.
+    /// Whether a judge is the deciding scorer.
     fn judge_decides(&self) -> bool {
         let first = self.manifest.scorers.first();
         first.is_some_and(|first| self.manifest.judges.contains_key(first))
@@ -112,7 +112,7 @@ impl RunItems {
         let error = error.map(|error| kind_of(error.kind));
         let flipped = flips.contains_key(record.sample_id.as_str());
         let failed = result.status.is_error() || verdict == Some(false);
-        // What a judge says is not to be known from the list either.
+        // The list must not reveal the judge's verdict either.
         let open = !self.judge_decides();
         let own = [
             (flipped, "flipped"),
@@ -219,7 +219,7 @@ fn verdict(correct: bool, value: f64, reason: &str) -> String {
     }
 }
 
-/// The word of files for the kind of an error.
+/// The name of an error kind in files.
 fn kind_of(kind: impl serde::Serialize) -> String {
     let value = serde_json::to_value(kind).unwrap_or_default();
     value.as_str().unwrap_or("error").to_owned()

@@ -1,4 +1,4 @@
-//! `ReviewServed`: a review as its page asks for it.
+//! `ReviewServed`: the HTTP API of the review page.
 
 use std::sync::Arc;
 
@@ -15,16 +15,16 @@ use crate::error::{Error, Result};
 use crate::serve::{Served, ServedAnswer, ServedPage, ServedRequest};
 use crate::system::project::shown;
 
-/// More of a text nobody reads on a page.
+/// The most bytes of a text to display.
 const SHOWN: usize = 64 << 10;
-/// So long a comment may be.
+/// The most bytes of a comment.
 const COMMENT: usize = 64 << 10;
 
-/// A review on a server of this machine.
+/// A review served on this machine.
 #[derive(Clone, Debug)]
 pub struct ReviewServed(pub Arc<Review>);
 
-/// What is sent with a word, or to take one back.
+/// The body of a request to submit or undo a review.
 #[derive(Debug, Deserialize)]
 struct SentWord {
     id: String,
@@ -96,7 +96,7 @@ impl Review {
         Ok(fine(&state))
     }
 
-    /// An item of which long texts are cut, or with `&whole=PLACE` one of its texts as it is.
+    /// An item with long texts truncated; with `&whole=PLACE`, one of its texts in full.
     fn item_at(&self, query: &str) -> Result<ServedAnswer> {
         let (index, whole) = match query.split_once("&whole=") {
             Some((index, whole)) => (index, Some(whole)),
@@ -108,7 +108,8 @@ impl Review {
         let Some((index, place)) = place else {
             return Ok(ServedAnswer::refused(404, "there is no such item"));
         };
-        // Another program of this reviewer may have written since; what it wrote wrong is told where something is written.
+        // Another program of this reviewer may have written since. Errors in what it wrote are reported on the next
+        // write.
         let _ = self.desk.look();
         let item = self.items.item(place)?;
         let id = self.items.id(place);
@@ -138,7 +139,7 @@ impl Review {
         })))
     }
 
-    /// Takes a word, or takes one back.
+    /// Submits or undoes a review.
     fn said(&self, request: &ServedRequest) -> Result<ServedAnswer> {
         let refused = |why: &str| Ok(ServedAnswer::refused(400, why));
         let sent: SentWord = match serde_json::from_slice(&request.body) {
@@ -189,7 +190,7 @@ impl Review {
         })
     }
 
-    /// What a judge says, in the dimensions that people give points for.
+    /// A judge's score, limited to the dimensions that people score.
     fn judge(&self, judge: &JudgeSeen) -> Value {
         let scores = self.dimensions.iter().filter_map(|dimension| {
             let points = judge.numbers.get(&dimension.name)?;
@@ -209,8 +210,8 @@ impl Review {
             let same = standing.others.iter().all(|one| one.status == own.status);
             json!({"others": others, "same_status": same})
         });
-        // What was taken back leaves no opinion that a judge's could not get in the way of.
-        // The word is saved whatever became of the item: that is told where it is shown.
+        // After an undo the judge's score is hidden again. The review is saved even if the item can no longer be read;
+        // that error is reported when the item is displayed.
         let item = own.and_then(|_| self.items.item(place).ok());
         let judge = item.and_then(|item| item.judge);
         json!({
@@ -224,7 +225,7 @@ impl Review {
         })
     }
 
-    /// What was sent, if all of it is there: nothing is taken for granted.
+    /// Validates a request: it must have every score and the status.
     fn word(&self, sent: &SentWord) -> std::result::Result<ReviewWord, String> {
         let [lowest, highest] = POINTS;
         let mut missing = Vec::new();
@@ -267,14 +268,14 @@ impl Review {
     }
 }
 
-/// A text with its formulas, and how much of it is left out.
+/// A text with its formulas, and how many bytes are omitted.
 fn field(name: &str, text: &str) -> Value {
     let mut field = fact(name, text);
     field["parts"] = json!(math::parts(cut(text).0));
     field
 }
 
-/// A text, and how much of it is left out.
+/// A text, and how many bytes are omitted.
 fn fact(name: &str, text: &str) -> Value {
     let (text, left) = cut(text);
     let mut fact = json!({"name": name, "text": text});
@@ -284,7 +285,7 @@ fn fact(name: &str, text: &str) -> Value {
     fact
 }
 
-/// The beginning of a text, and how many bytes follow.
+/// Truncates a text; also returns how many bytes follow.
 fn cut(text: &str) -> (&str, usize) {
     let mut end = text.len().min(SHOWN);
     while !text.is_char_boundary(end) {
@@ -306,7 +307,7 @@ fn fine(value: &Value) -> ServedAnswer {
     ServedAnswer::fine("application/json", value.to_string().into_bytes())
 }
 
-/// An error in a line.
+/// An error in one line.
 fn told(error: &Error) -> String {
     match error.hint_text() {
         Some(hint) => format!("{}; {hint}", error.message()),

@@ -1,8 +1,8 @@
-//! `Asking`: from a question to an answer. Attempts until there is one, in the time that the sample has.
+//! `Asking`: gets the answer to one question. Repeats attempts until there is an answer or the sample's time is up.
 //!
-//! The [cache](Cached) is looked into first. Then each attempt waits for its turn at the [throttle](Throttle), the
-//! [caller](AgentCaller) makes it, and the ledger writes down what came of it; whether a failed one is repeated is for
-//! [`Tries`] to say.
+//! Looks into the [cache](Cached) first. Each attempt waits for its turn at the [throttle](Throttle); the
+//! [caller](AgentCaller) makes it and the ledger records the result. [`Tries`] decides whether a failed attempt is
+//! repeated.
 
 pub(crate) mod admission;
 pub(crate) mod answer_size;
@@ -41,62 +41,63 @@ use repeated_failures::FirstAttempts;
 use retry::Tries;
 use throttle::Throttle;
 
-/// When this machine has had no room for a single question for so long, that is told.
+/// If this machine has no room for a single question for this long, a notice says so.
 const STUCK: Duration = Duration::from_secs(2);
 
-/// A signal that ends a whole job, as Slurm and systemd send it, reaches the agent so much earlier than evaltest at most.
+/// When a whole job is ended, as by Slurm or systemd, the signal reaches the agent at most this long before evaltest.
 const END_OF_JOB: Duration = Duration::from_secs(1);
 
-/// Asks the agent.
+/// Asks the agent one question, with retries.
 pub(super) struct Asking {
     pub(super) plan: Arc<Plan>,
     pub(super) ledger: Arc<Ledger>,
     pub(super) stopper: Arc<Stopper>,
     pub(super) emitter: Arc<Emitter>,
     pub(super) throttle: Arc<Throttle>,
-    /// Answers that were given before, if they may be taken or kept.
+    /// The cache of answers, if this run reads or writes it.
     pub(super) cache: Option<Cached>,
     pub(super) caller: AgentCaller,
-    /// Whether the agent fails alike from the start.
+    /// Detects an agent that fails in the same way from the start.
     pub(super) first: FirstAttempts,
-    /// Whether it was told that this machine has little room.
+    /// Whether the notice that this machine has little room was given.
     pub(super) told_short: AtomicBool,
-    /// Whether it was told that it has none at all.
+    /// Whether the notice that it has no room at all was given.
     pub(super) told_stuck: AtomicBool,
 }
 
-/// How asking ended.
+/// The result of asking a question.
 pub(super) enum Ended {
-    /// There is an answer, which is on disk.
+    /// There is an answer, and it is on disk.
     Answered(Answered),
-    /// No attempt gave one; this is how the last one failed.
+    /// No attempt gave an answer; this is the last failure.
     Failed {
         error: AgentError,
         latency_s: f64,
         attempts: u32,
-        /// Whether that counts as a wrong answer.
+        /// Whether the failure counts as a wrong answer.
         is_wrong: bool,
     },
     /// The run stopped first.
     Stopped { attempts: u32 },
 }
 
-/// What follows an attempt.
+/// What to do after an attempt.
 enum Next {
     Ended(Box<Ended>),
-    /// Another one, after a pause.
+    /// Try again after this pause.
     Again(Duration),
 }
 
 impl Asking {
-    /// Asks until there is an answer or no attempt is left. An earlier part of the run asked so often.
+    /// Asks until there is an answer or no attempt is left. `earlier` is the number of attempts in an earlier part of
+    /// the run.
     pub(super) fn ask(&self, question: &Question, earlier: u32) -> Ended {
         let key = self.cache.as_ref().and_then(|cache| cache.key(question));
         let recalled = key.as_deref().and_then(|key| self.recall(key, earlier));
         let mut recalled = recalled.or_else(|| self.shown(question, earlier));
         let mut claim = None;
         if let (None, Some(cache), Some(key)) = (&recalled, &self.cache, key.as_deref()) {
-            // Nobody is waited for longer than an answer may take.
+            // Waits no longer than an answer may take.
             let end = clock::now().checked_add(self.plan.eval.limits.timeout);
             (recalled, claim) = cache.await_turn(key, earlier, || {
                 self.stopper.is_stopped()
@@ -105,7 +106,7 @@ impl Asking {
             });
         }
         if let Some(answer) = recalled {
-            // Journalled as any answer, so that a resumed run knows it, whatever becomes of the cache.
+            // Journalled like any answer, so that a resumed run knows it even if the cache is gone.
             return match self.ledger.answered(question, &answer) {
                 Some(_) => Ended::Answered(answer),
                 None => Ended::Stopped { attempts: earlier },
@@ -117,10 +118,10 @@ impl Asking {
             &self.plan.eval.limits,
             earlier,
         );
-        // Whether the journal has the beginning of an attempt that this machine had no room for.
+        // Whether the journal has a start event for an attempt that this machine had no room for.
         let mut is_noted = false;
         loop {
-            // Waiting for it is nobody's latency.
+            // Waiting for a turn does not count as latency.
             let Some(turn) = self.throttle.turn() else {
                 let attempts = tries.begun();
                 if is_noted {
@@ -169,7 +170,7 @@ impl Asking {
                         cached_from: None,
                     };
                     let ended = self.answered(question, answer, key.as_deref());
-                    // Kept or not: who waits finds out.
+                    // Whether it was stored or not: the waiters check.
                     if let Some(claim) = claim.take() {
                         claim.answered();
                     }
@@ -187,7 +188,7 @@ impl Asking {
         }
     }
 
-    /// Asks once more, to tell a flip from flakiness. The answer counts in no metric.
+    /// Asks once more, to distinguish a flip from flakiness. The answer counts in no metric.
     pub(super) fn confirm(&self, question: &Question) -> Result<Answered, AgentError> {
         let Attempted { result, latency_s } = loop {
             let Some(turn) = self.throttle.turn() else {
@@ -221,7 +222,7 @@ impl Asking {
         Ok(answer)
     }
 
-    /// Whether this machine had no room to ask, which is told once; and once more when that lasts.
+    /// Whether this machine had no room to ask. Gives a notice once, and another if that lasts.
     fn is_short(&self, error: &AgentError) -> bool {
         if error.kind != FailureKind::Shortage {
             return false;
@@ -242,7 +243,7 @@ impl Asking {
         true
     }
 
-    /// Tells of limits that held nothing because no answer tells what it took.
+    /// Gives a notice for limits that had no effect because no answer reports its usage.
     pub(super) fn tell_unkept_limits(&self) {
         for key in self.throttle.unkept(&self.plan.eval.limits) {
             let notice = format!("`limits.{key}` could not be kept: no answer tells what it took");
@@ -250,8 +251,8 @@ impl Asking {
         }
     }
 
-    /// The item, where that is the answer: no request, no turn and no attempt. One that has nothing to show, or too much,
-    /// fails as an attempt.
+    /// Returns the item itself where that is the answer: no request, no turn, no attempt. An empty or oversized item
+    /// fails like an attempt.
     fn shown(&self, question: &Question, earlier: u32) -> Option<Answered> {
         let eval = &self.plan.eval;
         let output = attempt::shown(eval.agent.shown_parts()?, &question.item.sample).ok()?;
@@ -265,18 +266,18 @@ impl Asking {
         })
     }
 
-    /// The answer that was given before. One that is too long by now is asked again, and fails as it would without a
-    /// cache.
+    /// Returns the cached answer. One that is too long for the current limits is asked again, and fails as it would
+    /// without a cache.
     fn recall(&self, key: &str, earlier: u32) -> Option<Answered> {
         let answer = self.cache.as_ref()?.recall(key, earlier)?;
         let output = check_size(answer.output, &self.plan.eval.limits).ok()?;
         Some(Answered { output, ..answer })
     }
 
-    /// An attempt gave an answer, which is on disk before it is scored.
+    /// Handles an attempt that gave an answer: it is written to disk before it is scored.
     fn answered(&self, question: &Question, answer: Answered, key: Option<&str>) -> Ended {
         let Some(redacted) = self.ledger.answered(question, &answer) else {
-            // The disk is full. What is not on disk was not said, and is asked again.
+            // The disk is full. An answer that is not on disk does not count, and is asked again.
             let attempts = answer.attempts;
             return Ended::Stopped { attempts };
         };
@@ -288,7 +289,8 @@ impl Asking {
         Ended::Answered(answer)
     }
 
-    /// Whether the agent was ended with the whole run. That is no failure of its own, and nobody is asked meanwhile.
+    /// Whether the agent was ended together with the whole run. That is not its own failure; no further attempt is
+    /// made.
     fn ends_with_the_job(&self, error: &AgentError) -> bool {
         if !was_asked_to_end(error.signal, error.exit_code) {
             return false;
@@ -297,7 +299,7 @@ impl Asking {
         self.stopper.is_stopped()
     }
 
-    /// An attempt gave none.
+    /// Handles an attempt that gave no answer.
     fn failed(
         &self,
         tries: &mut Tries<'_>,
@@ -309,9 +311,9 @@ impl Asking {
         let stopped = Next::Ended(Box::new(Ended::Stopped { attempts }));
         let is_the_runs = match error.kind {
             FailureKind::Cancelled => true,
-            // The run's time is up, not the sample's: it is asked again when the run is resumed.
+            // The run's time is up, not the sample's: a resumed run asks it again.
             FailureKind::TimedOut => self.stopper.is_past_deadline(),
-            // Told once, by the first sample that met it.
+            // Reported once, by the first sample that hit it.
             FailureKind::Misconfigured => self.stopper.is_stopped(),
             _ => false,
         };

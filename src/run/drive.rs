@@ -1,7 +1,7 @@
-//! How `cargo evaltest` and an eval test binary meet: through environment variables and files.
+//! The protocol between `cargo evaltest` and an eval test binary: environment variables and files.
 //!
-//! With `EVALTEST_DRIVE` set, a test binary does not act as a test harness. It lists its evals, or runs
-//! them as `cargo evaltest` runs specs, and leaves run directories, which the command reads.
+//! With `EVALTEST_DRIVE` set, a test binary is not a test harness. It lists its evals, or runs them as `cargo evaltest`
+//! runs specs, and leaves run directories for the command to read.
 
 pub(crate) mod verbosity;
 
@@ -44,56 +44,56 @@ pub use verbosity::Telling;
 
 pub use sample_choice::SampleChoice;
 
-/// Begins every line that a test binary prints for the command rather than for people.
+/// Prefix of lines that a test binary prints for the command, not for people.
 pub const MARK: &str = "evaltest> ";
 
 /// How the evals of a command are to be run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Drive {
-    /// What is done with the evals.
+    /// What to do with the evals.
     pub errand: Errand,
-    /// Which of the evals.
+    /// Which evals.
     pub evals: EvalChoice,
-    /// Which of their samples.
+    /// Which samples.
     pub samples: SampleChoice,
-    /// Keys of specs with other values.
+    /// Overridden keys of specs.
     pub overrides: Vec<Override>,
-    /// More patterns to blank.
+    /// Additional patterns to redact.
     pub redact: Vec<String>,
     /// Where runs are recorded.
     pub destination: Destination,
-    /// A run to continue instead of a new one.
+    /// A run to continue, instead of a new one.
     pub resume: Option<Resumption>,
-    /// Leave the baseline alone.
+    /// Ignore the baseline.
     pub ignore_baseline: bool,
-    /// What is done with answers that were given before, if not what the eval says.
+    /// How to use the answer cache, if not as the eval says.
     pub cache: Option<CacheUse>,
-    /// Who waits for the runs.
+    /// How results are shown and who may stop the runs.
     pub audience: Audience,
 }
 
-/// What is done with the evals of a command.
+/// What to do with the evals of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Errand {
-    /// They run.
+    /// Run them.
     #[default]
     Run,
-    /// Their samples and requests are counted, nothing is asked.
+    /// Count samples and requests without asking.
     Count,
-    /// A [`Listing`] of each is printed, as a line of JSON.
+    /// Print a [`Listing`] of each, as a line of JSON.
     List {
-        /// How many samples it shows whole.
+        /// How many samples to show in full.
         rows: usize,
     },
-    /// Their names are printed, a line each.
+    /// Print their names, one per line.
     Name,
-    /// A [`HistoryPlace`] of each is printed, as a line of JSON.
+    /// Print a [`HistoryPlace`] of each, as a line of JSON.
     Place,
 }
 
-/// Which evals of a project are meant.
+/// Which evals of a project to run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EvalChoice {
@@ -103,7 +103,7 @@ pub struct EvalChoice {
     pub skip: Vec<String>,
 }
 
-/// Where runs are recorded, and what they are called.
+/// Where runs are recorded, and their names.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Destination {
@@ -111,11 +111,11 @@ pub struct Destination {
     pub invocation: String,
     /// The id of the run.
     pub run_id: Option<String>,
-    /// The folder of run directories, whatever the eval says.
+    /// The folder of run directories; overrides the eval's.
     pub output_root: Option<PathBuf>,
-    /// The folder of run directories for evals that say nothing.
+    /// The folder of run directories for evals that name none.
     pub default_output_root: Option<PathBuf>,
-    /// Whether the runs are added to the histories of their evals, too.
+    /// Whether runs are also added to the histories of their evals.
     pub history: bool,
 }
 
@@ -124,23 +124,23 @@ pub struct Destination {
 pub struct Resumption {
     /// Its run directory.
     pub path: PathBuf,
-    /// Also if its agent changed.
+    /// Continue even if its agent changed.
     pub allow_changed_agent: bool,
 }
 
-/// Who waits for the runs.
+/// How results are shown and who may stop the runs.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Audience {
     /// The command holds our standard input open: its end stops the run.
     pub watched: bool,
-    /// Show what agents print.
+    /// Show the output of agents.
     pub stream: bool,
-    /// Whether this is CI, and what is fine there.
+    /// Whether this is CI, and what is allowed there.
     pub ci: CiPolicy,
-    /// How much a test binary says of each run.
+    /// How verbose a test binary is about each run.
     pub telling: Telling,
-    /// Whether it has colours.
+    /// Whether to use colours.
     pub paint: Paint,
 }
 
@@ -149,17 +149,17 @@ pub struct Prepared {
     plan: Plan,
     only: Option<HashSet<String>>,
     cut: Option<Cut>,
-    /// Questions that have their answer: those of a run that goes on.
+    /// Questions already answered, for a run that is continued.
     answered: usize,
 }
 
 impl Prepared {
-    /// Things about the dataset that people should know before they pay for a run.
+    /// Notices about the dataset to read before paying for a run.
     pub fn notices(&self) -> Vec<String> {
         self.plan.worth_knowing()
     }
 
-    /// Counts what a run would ask.
+    /// Counts the requests of a run.
     pub fn count(&self) -> DryRun {
         let samples = match (&self.only, &self.cut) {
             (Some(only), _) => only.len(),
@@ -169,7 +169,7 @@ impl Prepared {
         let asks = |scorer: &&Arc<dyn Scorer>| !scorer.agents().is_empty();
         let name = |scorer: &Arc<dyn Scorer>| scorer.name().to_owned();
         let attempts = match self.plan.eval.agent.shown_parts() {
-            // Items are shown, and nobody is asked.
+            // Items are shown, nothing is asked.
             Some(_) => 0,
             None => 1 + self.plan.eval.limits.retries as usize,
         };
@@ -187,7 +187,7 @@ impl Prepared {
 }
 
 impl Drive {
-    /// What the environment asks for, if anything.
+    /// Reads the request from the environment, if there is one.
     pub(crate) fn from_env() -> Result<Option<Self>> {
         let Ok(text) = std::env::var(VARIABLE) else {
             return Ok(None);
@@ -196,18 +196,18 @@ impl Drive {
         Ok(Some(drive))
     }
 
-    /// Whether an eval is to run here.
+    /// Whether to run an eval here.
     pub fn wants(&self, eval: &str) -> bool {
         let EvalChoice { only, skip } = &self.evals;
         let named = only.is_empty() || only.iter().any(|name| name == eval);
         named && !skip.iter().any(|name| name == eval)
     }
 
-    /// The eval with what the command line says of it.
+    /// Applies the command line to the eval.
     pub fn adapt(&self, mut eval: Eval) -> Result<Eval> {
         if eval.spec_path().is_none() {
             eval = override_built(eval, &self.overrides)?;
-            // What makes the run a partial one is told as of a spec.
+            // Overrides that make the run partial are reported as for a spec.
             let told = ["limits.limit", Override::DRAWN_SEED];
             let told = |change: &&Override| told.contains(&&*change.key);
             let told = self.overrides.iter().filter(told);
@@ -222,7 +222,7 @@ impl Drive {
                 .clone_from(&self.destination.default_output_root);
         }
         eval.cache.usage = match (self.cache.unwrap_or(eval.cache.usage), &self.samples.failed) {
-            // What is asked again is to be answered anew.
+            // Samples that are asked again need new answers.
             (CacheUse::On, Some(_)) => CacheUse::Refresh,
             (usage, _) => usage,
         };
@@ -230,8 +230,7 @@ impl Drive {
         Ok(eval)
     }
 
-    /// Loads an eval's dataset and baseline and checks everything that can be checked before an agent
-    /// starts.
+    /// Loads an eval's dataset and baseline and checks everything possible before an agent starts.
     pub fn prepare(&self, eval: &Eval) -> Result<Prepared> {
         let mut plan = self.plan(eval)?;
         let only = self.selection(&mut plan)?;
@@ -261,7 +260,7 @@ impl Drive {
         })
     }
 
-    /// Runs a prepared eval. Of its records the run has those without a verdict, and the first that is wrong.
+    /// Runs a prepared eval. The returned run holds only the records without a verdict and the first wrong one.
     pub fn run(
         &self,
         prepared: Prepared,
@@ -296,7 +295,7 @@ impl Drive {
             .run()
     }
 
-    /// Counts what a run would ask.
+    /// Counts the requests of a run.
     pub fn count(&self, eval: &Eval) -> Result<DryRun> {
         Ok(self.prepare(eval)?.count())
     }
@@ -323,7 +322,7 @@ impl Drive {
         Plan::load(eval, baseline)
     }
 
-    /// The part of the eval that is asked, if it is cut.
+    /// The part of the eval to ask, if not all of it.
     fn cut(&self, plan: &mut Plan) -> Result<Option<Cut>> {
         let cut = match &self.resume {
             Some(earlier) => self.samples.part_of(&RunDir::open(&earlier.path)?, plan)?,
@@ -335,11 +334,11 @@ impl Drive {
         Ok(cut)
     }
 
-    /// The ids that `--filter` and `--failed` leave.
+    /// The ids selected by `--filter` and `--failed`.
     fn selection(&self, plan: &mut Plan) -> Result<Option<HashSet<String>>> {
         let mut only = None;
         if let Some(earlier) = &self.resume {
-            // The selection of the run that is continued.
+            // The selection of the continued run.
             only = RunDir::open(&earlier.path)?
                 .manifest()?
                 .only
@@ -364,7 +363,7 @@ impl Drive {
     }
 }
 
-/// Acts on `drive` in a test binary; tells how it ends.
+/// Serves a `drive` request in a test binary; returns how it ended.
 pub(crate) fn serve(
     drive: &Drive,
     evals: Vec<Eval>,
@@ -380,7 +379,7 @@ pub(crate) fn serve(
         drive.errand,
         Errand::Name | Errand::Place | Errand::List { .. }
     ) {
-        // Says that this is a binary with evals, also when none of them is wanted.
+        // Marks this as an eval binary, even if none of its evals is wanted.
         writeln!(out, "{MARK}").map_err(io)?;
     }
     if let Some(name) = drive
@@ -434,15 +433,14 @@ pub(crate) fn serve(
     Ok(worst)
 }
 
-/// Stops the run when the command that drives us lets go of our standard input: it was interrupted, or is
-/// gone.
+/// Stops the run when the driving command closes our standard input: it was interrupted, or is gone.
 fn cancel_at_end_of_input(cancel: &Cancel) {
     let cancel = cancel.clone();
     let watch = move || {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
         cancel.cancel();
     };
-    // Without it only signals stop the run.
+    // Without the thread, only signals stop the run.
     let _ = std::thread::Builder::new()
         .name("evaltest-watch".to_owned())
         .spawn(watch);

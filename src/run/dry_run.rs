@@ -15,24 +15,24 @@ use crate::store::events;
 use crate::store::events::past::Left;
 use crate::store::files::JOURNAL;
 
-/// What a dry run found.
+/// The result of a dry run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DryRun {
     /// The eval's name.
     pub eval: String,
-    /// The shard, of one.
+    /// The shard, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
-    /// Samples that would be asked.
+    /// Samples to ask.
     pub samples: usize,
-    /// How often each.
+    /// Epochs per sample.
     pub epochs: u32,
-    /// Questions of a run that goes on which have their answer.
+    /// Questions already answered, for a continued run.
     #[serde(skip_serializing_if = "is_none")]
     pub answered: usize,
-    /// Requests when every attempt fails and is repeated.
+    /// Requests if every attempt fails and is repeated.
     pub most_requests: usize,
-    /// The scorers that ask models, whose requests come on top.
+    /// Scorers that ask models; their requests are extra.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub judges: Vec<String>,
 }
@@ -77,7 +77,7 @@ fn is_none(number: &usize) -> bool {
     *number == 0
 }
 
-/// How many of the questions of a run that goes on have their answer in its journal, of the samples at these places.
+/// How many questions at these places have their answer in the journal of a continued run.
 pub(super) fn answered(
     plan: &Plan,
     is_meant: &dyn Fn(usize) -> bool,
@@ -92,8 +92,8 @@ pub(super) fn answered(
         .count())
 }
 
-/// What the journal of a run has of each question, by its slot; nothing at all where it has none. `failures_count` where a
-/// failure is an end, too.
+/// What the journal has of each question, by slot; empty if there is none. `failures_count` if a failure counts as an
+/// end.
 pub(super) fn known(plan: &Plan, dir: &RunDir, failures_count: bool) -> Result<Vec<Left>> {
     let mut found = EarlierPart::new(plan, failures_count);
     events::each(&dir.file(JOURNAL), &mut |line| {
@@ -103,7 +103,7 @@ pub(super) fn known(plan: &Plan, dir: &RunDir, failures_count: bool) -> Result<V
     Ok(found.known())
 }
 
-/// The questions with a record that was asked, of which the journal has neither an answer nor an end.
+/// Questions with a record for which the journal has neither an answer nor an end.
 pub(super) fn lost(plan: &Plan, dir: &RunDir) -> Result<Vec<String>> {
     let known = known(plan, dir, true)?;
     let places: HashMap<&str, usize> = plan.items.iter().map(|item| &*item.id).zip(0..).collect();
@@ -112,7 +112,7 @@ pub(super) fn lost(plan: &Plan, dir: &RunDir) -> Result<Vec<String>> {
     dir.asked_records(&mut |id, epoch| {
         let place = places.get(id).filter(|_| epoch < epochs);
         let slot = place.map(|place| place * epochs as usize + epoch as usize);
-        // What is no question of the run was not lost by its journal.
+        // A record of another run was not lost by this journal.
         if slot.is_some_and(|slot| known.get(slot).is_none_or(|left| *left == Left::Nothing)) {
             lost.push(id.to_owned());
         }

@@ -1,7 +1,7 @@
-//! `RunHistory`: the end of a run as a line in the history of its eval, where that is asked for.
+//! `RunHistory`: adds a finished run as a line to the history of its eval, if requested.
 //!
-//! The line is made when all else of the run is known, and added before the run says how it ended: an addition that fails is
-//! a part of that. Whoever goes on with a run that is there already adds nothing, unless there is something new.
+//! The line is made when everything else about the run is known, and added before the run's status is set: a failed
+//! addition is part of that. Continuing a run that is already in the history adds a line only if something changed.
 
 pub(crate) mod place;
 pub(crate) mod webhook;
@@ -38,7 +38,7 @@ impl RunHistory {
         )
     }
 
-    /// That of an eval of this name, whose snapshots are in a folder.
+    /// For an eval of this name, with its snapshot folder.
     pub(super) fn new(folder: &Path, eval: &str, alerts: Alerts) -> Self {
         Self {
             file: HistoryFile::of(folder, eval),
@@ -46,10 +46,10 @@ impl RunHistory {
         }
     }
 
-    /// Refuses what could not be added, before anybody is asked. `earlier` is the run that goes on.
+    /// Refuses, before anything is asked, what could not be added. `earlier` is the continued run.
     ///
     /// # Errors
-    /// For a run of a part of the eval, and for a file that is none.
+    /// For a run of a part of the eval, or an invalid history file.
     pub(super) fn check(&self, is_part: bool, earlier: Option<&Manifest>) -> Result<()> {
         if is_part || earlier.is_some_and(|manifest| !manifest.whole) {
             return Err(Error::usage(
@@ -60,7 +60,7 @@ impl RunHistory {
         self.file.check()
     }
 
-    /// Adds a run, all of which is known but what comes of this: a file that cannot be written is an outage.
+    /// Adds a finished run. A file that cannot be written counts as an outage.
     pub(super) fn add(
         &self,
         manifest: &Manifest,
@@ -115,7 +115,7 @@ impl RunHistory {
     }
 }
 
-/// Why a run is no point of a history, if it is none.
+/// Why a run cannot be added to a history, if so.
 fn missing(manifest: &Manifest, run: &Run) -> Option<String> {
     if let Some(reason) = &run.stop_reason {
         let reason = reason.lines().next().unwrap_or_default();
@@ -131,7 +131,7 @@ fn missing(manifest: &Manifest, run: &Run) -> Option<String> {
     manifest.mixed.then(mixed)
 }
 
-/// What to type when nothing stands in the way any more.
+/// The command to add the run later.
 fn again(manifest: &Manifest, run: &Run) -> String {
     let dir = shell_word(&shown(&run.dir));
     if !manifest.merged.is_empty() {
@@ -140,7 +140,7 @@ fn again(manifest: &Manifest, run: &Run) -> String {
     format!("once that is over: cargo evaltest run --resume {dir} --history")
 }
 
-/// Whether two lines say the same of one run: the time that they were written counts for nothing.
+/// Whether two lines are equal apart from the time they were written.
 fn is_same(there: &HistoryLine, line: &HistoryLine) -> bool {
     debug_assert_eq!(line.kind, HistoryKind::Run);
     let untimed = |line: &HistoryLine| HistoryLine {

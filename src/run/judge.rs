@@ -21,10 +21,10 @@ use crate::system::panics;
 use crate::text::redact::is_blanked;
 use judges::JudgeDesk;
 
-/// Extracts the prediction and asks every scorer. The first decides.
+/// Extracts the prediction and runs every scorer. The first decides.
 ///
-/// Where the run stops before all judges have replied there is no verdict: what the agent said is on disk, and is judged
-/// when the run is resumed.
+/// If the run stops before all judges have replied there is no verdict: the answer is on disk, and is judged when the
+/// run is resumed.
 pub(super) fn judge(
     plan: &Plan,
     question: &Question,
@@ -77,8 +77,8 @@ pub(super) fn judge(
     outcome
 }
 
-/// The outcome of a failed agent, where that counts as a wrong answer: every scorer that would have judged one finds it
-/// wrong. Where the first would have judged none, the outcome stays what it is.
+/// The outcome of a failed agent where that counts as wrong: every scorer that would have judged an answer finds it
+/// wrong. If the first would have judged none, the outcome is unchanged.
 pub(super) fn judge_failure(plan: &Plan, question: &Question, mut outcome: Outcome) -> Outcome {
     let sample = &question.item.sample;
     let (output, hidden) = (Output::default(), Target(Value::Null));
@@ -109,8 +109,8 @@ pub(super) fn judge_failure(plan: &Plan, question: &Question, mut outcome: Outco
     outcome.judged(judgement)
 }
 
-/// Takes back a verdict on an answer of which a secret was blanked before it could be scored: the run was
-/// killed between the two. Where what is compared is whole, the verdict stands.
+/// Discards a verdict if a secret in the answer was redacted before scoring, because the run was killed in between. If
+/// the compared part is intact, the verdict stays.
 fn doubt(outcome: &mut Outcome) {
     let calls = outcome.output.iter().flat_map(|output| &output.tool_calls);
     let blanked = outcome.prediction.as_deref().is_some_and(is_blanked)
@@ -126,7 +126,7 @@ fn doubt(outcome: &mut Outcome) {
     }
 }
 
-/// What scorers judge, besides the prediction.
+/// What scorers see, besides the prediction.
 #[derive(Clone, Copy)]
 pub(super) struct Judged<'a> {
     pub(super) target: Option<&'a Target>,
@@ -138,12 +138,12 @@ pub(super) struct Judged<'a> {
     /// The id of the sample, and the epoch.
     pub(super) item: (&'a str, u32),
     pub(super) extraction: &'a Extraction,
-    /// Where scorers have agents asked.
+    /// Where scorers ask agents.
     pub(super) desk: Option<&'a dyn Desk>,
 }
 
-/// Extracts the prediction and asks every scorer that can judge without what is missing; the first of all
-/// decides, and its prediction is recorded.
+/// Extracts the prediction and runs every scorer that has what it needs. The first scorer decides, and its prediction
+/// is recorded.
 pub(super) fn score_all(scorers: &[std::sync::Arc<dyn Scorer>], judged: &Judged<'_>) -> Judgement {
     let mut judgement = Judgement {
         status: Status::Unscored,
@@ -203,7 +203,7 @@ pub(super) fn score_all(scorers: &[std::sync::Arc<dyn Scorer>], judged: &Judged<
     judgement
 }
 
-/// What stands in place of the verdict of a scorer that could not judge.
+/// Recorded in place of the verdict of a scorer that could not judge.
 fn unjudged(error: &Error) -> Value {
     match error.reason() {
         Some(reason) => serde_json::json!({ "error": error.message(), "reason": reason }),
@@ -211,7 +211,7 @@ fn unjudged(error: &Error) -> Value {
     }
 }
 
-/// One verdict; a panic and a value that is no number are errors.
+/// One verdict; a panic or a value that is not a number is an error.
 pub(crate) fn score_one(scorer: &dyn Scorer, answer: &Answer<'_>) -> Result<Score> {
     panics::catch(|| verdict(scorer, answer)).map_err(Error::usage)?
 }

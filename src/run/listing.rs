@@ -12,20 +12,20 @@ use crate::error::Result;
 use crate::eval::Eval;
 use crate::eval::plan::{BaselineUse, Packed, Plan};
 
-/// The samples of an eval and what they have in common.
+/// The samples of an eval and their common properties.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Listing {
     /// The eval's name.
     pub eval: String,
     /// The benchmark's name.
     pub benchmark: String,
-    /// The tier that is listed, if it is one.
+    /// The listed tier, if it is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
-    /// All tiers, the smallest first, each with its number of samples.
+    /// All tiers, the smallest first, with their numbers of samples.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<(String, usize)>,
-    /// Every sample, in the order in which they run.
+    /// Every sample, in run order.
     pub samples: Vec<ListedSample>,
     /// The names of the gates' tests.
     pub gates: Vec<String>,
@@ -34,9 +34,9 @@ pub struct Listing {
     pub categories: Vec<CategoryCount>,
     /// Figures over all samples.
     pub stats: Stats,
-    /// Things about the dataset worth knowing.
+    /// Notices about the dataset.
     pub notices: Vec<String>,
-    /// The first samples, as far as they were asked for.
+    /// The first samples, as many as requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<ListedRow>,
 }
@@ -44,9 +44,9 @@ pub struct Listing {
 /// A sample as it was read.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ListedRow {
-    /// What was read, by the role or the column that it stands in: prompt, ground truth, the columns besides.
+    /// The values read, by role or column: prompt, ground truth, the other columns.
     pub columns: Vec<(String, Value)>,
-    /// Whether the ground truth is there and must not be shown: the benchmark's answers are not to be published.
+    /// Whether the ground truth is hidden: the benchmark's answers are not to be published.
     pub is_masked: bool,
 }
 
@@ -65,7 +65,7 @@ impl ListedRow {
         if !files.is_empty() {
             columns.push(("files".to_owned(), files.into()));
         }
-        // Beside the answers themselves, a published benchmark tells how they are found.
+        // The columns of a published benchmark also tell how its answers are found.
         let others = sample.metadata.iter().filter(|_| !is_masked);
         columns.extend(others.map(|(name, value)| (name.clone(), value.clone())));
         Self {
@@ -95,7 +95,7 @@ pub struct Stats {
     pub samples: usize,
     /// How many of them have a ground truth.
     pub with_ground_truth: usize,
-    /// The columns besides prompt, ground truth and id, in the order of the dataset.
+    /// The columns other than prompt, ground truth and id, in dataset order.
     pub columns: Vec<String>,
     /// Samples by slice.
     pub slices: BTreeMap<String, BTreeMap<String, usize>>,
@@ -106,7 +106,7 @@ pub struct Stats {
 }
 
 impl Listing {
-    /// Loads the dataset of an eval, to show so many samples whole. No agent starts and no baseline is read.
+    /// Loads the dataset of an eval, to show `rows` samples in full. No agent starts and no baseline is read.
     pub fn of(eval: &Eval, rows: usize) -> Result<Self> {
         let plan = Plan::load(eval, BaselineUse::Ignore)?;
         let mut stats = Stats {

@@ -1,11 +1,11 @@
-//! `Ledger`: what is known of a run, on disk and in memory.
+//! `Ledger`: the state of a run, on disk and in memory.
 //!
-//! What was said is in the journal before anything that depends on it happens; what became of it is in the spool, from
-//! which the records are put into dataset order when the run ends. In memory there is where the journal has what an
-//! earlier part of the run left, and a little of each question that is open. A record that is on disk leaves the memory.
+//! An answer is in the journal before anything that depends on it happens. Results go into the spool, from which the
+//! records are written in dataset order at the end. Memory holds the positions of what an earlier part of the run left
+//! in the journal, and a little of each open question. A record on disk is dropped from memory.
 //!
-//! There are two locks: the journal has its own, for each of its lines is a call of the system; one holds all else. The
-//! lines are made before, by the threads side by side, and snapshots are read without it.
+//! There are two locks: one for the journal, as each of its lines is a system call, and one for everything else.
+//! Threads build the lines in parallel before locking; snapshots are read without a lock.
 
 pub(crate) mod collected;
 pub(crate) mod earlier;
@@ -44,7 +44,7 @@ use crate::text::redact::Redactor;
 use earlier::{Earlier, EarlierLines, EarlierPart};
 use outcome::skipped;
 
-/// Knows what was said, and what became of it. A run whose ledger cannot be written stops.
+/// Stores answers and their results. A run whose ledger cannot be written stops.
 pub(super) struct Ledger {
     plan: Arc<Plan>,
     stopper: Arc<Stopper>,
@@ -54,32 +54,32 @@ pub(super) struct Ledger {
     books: Mutex<Books>,
     /// How many answers an earlier part of the run gave.
     resumed: usize,
-    /// Lines of the journal, from 1, that could not be read.
+    /// Unreadable lines of the journal, from 1.
     skipped_lines: Vec<u64>,
     /// The SHA-256 of the journal when it was opened.
     found: String,
 }
 
-/// What is known apart from the journal. By slot, where nothing else is said.
+/// The state outside the journal; by slot, unless noted.
 struct Books {
-    /// The records that are there.
+    /// The finished records.
     spool: Spool,
-    /// What an earlier part of the run left, unless it was asked for; nothing at all of a new run.
+    /// What an earlier part of the run left and was not taken yet; empty for a new run.
     left: Vec<Left>,
-    /// Questions whose answers are on disk, as long as there is no record of them.
+    /// Questions whose answer is on disk but which have no record yet.
     answered: HashSet<usize>,
-    /// How often questions were asked without coming to an end.
+    /// Attempts at questions that did not end.
     unfinished: HashMap<usize, u32>,
-    /// What snapshots would say of the epochs so far, by place, under `exact`.
+    /// The snapshot contents of the epochs so far, by place, under `exact`.
     contents: HashMap<usize, Vec<EpochContent>>,
     /// Places of samples that differ from their snapshots, under `exact`.
     differing: HashSet<usize>,
-    /// How many answers each model gave, as far as agents tell.
+    /// Answers per model, as far as agents report it.
     models: BTreeMap<String, usize>,
 }
 
 impl Ledger {
-    /// Opens the files of a run, and reads what an earlier part of it left: the ledger, and what was used up.
+    /// Opens the files of a run and reads what an earlier part left: returns the ledger and the used budget.
     pub(super) fn open(
         plan: Arc<Plan>,
         dir: &RunDir,
@@ -140,8 +140,8 @@ impl Ledger {
         self.resumed
     }
 
-    /// The manifest of a run that goes on, with the lines of its journal that cannot be read. People are told of what is
-    /// not as the run wrote it.
+    /// The manifest of a continued run, with the unreadable lines of its journal. Gives notices of changes since the
+    /// run wrote it.
     pub(super) fn tell_damage(&self, manifest: Manifest, dir: &RunDir) -> Manifest {
         if let Some(told) = dir.changed_manifest() {
             self.emitter.note(&told);
@@ -174,8 +174,8 @@ impl Ledger {
         }
     }
 
-    /// What an earlier part of the run knew of a question; it is told once. If it cannot be read again the run stops: who
-    /// answered is not asked once more.
+    /// What an earlier part of the run knows of a question; can be read once. The run stops if it cannot be read, so
+    /// that nothing is asked twice.
     pub(super) fn past(&self, slot: usize) -> Past {
         let past = self.earlier.past(slot).unwrap_or_else(|error| {
             self.stopper.unwritten(&error);
@@ -193,12 +193,13 @@ impl Ledger {
         self.books().left(slot) != Left::Nothing
     }
 
-    /// An attempt begins.
+    /// Records the start of an attempt.
     pub(super) fn started(&self, question: &Question, attempt: u32) {
         self.write(&question.event(attempt, Kind::Started));
     }
 
-    /// The attempt that began after so many was none: this machine had no room for it, and the run ends.
+    /// Takes back the start of an attempt for which this machine had no room, as the run ends. `attempts` is the number
+    /// before it.
     pub(super) fn not_started(&self, question: &Question, attempts: u32) {
         let mut event = question.event(attempts, Kind::Failed);
         let message = "not asked: this machine had no room for it, and the run ended";
@@ -206,20 +207,20 @@ impl Ledger {
         self.write(&event);
     }
 
-    /// Writes down what was said, redacted, while the scorer sees the real answer. Gives how many secrets were blanked;
-    /// `None` if it could not be written. What is not on disk was not said.
+    /// Records an answer, redacted; the scorer sees the original. Returns how many secrets were redacted; `None` if the
+    /// write failed, as an answer that is not on disk does not count.
     pub(super) fn answered(&self, question: &Question, answer: &Answered) -> Option<u32> {
         let redacted = self.said(question.event(answer.attempts, Kind::Answered), answer)?;
         self.books().answered.insert(question.slot);
         Some(redacted)
     }
 
-    /// Writes down what was said when a flip was asked again.
+    /// Records an answer that was requested to confirm a flip.
     pub(super) fn answered_again(&self, question: &Question, answer: &Answered) {
         self.said(question.event(CONFIRM, Kind::Confirmed), answer);
     }
 
-    /// Writes down an attempt without an answer; gives its error, redacted.
+    /// Records an attempt without an answer; returns its error, redacted.
     pub(super) fn failed(
         &self,
         question: &Question,
@@ -236,14 +237,14 @@ impl Ledger {
         clean
     }
 
-    /// Where what the agent says in an attempt is written down, redacted.
+    /// The log that records an agent's progress in an attempt, redacted.
     pub(super) fn progress(self: &Arc<Self>, question: &Question, attempt: u32) -> ProgressLog {
         let (ledger, id, epoch) = (Arc::clone(self), question.id().to_owned(), question.epoch);
         ProgressLog::new(move |said| {
             let mut event = StoredEvent::new(&id, epoch, attempt, Kind::Progress);
             match said {
                 SaidProgress::Line(text) => {
-                    // Whole, for what is cut could be half a secret.
+                    // Redacted before truncation, which could leave half a secret.
                     let clean = ledger.plan.redactor.line(text);
                     event.redacted = u32::from(clean != text);
                     event.progress = Some(at_most(clean, LONGEST_LINE));
@@ -254,7 +255,7 @@ impl Ledger {
         })
     }
 
-    /// Writes down how a question ended. The answer stands in the journal already.
+    /// Records how a question ended. The answer is in the journal already.
     pub(super) fn ended(&self, record: &mut Record) {
         let kind = match record.result.status {
             Status::Skipped => return,
@@ -264,8 +265,8 @@ impl Ledger {
         self.judged(record, kind, record.result.attempts);
     }
 
-    /// Writes down that an answer is refused, which stands in the journal already, and gives it, redacted; `None` if it could
-    /// not be written.
+    /// Records the refusal of an answer that is in the journal already, and returns it, redacted; `None` if the write
+    /// failed.
     pub(super) fn refused(
         &self,
         question: &Question,
@@ -285,14 +286,14 @@ impl Ledger {
         self.write(&event).then_some(refused)
     }
 
-    /// Writes down the verdict on an answer that confirms a flip or does not.
+    /// Records the verdict on an answer that was to confirm a flip.
     pub(super) fn confirmed(&self, record: &mut Record) {
         self.judged(record, Kind::Confirmed, CONFIRM);
     }
 
-    /// Keeps the record of a question that came to its end, with what an earlier part of the run has of it.
+    /// Stores the record of a finished question, with what an earlier part of the run has of it.
     pub(super) fn keep(&self, slot: usize, record: &Record, foreign: Foreign) {
-        // While the answer is whole.
+        // Before the answer is redacted.
         let differs = self.plan.eval.snapshot.assert == Assert::Exact && self.differs(slot, record);
         let model = record.result.output.as_ref().and_then(Output::answered_by);
         let foreign = foreign.redacted(|value| {
@@ -317,15 +318,15 @@ impl Ledger {
         }
     }
 
-    /// Leaves a question open that did not come to its end. Its record is made when the run ends.
+    /// Leaves an unfinished question open. Its record is made when the run ends.
     pub(super) fn leave_open(&self, slot: usize, attempts: u32) {
         if attempts > 0 {
             self.books().unfinished.insert(slot, attempts);
         }
     }
 
-    /// Makes the records of questions that were never asked, or not to the end: they are `skipped`.
-    /// Gives how many of them were answered, and not judged.
+    /// Adds `skipped` records for questions that were never asked, or not to the end. Returns how many of them were
+    /// answered but not judged.
     pub(super) fn fill_in(&self, slots: impl Iterator<Item = usize>) -> Result<u64> {
         let mut not_judged = 0;
         for slot in slots {
@@ -343,7 +344,7 @@ impl Ledger {
         Ok(not_judged)
     }
 
-    /// Shows the records that the run would have if it ended now, abridged, in the order of the slots.
+    /// Visits the records that the run would have if it ended now, abridged, in slot order.
     pub(super) fn so_far(
         &self,
         slots: impl Iterator<Item = usize>,
@@ -370,12 +371,13 @@ impl Ledger {
         self.books().differing.clone()
     }
 
-    /// How many answers each model gave; it is told once.
+    /// Takes the number of answers per model; empty after the first call.
     pub(super) fn models(&self) -> BTreeMap<String, usize> {
         std::mem::take(&mut self.books().models)
     }
 
-    /// Writes the records in dataset order and gives the files' names and SHA-256. `see` sees each record, abridged.
+    /// Writes the records in dataset order and returns the files' names and SHA-256. `see` is called with each record,
+    /// abridged.
     pub(super) fn sort(
         &self,
         dir: &RunDir,
@@ -389,7 +391,7 @@ impl Ledger {
         self.journal.close()
     }
 
-    /// Writes down an answer.
+    /// Records an answer.
     fn said(&self, mut event: StoredEvent, answer: &Answered) -> Option<u32> {
         let mut clean = answer.output.clone();
         self.plan.redactor.output(&mut clean, &mut event.redacted);
@@ -400,13 +402,13 @@ impl Ledger {
         self.write(&event).then_some(event.redacted)
     }
 
-    /// Writes down a verdict.
+    /// Records a verdict.
     fn judged(&self, record: &mut Record, kind: Kind, attempt: u32) {
         let mut event = StoredEvent::new(&record.sample_id, record.epoch, attempt, kind);
-        // Lent, for a copy of every outcome would be for nothing.
+        // Borrowed for the write, to avoid a copy of every outcome.
         let mut outcome = std::mem::replace(&mut record.result, skipped(0));
         let output = outcome.output.take();
-        // What judges said stands in the journal already, too.
+        // The judges' replies are in the journal already, too.
         let mut take = |call: &mut JudgeCall| call.output.take();
         let said: Vec<_> = outcome.judged.iter_mut().map(&mut take).collect();
         event.result = Some(outcome);
@@ -419,7 +421,7 @@ impl Ledger {
         }
     }
 
-    /// Writes an event; a run that cannot do so stops.
+    /// Appends an event; a run that cannot do so stops.
     fn write(&self, event: &StoredEvent) -> bool {
         let written = self.journal.append(event);
         if let Err(error) = &written {
@@ -428,7 +430,7 @@ impl Ledger {
         written.is_ok()
     }
 
-    /// Whether a sample, all of whose epochs are there with this one, differs from its snapshot.
+    /// Whether a sample whose last epoch this is differs from its snapshot.
     fn differs(&self, slot: usize, record: &Record) -> bool {
         let place = slot / self.epochs();
         let content = EpochContent::of(record, self.plan.eval.masks_answers());

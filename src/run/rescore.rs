@@ -1,22 +1,21 @@
-//! Working on a run that is over: its summary and gates again, or its answers scored anew.
+//! Works on a finished run: recomputes its summary and gates, or scores its answers again.
 //!
-//! # Scoring anew
+//! # Rescoring
 //!
-//! [`rescore()`] judges the answers of a run by other scorers, into a run directory of its own that names its
-//! parent. No agent is asked.
+//! [`rescore()`] scores the answers of a run with other scorers, into a new run directory that names its parent. No
+//! agent is asked.
 //!
-//! * The new `samples.jsonl` is whole: prompts, outputs, usage and latencies stand there as in the
-//!   parent's, which may be deleted afterwards. What that costs is a copy of this one file. The journal
-//!   (`events.jsonl`) is the parent's alone, for nothing was asked here; `show` finds the attempts there, also
-//!   when both directories were moved elsewhere together.
-//! * Only what a scorer sees is decoded, everything else is passed on byte for byte, on all processors, with
-//!   a fixed number of records in memory.
-//! * A record that lost a secret to redaction keeps its verdict where the secret stood in what is judged:
-//!   the answer that was scored is no longer there.
+//! * The new `samples.jsonl` is complete: it has the parent's prompts, outputs, usage and latencies, so that the
+//!   parent may be deleted. The cost is a copy of this one file. The journal (`events.jsonl`) stays with the parent, as
+//!   nothing was asked here; `show` finds the attempts there, also when both directories were moved together.
+//! * Only what a scorer sees is decoded; the rest is copied byte for byte, on all processors, with a fixed number of
+//!   records in memory.
+//! * A record that lost a secret to redaction in the judged part keeps its verdict: the answer that was scored no
+//!   longer exists.
 //! * Samples without an answer stay what they were: errors, or wrong where `errors: wrong` counted them so.
-//! * Gates that need what is not there any more are left out with a notice: `no_regression` when the
-//!   baseline was judged otherwise, gates on a scorer that no longer judges, and on metrics of a benchmark
-//!   that only its own program can work out (of those built in, `bfcl` has some and needs no data for them).
+//! * Gates whose data is missing are left out with a notice: `no_regression` if the baseline was scored differently,
+//!   gates on a scorer that is gone, and on metrics of a benchmark that only its own program can compute (of those
+//!   built in, `bfcl` has some and needs no data for them).
 
 mod beginning;
 mod chunks;
@@ -69,22 +68,22 @@ pub use origin::{Origin, scorers_of, scorers_of_spec};
 pub use reload::{as_judged, reload};
 pub use versus::{Versus, VersusScorer};
 
-/// How answers are scored again.
+/// How to score answers again.
 pub struct Rescore {
     /// The scorers; the first decides.
     pub scorers: Vec<Arc<dyn Scorer>>,
-    /// The scorers as a spec writes them, for the manifest; their names when empty.
+    /// The scorers as a spec writes them, for the manifest; if empty, their names.
     pub specs: Vec<Value>,
-    /// The extraction; as the run had it when `None`.
+    /// The extraction; `None` for that of the run.
     pub extract: Option<Extract>,
-    /// What judges may use up; what it leaves open is as the run had it.
+    /// The budget of judges; unset limits are those of the run.
     pub budget: Budget,
-    /// The folder of run directories; that of the run itself when `None`.
+    /// The folder of run directories; `None` for that of the run itself.
     pub output_root: Option<PathBuf>,
 }
 
-/// Scores the answers of a run again, into a new run directory. Of its records the
-/// run that is returned holds those that ended without a verdict, and the first that is wrong.
+/// Scores the answers of a run again, into a new run directory. The returned run holds only the records without a
+/// verdict and the first wrong one.
 ///
 /// # Errors
 /// When the run cannot be read or the new directory cannot be written. Nothing is left of it then.
@@ -92,8 +91,8 @@ pub fn rescore(dir: &RunDir, how: Rescore) -> Result<Run> {
     rescore_told(dir, how, HashMap::new())
 }
 
-/// As [`rescore()`], with verdicts that somebody else gave, by sample: they go into the metadata as `official`, where the
-/// scorer `bfcl` finds them.
+/// Like [`rescore()`], with external verdicts by sample: they go into the metadata as `official`, where the scorer
+/// `bfcl` finds them.
 pub(crate) fn rescore_told(
     dir: &RunDir,
     how: Rescore,
@@ -114,25 +113,25 @@ pub(crate) fn rescore_told(
         .output_root
         .or_else(|| dir.path().parent().map(PathBuf::from));
     let root = root.ok_or_else(|| Error::usage("the run directory has no folder"))?;
-    // Before anything is made.
+    // Checked before anything is created.
     records::open(&dir.file(RECORDS))?;
     let run_id = random_run_id(&parent.eval);
     let new = RunDir::create(&root, &run_id)?;
     let run = write(dir, (&new, run_id), parent, judge, (&how.specs, how.budget));
-    // What judges were paid for stays, for the next who scores this run again.
+    // Keep the judges' paid replies for the next rescore of this run.
     if run.is_err() && !holds_replies(&new) {
         new.remove();
     }
     run
 }
 
-/// Whether something was said to a rescore that did not come to its end.
+/// Whether a rescore that did not finish got any reply.
 fn holds_replies(dir: &RunDir) -> bool {
     let journal = std::fs::metadata(dir.file(JOURNAL));
     journal.is_ok_and(|about| about.len() > 0)
 }
 
-/// Who judges, and how: nobody is asked yet.
+/// The scorers and options; nothing is asked yet.
 fn judge_of(parent: &Manifest, how: &Rescore) -> Result<Rejudge> {
     let extraction = match &how.extract {
         Some(extract) => Extraction {
@@ -267,7 +266,7 @@ fn write(
     Ok(run)
 }
 
-/// A run with these scorers.
+/// The manifest of a run with these scorers.
 fn judged_by(run: Manifest, names: &[String], judge: &Rejudge) -> Manifest {
     Manifest {
         scorers_hash: scorers_hash(&judge.extraction, &judge.scorers),
@@ -279,7 +278,7 @@ fn judged_by(run: Manifest, names: &[String], judge: &Rejudge) -> Manifest {
     }
 }
 
-/// The agent that answered, as far as its run tells.
+/// The agent that answered, as far as its run says.
 fn answerer(parent: &Manifest) -> Answerer {
     let model = parent
         .config
@@ -291,8 +290,8 @@ fn answerer(parent: &Manifest) -> Answerer {
     }
 }
 
-/// Says before anybody is asked whose answers are scored in a run directory: if this ends early, the next who scores them
-/// finds there what judges said.
+/// Records, before anything is asked, whose answers are scored in a run directory: if this ends early, the next rescore
+/// finds the judges' replies there.
 fn begin(dir: &RunDir, (new, run_id): (&RunDir, &str), parent: &Manifest, now: &str) -> Result<()> {
     let manifest = Manifest {
         parent: Some(dir.path().to_owned()),
@@ -341,7 +340,7 @@ fn gates_for(
     Ok((gates, notices))
 }
 
-/// The eval as the new run has it.
+/// The eval's config for the new run.
 fn config(old: &Value, gates: &[Gate], specs: &[Value], names: &[String]) -> Value {
     let mut config = old.clone();
     if let Value::Object(config) = &mut config {
@@ -357,19 +356,19 @@ fn config(old: &Value, gates: &[Gate], specs: &[Value], names: &[String]) -> Val
     config
 }
 
-/// What became of the records.
+/// The result of rescoring the records.
 struct Samples {
-    /// Those that lost what is judged.
+    /// Records that lost what is judged.
     kept: u64,
     skipped: u64,
     /// Names and SHA-256 of the files.
     files: Vec<(String, String)>,
-    /// Those without a verdict, and the first that is wrong.
+    /// Those without a verdict, and the first wrong one.
     kept_in_memory: Vec<Record>,
 }
 
 impl Samples {
-    /// What has no new verdict, and why.
+    /// Notices of records without a new verdict, with the reason.
     fn notices(&self, dir: &RunDir, is_sure: bool) -> Vec<String> {
         let mut notices = Vec::new();
         if self.kept > 0 {
@@ -408,7 +407,7 @@ fn judge_all(
     let mut notable = Notable::default();
     let chunks = Chunks::open(path)?;
     let (threads, chunks) = match &judge.desks {
-        // It waits for others.
+        // It mostly waits for replies.
         Desks::Asking(judges) => (judges.concurrency(), chunks.singly()),
         _ => (parallel::processors(), chunks),
     };

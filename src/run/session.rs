@@ -1,4 +1,4 @@
-//! `Session`: one run of one eval, and who may go on.
+//! `Session`: one run of one eval, shared by its workers.
 
 pub(crate) mod asserted;
 pub(crate) mod emitter;
@@ -89,7 +89,7 @@ impl Session {
     ) -> Result<Self> {
         let plan = Arc::new(plan);
         let redactor = plan.redactor.clone();
-        // A server that is looked at before the run may say anything, too.
+        // A server that is checked before the run may echo secrets, too.
         Self::begin(plan, options, observer).map_err(|error| redactor.error(error))
     }
 
@@ -101,14 +101,14 @@ impl Session {
         let eval = &plan.eval;
         let emitter = Emitter::new(Arc::clone(&plan), observer, options.stream);
         let emitter = Arc::new(emitter);
-        // Before the agent starts anything: what it is now is what answers.
+        // Before the agent starts anything: its current identity is what answers.
         let asks = !matches!(options.home, Home::Merged(_) | Home::Restored(_));
         let mut cache = match options.home {
             Home::Restored(_) => None,
             _ => Cached::open(&plan, &emitter),
         };
         let asker = match options.home {
-            // Told when all parts are put together.
+            // Recorded when all parts are merged.
             Home::Part(_) => Asker::default(),
             _ => Asker::of(&plan),
         };
@@ -200,7 +200,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Says that the run begins.
+    /// Reports that the run begins.
     fn tell_start(&self, limits: &Limits) {
         let opening = opening(&self.plan, limits, self.selected.queue());
         let opening = self.emitter.redacted(&opening);
@@ -220,7 +220,7 @@ impl Session {
         let next = AtomicUsize::new(0);
         let threads = self.plan.eval.limits.concurrency;
         let threads = self.threads(threads.clamp(1, self.selected.questions().max(1)));
-        // How many threads work, once it is known how many there can be.
+        // How many threads work, set once it is known how many can be started.
         let kept = OnceLock::new();
         let work = |number: usize| {
             while number < *kept.wait() {
@@ -237,7 +237,7 @@ impl Session {
         };
         let work = &work;
         std::thread::scope(|scope| {
-            // One of the workers is this thread.
+            // This thread is a worker, too.
             let unmade = (1..threads).find(|&number| {
                 let builder = std::thread::Builder::new().name(format!("evaltest-{number}"));
                 builder.spawn_scoped(scope, move || work(number)).is_err()
@@ -248,7 +248,7 @@ impl Session {
         self.finish()
     }
 
-    /// How many questions may be in flight of those that are `wanted`: each may have a file or two open, and a program.
+    /// How many of the `wanted` questions may be in flight: each may open a file or two, and run a program.
     pub(crate) fn threads(&self, wanted: usize) -> usize {
         let (most, why) = shortage::most_threads();
         if wanted > most && !self.asking.told_short.swap(true, Ordering::Relaxed) {
@@ -259,8 +259,8 @@ impl Session {
         wanted.min(most)
     }
 
-    /// Asks the sample with this place in the dataset in each epoch, unless an earlier part of the run did, and
-    /// gives its records, redacted, without what only the disk needs.
+    /// Asks the sample at this dataset place in each epoch, except where an earlier part of the run did. Returns its
+    /// records, redacted, without what only the disk needs.
     pub(crate) fn run_sample(&self, place: usize) -> Vec<Record> {
         let epochs = self.plan.eval.epochs as usize;
         let settle = |slot| {
@@ -272,12 +272,12 @@ impl Session {
         (place * epochs..(place + 1) * epochs).map(settle).collect()
     }
 
-    /// The places of the samples in the order in which they are asked.
+    /// The places of the samples in asking order.
     pub(crate) fn queue(&self) -> &[usize] {
         self.selected.queue()
     }
 
-    /// Waits until the sample with this turn in the [queue](Self::queue) may be asked; `false` if it will not be.
+    /// Waits until the sample at this position of the [queue](Self::queue) may be asked; `false` if it never will.
     pub(crate) fn admits_sample(&self, turn: usize) -> bool {
         self.admits(turn * self.plan.eval.epochs as usize)
     }
@@ -290,7 +290,7 @@ impl Session {
         looks.is_none_or(|looks| looks.admit(turn, || self.is_stopped()))
     }
 
-    /// Says what the tier is going to take that is asked next.
+    /// Reports the expected cost of the next tier.
     fn tell_tier(&self, borders: &Borders, so_far: Option<&ExpectedCost>) {
         let progressive = borders.progressive();
         let known = ExpectedCost::of_history(&self.plan, &progressive);
@@ -301,10 +301,10 @@ impl Session {
         }
     }
 
-    /// The tier is at its end: tells what it showed, and goes on to the next or ends here.
+    /// Ends a tier: reports its results, then continues with the next or ends the run.
     fn look_at_tier(&self, borders: &Borders) {
         if self.is_stopped() {
-            // What is not asked any more says nothing.
+            // Samples that are no longer asked count for nothing.
             return;
         }
         let look = panics::catch(|| {
@@ -325,7 +325,7 @@ impl Session {
         }
     }
 
-    /// A question is through. Takes the look that waited for it.
+    /// Counts a finished question. Takes the interim analysis that waited for it.
     fn through(&self) {
         if let Some(borders) = self.finish.borders() {
             if borders.through() {
@@ -337,7 +337,7 @@ impl Session {
         let Some((looks, look)) = looks.and_then(|looks| Some((looks, looks.through()?))) else {
             return;
         };
-        // Others wait for the look: whatever becomes of it, it was taken.
+        // Others wait for the analysis: it counts as taken even if it panics.
         let found = panics::catch(|| {
             let found = self.finish.look(look, &self.ledger, &self.selected);
             found.unwrap_or_else(|error| {
@@ -355,7 +355,7 @@ impl Session {
         looks.take(look, found);
     }
 
-    /// Asks a sample once more, to tell a flip from flakiness. The answer counts in no metric.
+    /// Asks a sample once more, to distinguish a flip from flakiness. The answer counts in no metric.
     pub(crate) fn confirm(&self, place: usize) -> Result<Record, AgentError> {
         let question = Question::of(&self.plan, place * self.plan.eval.epochs as usize);
         if let Some(error) = &question.fault {
@@ -384,11 +384,11 @@ impl Session {
         ended.unwrap_or(self.selected.questions())
     }
 
-    /// Makes the records of the questions that came to their end, or have their answer, and ends the run; nobody is
-    /// asked. Gives how many those are. If they are not all, the run was stopped for this reason.
+    /// Ends the run without asking: makes the records of questions that ended or have an answer, and returns how many
+    /// these are. If not all, the run was stopped for this reason.
     ///
     /// # Errors
-    /// As [`Self::finish`].
+    /// See [`Self::finish`].
     pub(crate) fn restore(self, stop: Stop, reason: &str) -> Result<(usize, Run)> {
         self.stopper.restored(stop, reason);
         let mut ended = 0;
@@ -444,7 +444,7 @@ impl Session {
         self.stopper.is_stopped()
     }
 
-    /// Why what was not asked is not needed, if so.
+    /// Why the remaining questions are not needed, if so.
     pub(crate) fn is_sure(&self) -> Option<String> {
         let stopped = self.stopper.stopped()?;
         (stopped.stop == Stop::Sure).then_some(stopped.reason)
@@ -455,12 +455,12 @@ impl Session {
         Some(self.stopper.stopped()?.reason)
     }
 
-    /// The mistake of the eval for which the run stopped, for the first who asks.
+    /// The mistake in the eval that stopped the run; only for the first caller.
     pub(crate) fn untold_mistake(&self) -> Option<String> {
         self.stopper.untold_mistake()
     }
 
-    /// Whether this is one sample of a run that is put together later.
+    /// Whether this is one sample of a run that is merged later.
     pub(crate) fn is_part(&self) -> bool {
         self.finish.is_part()
     }
@@ -474,7 +474,7 @@ impl Session {
     }
 }
 
-/// What the other parts of a run have used up, if it has parts, and when the first of them began.
+/// What the other parts of a run have used up, if it has parts, and when the first of them started.
 fn so_far(home: &Home, limits: &Limits) -> (Option<UsedUp>, Instant) {
     let now = clock::now();
     match home {

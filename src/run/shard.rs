@@ -1,7 +1,7 @@
-//! `Cut`: the part of its eval that a run covers, where others complete it.
+//! `Cut`: the part of its eval that a run covers, if others complete it.
 //!
-//! Which samples those are stands in `places.json` when the run begins, and is taken from there when it goes on: neither
-//! the hash nor recorded latencies are asked again.
+//! Its samples are written to `places.json` when the run starts and read from there when it is resumed: neither hashes
+//! nor recorded latencies are consulted again.
 
 pub(crate) mod balance;
 pub(crate) mod merge;
@@ -28,7 +28,7 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// That of a run that is there, if it is one.
+    /// The part of an existing run, if it is one.
     ///
     /// # Errors
     /// When its places cannot be read, or are of another dataset.
@@ -48,19 +48,19 @@ impl Cut {
         let places = match (read, part.shard) {
             (Ok(read), _) if read.samples != plan.items.len() => return Err(changed_dataset(dir)),
             (Ok(read), _) => read.places,
-            // The ids say it, too.
+            // The ids determine the places, too.
             (Err(_), Some(shard)) if part.balance.is_none() => places_of(plan, shard),
             (Err(error), _) => return Err(error),
         };
         Ok(Some(Self { part, places }))
     }
 
-    /// What is written of it.
+    /// The form in which it is written.
     pub(super) fn as_places(&self, plan: &Plan) -> PartPlaces {
         PartPlaces::new(plan.items.len(), self.places.clone())
     }
 
-    /// The limits of the eval as they hold for this part: all parts together take no more than the eval may.
+    /// The eval's limits for this part: all parts together stay within them.
     pub(super) fn limits(&self, limits: &Limits, plan: &Plan) -> Limits {
         match self.part.shard {
             Some(shard) => limits.of_part(shard.of(), self.places.len(), plan.items.len()),
@@ -68,10 +68,10 @@ impl Cut {
         }
     }
 
-    /// Refuses a shard of which nothing could ever be asked: what its eval may take is too little to be cut so small.
+    /// Refuses a shard for which the eval's budget is too small to ask anything.
     ///
     /// # Errors
-    /// When its share of a budget is nothing.
+    /// When its share of a budget is zero.
     pub(super) fn check_budget(&self, plan: &Plan) -> Result<()> {
         let limits = &plan.eval.limits;
         let (all, own) = (&limits.budget, self.limits(limits, plan).budget);
@@ -94,7 +94,7 @@ impl Cut {
         )))
     }
 
-    /// What is said of a shard when it begins.
+    /// The message when a shard starts.
     pub(super) fn told(&self, limits: &Limits, plan: &Plan) -> Option<String> {
         let shard = self.part.shard?;
         let all = plan.items.len();
@@ -126,7 +126,7 @@ impl Cut {
     }
 }
 
-/// The error for a part of a run whose places are not of the dataset that is here.
+/// The error for a partial run whose places are not of the current dataset.
 fn changed_dataset(dir: &RunDir) -> Error {
     Error::usage(format!(
         "run `{}` cannot go on: the dataset has changed since",
@@ -135,7 +135,7 @@ fn changed_dataset(dir: &RunDir) -> Error {
     .hint("undo the change, or start a new run without `--resume`")
 }
 
-/// A hash of the slices of all samples: gates are about them, and the hash of the dataset has but questions and truths.
+/// A hash of the slices of all samples: gates use them, and the hash of the dataset covers only questions and truths.
 pub(super) fn slices_of(plan: &Plan) -> String {
     let all = plan.items.iter().fold(Hasher::default(), |hash, item| {
         let slices = item.slices.iter();
@@ -146,13 +146,13 @@ pub(super) fn slices_of(plan: &Plan) -> String {
     all.hex()
 }
 
-/// The places of the samples that are in a shard by their ids.
+/// The places of the samples in a shard, by their ids.
 pub(super) fn places_of(plan: &Plan, shard: Shard) -> Vec<usize> {
     let ids = plan.items.iter().map(|item| &*item.id).zip(0..);
     ids.filter(|(id, _)| shard.has(id)).map(|it| it.1).collect()
 }
 
-/// A rate without digits that say nothing.
+/// A rate without insignificant digits.
 fn plain(rate: f64) -> String {
     let text = format!("{rate:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

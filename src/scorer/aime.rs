@@ -1,4 +1,4 @@
-//! AIME: an integer from 0 to 999.
+//! AIME scorer: compares integers from 0 to 999.
 
 use std::sync::{Arc, LazyLock};
 
@@ -49,10 +49,10 @@ pub(crate) const ENTRY: Entry = Entry {
     make: |_| Ok(Arc::new(AimeScorer)),
 };
 
-/// The largest answer of the examination.
+/// The largest valid answer.
 const LARGEST: u16 = 999;
 
-/// What may stand around an integer.
+/// What may surround an integer.
 static WRAPPING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"\\(?:text|math)(?:bf|rm|it|sf|tt)?\b|\\boxed\b|\\[,!;: ()\[\]]",
@@ -99,7 +99,7 @@ impl TextRule for AimeScorer {
     }
 }
 
-/// The integer of a ground truth, a text or a number.
+/// The integer of a ground truth, which is a string or a number.
 pub(crate) fn ground_truth(target: &Target) -> Result<u16> {
     let found = match &target.0 {
         Value::String(text) => read(text),
@@ -119,7 +119,7 @@ pub(crate) fn ground_truth(target: &Target) -> Result<u16> {
     .hint("write `25`, or take another scorer"))
 }
 
-/// What a text is.
+/// What a text was read as.
 #[derive(Debug, PartialEq, Eq)]
 enum Read {
     Integer(u16),
@@ -128,7 +128,7 @@ enum Read {
 }
 
 fn read(text: &str) -> Read {
-    // The brackets of an equation's left side would be left over, so it goes first.
+    // Drop the left side of an equation first, or its brackets would remain.
     let right = text.rsplit('=').next().unwrap_or_default();
     let bare = WRAPPING.replace_all(right, "");
     let bare = bare.trim();

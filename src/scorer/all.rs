@@ -1,4 +1,4 @@
-//! `all`: every part must find the answer correct.
+//! `all`: correct if every part is.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pub(crate) const ENTRY: Entry = Entry {
 pub struct All(NamedScorers);
 
 impl All {
-    /// Of these parts.
+    /// Combines these parts.
     pub fn new<const N: usize>(parts: [Arc<dyn Scorer>; N]) -> Self {
         Self(NamedScorers::new(parts))
     }

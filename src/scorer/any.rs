@@ -1,4 +1,4 @@
-//! `any`: one part that finds the answer correct is enough.
+//! `any`: correct if at least one part is.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
     },
 };
 
-/// Correct when one part is.
+/// Correct when at least one part is.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(crate) const ENTRY: Entry = Entry {
 pub struct Any(NamedScorers);
 
 impl Any {
-    /// Of these parts.
+    /// Combines these parts.
     pub fn new<const N: usize>(parts: [Arc<dyn Scorer>; N]) -> Self {
         Self(NamedScorers::new(parts))
     }

@@ -1,4 +1,4 @@
-//! `any_of`: several accepted answers.
+//! `any_of`: compares with several accepted answers.
 
 use std::slice;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub(crate) const ENTRY: Entry = Entry {
 pub struct AnyOf(Arc<dyn Scorer>);
 
 impl AnyOf {
-    /// With this scorer for each.
+    /// Uses this scorer for each accepted answer.
     pub fn new(scorer: impl Scorer + 'static) -> Self {
         Self(Arc::new(scorer))
     }

@@ -1,6 +1,7 @@
-//! Scorers that ask others: `command` a program, `judge` a model, `jury` several, `solver` one that works out what was written, `semantic` an endpoint.
+//! Scorers that ask others: `command` a program, `judge` a model, `jury` several models, `solver` a model that solves a
+//! generated problem, `semantic` an endpoint.
 //!
-//! They lie apart from the rules, which know no file, clock, process or environment.
+//! They are separate from the pure rules, which use no files, clock, processes or environment.
 
 mod asker;
 pub(crate) mod command;

@@ -1,4 +1,4 @@
-//! `ast_match`: tool calls against the ones that are expected.
+//! `ast_match`: compares tool calls with the expected ones.
 
 mod canonical;
 pub(super) mod documents;
@@ -115,15 +115,15 @@ pub(crate) const ENTRY: Entry = Entry {
     make: |options| Ok(Arc::new(AstMatch::read(options)?)),
 };
 
-/// Which calls have to be found among those made.
+/// Which of the calls must match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CallsToFind {
-    /// The expected ones and no others.
+    /// Exactly the expected calls.
     #[default]
     Exact,
-    /// All that are expected; more may be made, if any is expected.
+    /// All expected calls; others may be made too, unless no call is expected.
     All,
 }
 
@@ -133,17 +133,17 @@ pub enum CallsToFind {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct AstMatch {
-    /// The order of calls counts.
+    /// Whether the order of calls counts.
     pub ordered: bool,
-    /// Calls may have arguments that are not expected.
+    /// Whether calls may have unexpected arguments.
     pub allow_extra_arguments: bool,
-    /// How much types count.
+    /// How strictly types are compared.
     pub types: Types,
-    /// Whether calls may be left over.
+    /// Whether unexpected calls are allowed.
     pub found: CallsToFind,
-    /// `value` is the share that is right.
+    /// Whether `value` is the share that is right.
     pub partial_credit: bool,
-    /// Whether expected arguments are lists of accepted values; `None` tells by the sample.
+    /// Whether expected arguments are lists of accepted values; `None` decides by the sample.
     pub accepted: Option<bool>,
     pattern: Option<(String, Pattern)>,
 }
@@ -175,8 +175,8 @@ impl AstMatch {
         }
     }
 
-    /// Calls in texts are written like this: `[TOOL_CALL:{name}:{args}]`, or a regular expression with the groups
-    /// `name` and `args`.
+    /// The syntax of calls in text: `[TOOL_CALL:{name}:{args}]`, or a regular expression with the groups `name` and
+    /// `args`.
     ///
     /// # Errors
     /// When it is neither.
@@ -188,7 +188,7 @@ impl AstMatch {
         })
     }
 
-    /// The calls of an answer, and where they were found; `None` when it has none.
+    /// The calls of an answer and their form; `None` if it has none.
     fn calls(&self, answer: &Answer<'_>) -> Result<Option<FoundCalls>, TooComplex> {
         if !answer.output.tool_calls.is_empty() {
             return Ok(Some(FoundCalls {
@@ -260,7 +260,7 @@ impl Scorer for AstMatch {
         if let Ok(Some(found)) = &found {
             let dotted = documents::dotted(&expected, answer.metadata);
             for call in &found.calls {
-                // Interfaces for native calls have no dots in names.
+                // Native call interfaces allow no dots in names.
                 let name = dotted
                     .get(call.name.as_str())
                     .filter(|_| found.form == "tool_calls");
@@ -292,7 +292,7 @@ impl Scorer for AstMatch {
         Ok(verdict.score(self.partial_credit))
     }
 
-    /// Calls may stand anywhere, but what is thought aloud is no call.
+    /// Calls may be anywhere except in the model's reasoning.
     fn extract(&self) -> Option<Extract> {
         Some(Extract::none().strip_think())
     }
@@ -301,7 +301,7 @@ impl Scorer for AstMatch {
         Reads::Calls
     }
 
-    /// The documents of functions name the arguments that stand in positions.
+    /// The function documents give the names of positional arguments.
     fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
         if let Some(target) = &sample.target {
             let calls = expected(target)?;
@@ -320,7 +320,7 @@ impl Scorer for AstMatch {
             ordered: bool,
             allow_extra_arguments: bool,
             types: Types,
-            // Without it the fingerprint is that of before, and so baselines stay comparable.
+            // Omitted by default, so that the fingerprint and its baselines stay comparable.
             #[serde(skip_serializing_if = "Option::is_none")]
             found: Option<CallsToFind>,
             partial_credit: bool,

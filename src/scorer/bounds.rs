@@ -1,11 +1,11 @@
-//! What scorers say of how low and how high their details can be.
+//! The bounds that scorers declare for their details.
 
 use std::sync::Arc;
 
 use super::Scorer;
 use crate::data::DetailBounds;
 
-/// The bounds of all scorers that tell some. What is no pair of numbers with the lower first is left out.
+/// The declared bounds of all scorers. Anything but a pair of numbers, lower first, is skipped.
 pub(crate) fn detail_bounds(scorers: &[Arc<dyn Scorer>]) -> DetailBounds {
     let mut all = DetailBounds::new();
     for scorer in scorers {

@@ -63,14 +63,14 @@ pub(crate) const ENTRY: Entry = Entry {
     make: |options| Ok(Arc::new(Choice::read(options)?)),
 };
 
-/// Scores multiple choice.
+/// Scores multiple-choice answers.
 struct Choice {
-    /// The letters that a spec says there are.
+    /// The letters, if the spec sets them.
     letters: Option<String>,
     index_base: Option<u64>,
     /// The metadata column of the choices.
     column: Option<String>,
-    /// Reads letters from A to Z, or those of the spec.
+    /// Extracts letters from A to Z, or those of the spec.
     extract: Extract,
 }
 
@@ -93,7 +93,7 @@ impl Choice {
         })
     }
 
-    /// The texts of the choices, in order; none when the spec names no column.
+    /// The texts of the choices, in order; `None` if the spec names no column.
     fn choices<'a>(&self, metadata: &'a Map<String, Value>) -> Result<Option<Vec<Cow<'a, str>>>> {
         let Some(column) = &self.column else {
             return Ok(None);
@@ -120,7 +120,7 @@ impl Choice {
         })
     }
 
-    /// The letter of the right choice.
+    /// The letter of the correct choice.
     fn target(&self, target: &Value, letters: &str, choices: &[Cow<'_, str>]) -> Result<char> {
         let fault = |reason: &str| {
             let text = snippet(&target.to_string());
@@ -186,7 +186,7 @@ impl Choice {
     }
 }
 
-/// The extraction of letters.
+/// The extraction for these letters.
 fn extract(letters: Option<&str>) -> Result<Extract> {
     match letters {
         None => Ok(Extract::choice()),
@@ -194,13 +194,13 @@ fn extract(letters: Option<&str>) -> Result<Extract> {
     }
 }
 
-/// Whether there is no raw answer, or only white space.
+/// Whether the raw answer is missing or blank.
 fn says_nothing(answer: &Answer<'_>) -> bool {
     let text = answer.output.text.as_deref();
     text.is_none_or(|text| text.trim().is_empty())
 }
 
-/// A text, number or truth value as a text.
+/// A string, number or boolean as text.
 fn text_of(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::String(text) => Some(text.as_str().into()),
@@ -209,7 +209,7 @@ fn text_of(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The texts of a map from letters, which must be the first of the alphabet, each once.
+/// The texts of a map by letter. Its keys must be the first letters of the alphabet, each once.
 fn by_letter(map: &Map<String, Value>) -> Option<Vec<Cow<'_, str>>> {
     let text = |place: usize| {
         let letter = ALPHABET.get(place..=place)?;
@@ -219,7 +219,7 @@ fn by_letter(map: &Map<String, Value>) -> Option<Vec<Cow<'_, str>>> {
     (0..map.len()).map(text).collect()
 }
 
-/// The letter of the first choice with this text, which may stand alone or behind the letter: `B. Paris`.
+/// The letter of the first choice with this text, which may follow the letter: `B. Paris`.
 fn named(text: &str, letters: &str, choices: &[Cow<'_, str>]) -> Option<char> {
     let find = |text: &str| {
         let text = Folding::LOOSE.apply(text);
@@ -236,7 +236,7 @@ fn named(text: &str, letters: &str, choices: &[Cow<'_, str>]) -> Option<char> {
     })
 }
 
-/// The letter that is all there is: `B`, `b`, `(B)`, `B.`, `**B**`.
+/// The letter, if the text is nothing else: `B`, `b`, `(B)`, `B.`, `**B**`.
 fn bare_letter(text: &str) -> Option<char> {
     let is_around = |c: char| c.is_whitespace() || "()[]{}*_`.:$".contains(c);
     let mut chars = text.trim_matches(is_around).chars();
@@ -263,7 +263,7 @@ impl Scorer for Choice {
         };
         let score = match predicted {
             Some(letter) => Score::binary(letter == target),
-            // The extraction finds no letter in an answer that names none.
+            // The extraction finds no letter if the answer names none.
             None if answer.prediction.is_none() && says_nothing(answer) => {
                 Score::new(0.0, false, "no_prediction")
             }

@@ -1,4 +1,4 @@
-//! `Entry`: what is told of a built-in scorer, and how it is made.
+//! `Entry`: describes a built-in scorer and how to make it.
 
 use std::sync::Arc;
 
@@ -6,47 +6,47 @@ use crate::data::{Output, Score, Target};
 use crate::error::Result;
 use crate::scorer::{Answer, OptionReader, Scorer};
 
-/// Which scorer to choose, and how each departs from the official GAIA rule, in Markdown.
+/// How to choose a scorer, and how each differs from the official GAIA rule, in Markdown.
 pub const GUIDE: &str = include_str!("guide.md");
 
-/// A built-in scorer, as `cargo evaltest scorers` tells of it.
+/// A built-in scorer, as listed by `cargo evaltest scorers`.
 #[derive(Debug)]
 pub struct Entry {
     /// The name in specs.
     pub name: &'static str,
-    /// The rule in a line.
+    /// The rule in one line.
     pub summary: &'static str,
     /// The whole rule, in Markdown: meaning, range, what `correct` and `reason` mean, details, limits.
     pub rule: &'static str,
     /// The options, each with its meaning and default.
     pub options: &'static [(&'static str, &'static str)],
-    /// Pairs that show the rule.
+    /// Examples of the rule.
     pub examples: &'static [Example],
     /// Makes the scorer.
     pub(crate) make: fn(&OptionReader<'_>) -> Result<Arc<dyn Scorer>>,
 }
 
-/// A whole spec that shows a scorer at work, as small as it can be. A test runs every one.
+/// A complete, minimal spec that demonstrates a scorer. A test runs every one.
 #[derive(Clone, Debug)]
 pub struct SmallSpec {
-    /// What it shows.
+    /// What it demonstrates.
     pub name: &'static str,
-    /// When to choose that.
+    /// When to choose it.
     pub summary: &'static str,
     /// The spec, in YAML.
     pub text: String,
-    /// A file that it names, by a path from its folder, and the text of that.
+    /// A file used by the spec: its path relative to the spec's folder, and its content.
     pub file: Option<(&'static str, &'static str)>,
 }
 
-/// A pair that shows a rule. A test holds every one of them true.
+/// A pair of prediction and ground truth with its verdict. A test checks every one.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {
-    /// The options, in YAML; empty for none.
+    /// The options as YAML; empty for none.
     pub options: &'static str,
-    /// What the agent said.
+    /// The agent's answer.
     pub prediction: &'static str,
-    /// The ground truth, in JSON or as a bare text.
+    /// The ground truth, as JSON or as plain text.
     pub ground_truth: &'static str,
     /// The verdict.
     pub correct: bool,
@@ -64,7 +64,7 @@ impl Example {
         Target(value.flatten().unwrap_or_else(|| text.into()))
     }
 
-    /// The verdict of a scorer on this pair, its own extraction included, as `score` gives it.
+    /// Scores this pair, including the scorer's own extraction, like `score` does.
     pub fn judge(&self, scorer: &dyn Scorer) -> Result<Score> {
         let extract = scorer.extract().unwrap_or_default();
         let prediction = extract.apply(self.prediction);

@@ -1,4 +1,4 @@
-//! Equal texts.
+//! Compares texts for equality.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::text::snippet;
 
 const NAME: &str = "exact";
 
-/// Longer texts are no labels, so that a babbling agent cannot fill a confusion matrix.
+/// Longer texts are not labels, so that a verbose agent cannot fill a confusion matrix.
 const LABEL_CHARS: usize = 60;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -83,7 +83,7 @@ pub(crate) const ENTRY: Entry = Entry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Exact {
-    /// Which differences do not count.
+    /// Which differences are ignored.
     pub folding: Folding,
     /// Which texts are labels.
     pub labels: LabelSet,
@@ -94,11 +94,11 @@ pub struct Exact {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum LabelSet {
-    /// The answers are no labels.
+    /// Answers are not labels.
     None,
     /// Any text of up to 60 characters.
     Any,
-    /// These.
+    /// Only these texts.
     Of(Vec<String>),
 }
 
@@ -135,7 +135,7 @@ impl Exact {
         Ok(Self { folding, labels })
     }
 
-    /// The label that a normalised text is.
+    /// The label of a normalised text, if it is one.
     fn label<'a>(&'a self, folded: &'a str) -> Option<&'a str> {
         match &self.labels {
             LabelSet::None => None,
@@ -348,7 +348,7 @@ mod tests {
         "{ type: exact, ignore_case: true, collapse_space: true, ignore_punctuation: true, unicode: nfkc }",
     ];
 
-    /// A text equals itself, and equality has no direction.
+    /// Equality is reflexive and symmetric.
     #[test]
     fn equality_is_what_it_should_be() {
         let scorers: Vec<_> = SPECS.iter().map(|spec| scorer(spec)).collect();

@@ -1,7 +1,7 @@
-//! Answer extraction: from what an agent said to the prediction that scorers compare.
+//! Answer extraction: takes the prediction that scorers compare from an agent's answer.
 //!
-//! A step of its own, the same for every scorer and recorded beside the raw answer. Each way takes time that
-//! grows with the length of the answer alone: what an agent says is hostile input.
+//! A separate step, the same for every scorer; its result is recorded next to the raw answer. Each method takes time
+//! linear in the length of the answer, because answers are hostile input.
 
 mod aime;
 mod boxed;
@@ -25,7 +25,7 @@ use crate::text::{MatchScope, compile};
 
 pub(crate) use json::find as find_json;
 
-/// How the prediction is taken from the raw answer.
+/// How the prediction is extracted from the raw answer.
 ///
 #[doc = include_str!("extract.md")]
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ enum Way {
     Aime,
 }
 
-/// What each is, in Markdown.
+/// The documentation of all extractions, in Markdown.
 pub const PAGE: &str = include_str!("extract.md");
 
 /// The names in specs.
@@ -84,12 +84,12 @@ impl Extract {
         Self::new(Way::None)
     }
 
-    /// What follows the last `FINAL ANSWER:`.
+    /// The text after the last `FINAL ANSWER:`.
     pub fn final_answer() -> Self {
         Self::new(Way::FinalAnswer)
     }
 
-    /// What follows the first `FINAL ANSWER:`, with the fallbacks of `HelloAgents`.
+    /// The text after the first `FINAL ANSWER:`, with the fallbacks of `HelloAgents`.
     pub fn first_answer() -> Self {
         Self::new(Way::FirstAnswer)
     }
@@ -99,15 +99,15 @@ impl Extract {
         Self::new(Way::LastLine)
     }
 
-    /// What follows the last such marker.
+    /// The text after the last occurrence of this marker.
     pub fn after(marker: impl Into<String>) -> Self {
         Self::new(Way::After(marker.into()))
     }
 
-    /// What a group of a regular expression matched: its first match, its first group if it has one.
+    /// The first match of a regular expression, or of its first group if it has one.
     ///
     /// # Errors
-    /// When the pattern is none, or too large to be matched in a bounded time.
+    /// When the pattern is invalid, or too large to be matched in bounded time.
     pub fn regex(pattern: &str) -> Result<Self> {
         Self::from_regex(pattern, None)
     }
@@ -122,7 +122,7 @@ impl Extract {
         Self::new(Way::Number)
     }
 
-    /// The member of the answer's JSON that a pointer such as `/answer` names.
+    /// The member of the answer's JSON at a pointer such as `/answer`.
     pub fn json_pointer(pointer: impl Into<String>) -> Self {
         Self::new(Way::JsonPointer(pointer.into()))
     }
@@ -132,7 +132,7 @@ impl Extract {
         Self::new(Way::Choice(None))
     }
 
-    /// The number at the end of a worked solution, behind `####` or `A:`.
+    /// The number at the end of a worked solution, after `####` or `A:`.
     pub fn gsm8k() -> Self {
         Self::new(Way::Gsm8k)
     }
@@ -142,14 +142,14 @@ impl Extract {
         Self::new(Way::Aime)
     }
 
-    /// Leaves out `<think>` blocks first.
+    /// Removes `<think>` blocks first.
     #[must_use]
     pub fn strip_think(mut self) -> Self {
         self.strip_think = true;
         self
     }
 
-    /// The prediction in `raw`; `None` where there is nothing to take.
+    /// The prediction in `raw`; `None` if nothing is found.
     pub fn apply<'a>(&self, raw: &'a str) -> Option<Cow<'a, str>> {
         if !self.strip_think {
             return self.way.apply(raw);
@@ -175,7 +175,7 @@ impl Way {
                 .rfind(marker.as_str())
                 .and_then(|place| raw[place + marker.len()..].trim_start().lines().next())
                 .map(str::trim),
-            // One search takes linear time; looking for all matches of a stranger's pattern may not.
+            // A single search takes linear time; finding all matches of an untrusted pattern may not.
             Self::Regex { pattern, group } => {
                 let group = group.unwrap_or(usize::from(pattern.captures_len() > 1));
                 let found = pattern.captures(raw);
@@ -194,12 +194,12 @@ impl Way {
     }
 }
 
-/// Which extraction holds in an eval, for each of its scorers.
+/// The extraction of an eval, which applies to each of its scorers.
 #[derive(Clone, Debug)]
 pub struct Extraction {
-    /// What the eval or its benchmark says.
+    /// The extraction set by the eval or its benchmark.
     pub extract: Extract,
-    /// Whether the eval says it: then it holds for scorers with an extraction of their own, too.
+    /// Whether the eval sets it. Then it also applies to scorers with their own extraction.
     pub is_given: bool,
 }
 
@@ -211,9 +211,9 @@ impl Extraction {
     }
 }
 
-/// Reading and writing the form of specs.
+/// Reading and writing extractions in specs.
 impl Extract {
-    /// Reads an extraction as a spec writes it: `final_answer`, `{ after: "####" }`,
+    /// Parses an extraction as written in a spec: `final_answer`, `{ after: "####" }`,
     /// `{ type: regex, regex: '…', group: 2 }`.
     pub fn from_value(value: &Value) -> Result<Self> {
         match value {
@@ -236,7 +236,7 @@ impl Extract {
         }
     }
 
-    /// Reads an extraction from its name and the other keys.
+    /// Makes an extraction from its name and the other keys.
     pub(crate) fn by_name(name: &str, given: &Map<String, Value>) -> Result<Self> {
         let at = |error: Error| error.at(format_args!("extraction `{name}`"));
         let legal = options(name).ok_or_else(|| unknown(name))?;
@@ -336,7 +336,7 @@ impl Extract {
         Ok(Self::new(Way::Regex { pattern, group }))
     }
 
-    /// The extraction as a spec writes it.
+    /// The extraction as written in a spec.
     pub fn to_value(&self) -> Value {
         let mut map = Map::new();
         let mut set = |key: &str, value: Value| drop(map.insert(key.to_owned(), value));
@@ -385,7 +385,7 @@ impl Extract {
     }
 }
 
-/// The keys beside `type` and `strip_think` of an extraction, if there is one of this name.
+/// The keys of the extraction with this name, besides `type` and `strip_think`; `None` if there is no such extraction.
 pub(crate) fn options(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {
         "after" => &["after"],
@@ -432,7 +432,7 @@ impl PartialEq for Extract {
     }
 }
 
-/// What scorer hashes are made of.
+/// Scorer hashes include this text.
 impl fmt::Display for Extract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.to_value() {

@@ -1,6 +1,6 @@
-//! `Folding`: which differences between two texts do not count.
+//! `Folding`: which differences between two texts are ignored.
 //!
-//! The scorers that compare texts share it, so that an option means the same for each of them.
+//! Shared by all scorers that compare texts, so that an option means the same for each of them.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use super::OptionReader;
 use crate::error::Result;
 use crate::text::without_punctuation;
 
-/// Which differences between two texts do not count.
+/// Which differences between two texts are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -19,28 +19,28 @@ use crate::text::without_punctuation;
 )]
 #[non_exhaustive]
 pub struct Folding {
-    /// How characters that Unicode calls equivalent are written.
+    /// The Unicode normal form used for comparison.
     pub unicode: Form,
-    /// `A` and `a` are the same: both texts are compared in lower case.
+    /// `A` equals `a`: both texts are lower-cased.
     pub ignore_case: bool,
-    /// Punctuation of any script is left out, unless a text has nothing else.
+    /// Punctuation of any script is removed, unless a text has nothing else.
     pub ignore_punctuation: bool,
     /// Any run of white space counts as one space.
     pub collapse_space: bool,
-    /// White space at both ends is left out.
+    /// White space at both ends is removed.
     pub trim: bool,
 }
 
-/// How characters that Unicode calls equivalent are written before they are compared.
+/// The Unicode normal form used for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Form {
-    /// As they are.
+    /// None: texts are compared as they are.
     None,
-    /// `é` is the same as `e` with an accent added.
+    /// `é` equals `e` with a combining accent.
     Nfc,
-    /// Also `ﬁ` as `fi`, `①` and `¹` as `1`, `Ａ` as `A`.
+    /// Also `ﬁ` equals `fi`, `①` and `¹` equal `1`, `Ａ` equals `A`.
     Nfkc,
 }
 
@@ -54,7 +54,7 @@ pub(super) const IGNORE_PUNCTUATION: (&str, &str) = (
 );
 
 impl Folding {
-    /// White space at the ends and equivalent characters do not count.
+    /// Ignores white space at the ends, and treats equivalent characters as equal.
     pub const TRIMMED: Self = Self {
         unicode: Form::Nfc,
         ignore_case: false,
@@ -63,14 +63,14 @@ impl Folding {
         trim: true,
     };
 
-    /// Neither case nor the amount of white space counts.
+    /// Also ignores case and the amount of white space.
     pub const LOOSE: Self = Self {
         ignore_case: true,
         collapse_space: true,
         ..Self::TRIMMED
     };
 
-    /// Reads the options of these names that the scorer has.
+    /// Reads those of these options that the scorer has.
     pub(super) fn read(options: &OptionReader<'_>, default: Self) -> Result<Self> {
         let switch = |name: &str, default: bool| {
             if !options.has(name) {
@@ -93,7 +93,7 @@ impl Folding {
         })
     }
 
-    /// The text without what does not count.
+    /// The text with ignored differences removed.
     ///
     /// ```
     /// use evaltest::scorer::Folding;
@@ -135,7 +135,7 @@ impl Form {
     }
 }
 
-/// Changes a text that may be borrowed, without copying one that is.
+/// Applies a function to a text, without copying a borrowed one.
 fn change<'a>(text: &mut Cow<'a, str>, apply: impl for<'t> Fn(&'t str) -> Cow<'t, str>) {
     *text = match text {
         Cow::Borrowed(text) => apply(text),
@@ -153,7 +153,7 @@ fn lower(text: &str) -> Cow<'_, str> {
     text.to_lowercase().into()
 }
 
-/// Every run of white space as one space.
+/// Replaces every run of white space by one space.
 fn collapse(text: &str) -> Cow<'_, str> {
     let mut before = false;
     let is_collapsed = text.chars().all(|c| {

@@ -1,12 +1,11 @@
-//! Scorers around scorers: what a wrapper does not decide itself, it asks of what it wraps.
+//! Scorers that wrap scorers: methods that a wrapper does not decide itself are forwarded.
 
-/// Every method of [`Scorer`](super::Scorer) with a default but `fingerprint`, asked of another scorer or of
-/// [`NamedScorers`](super::parts::NamedScorers). `details`, `bounds`, `judge_rule` and `calibration` are left
-/// out: only who passes a score on has them in common with what it wraps. It is the one list of them: a method that is new in the trait goes here, and no
-/// wrapper forgets it.
+/// Forwards every method of [`Scorer`](super::Scorer) that has a default, except `fingerprint`, to another scorer or to
+/// [`NamedScorers`](super::parts::NamedScorers). `details`, `bounds`, `judge_rule` and `calibration` are excluded: only
+/// wrappers that return the inner score unchanged share them. Add new trait methods here, so that no wrapper misses
+/// them.
 ///
-/// `forward!(self => self.0)` asks `self.0`; with `but needs_target` or `but reads` that one is left to the
-/// wrapper.
+/// `forward!(self => self.0)` forwards to `self.0`; `but needs_target` or `but reads` leaves that one to the wrapper.
 macro_rules! forward {
     ($self:ident => $to:expr) => {
         forward!(@needs_target $self $to);
@@ -96,7 +95,7 @@ mod tests {
     use crate::scorer::extract::Extract;
     use crate::scorer::{All, Answer, Any, AnyOf, List, Not, Reads, Scorer, Weighted};
 
-    /// No method is that of the trait.
+    /// Overrides every default method of the trait.
     struct Odd;
 
     impl Scorer for Odd {
@@ -173,7 +172,7 @@ mod tests {
         }
     }
 
-    /// One that passes the score on has its details.
+    /// A wrapper that returns the score unchanged has the same details.
     fn check_passes_on(scorer: &dyn Scorer) {
         let details = scorer.details().unwrap();
         assert_eq!(details, ["odd1"], "{}", scorer.name());
@@ -211,7 +210,7 @@ mod tests {
             registry: Some(&registry),
             ..Context::here()
         };
-        // Registered, and renamed besides.
+        // Registered, also under another name.
         for spec in [json!("odd"), json!({"type": "odd", "name": "even"})] {
             check_passes_on(&from_value(&spec, &context).unwrap());
         }
@@ -227,9 +226,9 @@ mod tests {
         check(&Any::new([Arc::new(Odd)]), false, Reads::Roles);
         let weighted = Weighted::new([(1.0, Arc::new(Odd))]).unwrap();
         check(&weighted, false, Reads::Roles);
-        // It looks for tool calls.
+        // It checks for tool calls.
         check(&Not::new(Odd), false, Reads::Everything);
-        // Their ground truth is the list of what the part compares.
+        // Its ground truth is a list of ground truths for the part.
         check(&AnyOf::new(Odd), true, Reads::Roles);
         check(&List::new(Odd), true, Reads::Roles);
     }

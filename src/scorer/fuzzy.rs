@@ -17,7 +17,7 @@ const DEFAULT_THRESHOLD: f64 = 0.8;
 
 const DEFAULT_MAX_CHARS: u64 = 4096;
 
-/// Four hundred million steps, about a second.
+/// Allows 400 million steps, about a second.
 const LARGEST_MAX_CHARS: u64 = 20_000;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -80,11 +80,11 @@ pub(crate) const ENTRY: Entry = Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Fuzzy {
-    /// Which differences do not count.
+    /// Which differences are ignored.
     pub folding: Folding,
-    /// The similarity that counts as correct.
+    /// The minimum similarity of a correct answer.
     pub threshold: f64,
-    /// The square of this is the most steps that a comparison may take.
+    /// The maximum number of steps of a comparison is the square of this.
     pub max_chars: u64,
 }
 
@@ -123,13 +123,13 @@ struct Difference {
     similarity: f64,
 }
 
-/// Compares two texts, unless that takes more steps than are left.
+/// Compares two texts, unless that takes more than the remaining steps.
 #[expect(clippy::cast_precision_loss, reason = "no text is that long")]
 fn compare(left: &str, right: &str, steps: &mut u64) -> Option<Difference> {
     let left: Vec<char> = left.chars().collect();
     let right: Vec<char> = right.chars().collect();
     let longer = left.len().max(right.len());
-    // A common beginning and end do not change the distance.
+    // A common prefix and suffix do not change the distance.
     let start = left.iter().zip(&right).take_while(|(a, b)| a == b).count();
     let (left, right) = (&left[start..], &right[start..]);
     let pairs = left.iter().rev().zip(right.iter().rev());
@@ -145,7 +145,7 @@ fn compare(left: &str, right: &str, steps: &mut u64) -> Option<Difference> {
     let similarity = if longer == 0 {
         1.0
     } else {
-        // Rounded once, so that four of five are not less than 0.8.
+        // Rounded only once, so that four of five is not less than 0.8.
         (longer - distance) as f64 / longer as f64
     };
     Some(Difference {
@@ -154,7 +154,7 @@ fn compare(left: &str, right: &str, steps: &mut u64) -> Option<Difference> {
     })
 }
 
-/// What the library wants to be given.
+/// An adapter for the library.
 struct Chars<'a>(&'a [char]);
 
 impl<'a> IntoIterator for &'a Chars<'_> {
@@ -323,7 +323,7 @@ mod tests {
         "a", "b", "ab", "A", " ", "\n", "é", "e\u{301}", "東", "🦀", "\0", "abc", ".",
     ];
 
-    /// As far there as back, nothing in between is shorter, and the ends that are left out do not change it.
+    /// The distance is symmetric, satisfies the triangle inequality, and is not changed by removing common ends.
     #[test]
     fn distance_is_what_it_should_be() {
         let scorers = [

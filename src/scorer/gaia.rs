@@ -1,8 +1,8 @@
-//! GAIA's own scorer: quasi-exact match of a number, a list or a text, chosen by the ground truth.
+//! GAIA's own scorer: quasi-exact match of a number, a list or a string, chosen by the ground truth.
 //!
-//! The rule is that of `question_scorer` of the GAIA leaderboard (`scorer.py`, Apache-2.0, The GAIA
-//! Benchmark Authors, 2023), oddities included: a verdict is only worth something if it is the one the
-//! leaderboard would give. Where the rule surprises, the verdict stands and `details` has a `warning`.
+//! The rule is that of `question_scorer` of the GAIA leaderboard (`scorer.py`, Apache-2.0, The GAIA Benchmark Authors,
+//! 2023), oddities included: a verdict is only useful if it is the one the leaderboard would give. A surprising verdict
+//! is kept, and `details` has a `warning`.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub(crate) const ENTRY: Entry = Entry {
     make: |_| Ok(Arc::new(GaiaScorer)),
 };
 
-/// Scores as the GAIA leaderboard does, see [`question_scorer`].
+/// Scores like the GAIA leaderboard, see [`question_scorer`].
 ///
 /// `details` holds the `kind` of the ground truth, and a `note` or a `warning` where there is one.
 ///
@@ -79,14 +79,14 @@ impl TextRule for GaiaScorer {
     }
 }
 
-/// What the ground truth is, which decides how it is compared.
+/// The kind of ground truth, which determines how it is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TruthKind {
-    /// Python's `float()` reads it.
+    /// Python's `float()` accepts it.
     Number,
-    /// It holds a comma or a semicolon. `1,000` is a list of two numbers, too.
+    /// It contains a comma or a semicolon. `1,000` is a list of two numbers, too.
     List,
-    /// Anything else. `50%` is a text, too.
+    /// Anything else. `50%` is a string, too.
     String,
 }
 
@@ -101,7 +101,7 @@ impl TruthKind {
     }
 }
 
-/// What [`question_scorer`] says.
+/// The result of [`question_scorer`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GaiaVerdict {
@@ -109,11 +109,11 @@ pub struct GaiaVerdict {
     pub correct: bool,
     /// How the two were compared.
     pub kind: TruthKind,
-    /// The prediction as it was compared; none for a list of another length.
+    /// The prediction as it was compared; none for a list of a different length.
     pub normalized_prediction: Normalized,
     /// The ground truth as it was compared.
     pub normalized_ground_truth: Normalized,
-    /// What decided, where the normalised texts do not show it.
+    /// What decided, if the normalised texts do not show it.
     pub note: Option<&'static str>,
     /// Why the verdict may not be what the author of the ground truth meant.
     pub warning: Option<&'static str>,
@@ -149,13 +149,13 @@ const NULL_IS_NONE: &str =
 
 /// GAIA's `question_scorer`.
 ///
-/// - A ground truth that is a number: `$`, `%` and `,` leave the prediction, then the values are compared.
-///   A prediction that is no number counts as infinite.
-/// - One with a comma or semicolon: both are split there. The elements are compared one by one, as numbers
-///   where the ground truth has one, else in lower case and without white space.
-/// - Else: in lower case, without white space and ASCII punctuation.
+/// - The ground truth is a number: `$`, `%` and `,` are removed from the prediction, then the values are compared. A
+///   prediction that is not a number counts as infinite.
+/// - It contains a comma or semicolon: both are split there. The elements are compared one by one, as numbers if the
+///   ground truth's is one, otherwise in lower case and without white space.
+/// - Otherwise both are compared in lower case, without white space and ASCII punctuation.
 ///
-/// Without a prediction the text `None` is judged, as officially.
+/// A missing prediction is scored as the text `None`, as in the official program.
 ///
 /// ```
 /// use evaltest::scorer::question_scorer;
@@ -200,7 +200,7 @@ fn judge_list(prediction: &str, ground_truth: &str) -> GaiaVerdict {
     let mut warning = None;
     let mut left = Vec::new();
     let mut right = Vec::new();
-    // A prediction of another length is not compared: blanks stand in for its elements.
+    // A prediction of a different length is not compared: empty texts stand in for its elements.
     let elements = elements.chain(std::iter::repeat(""));
     for (element, truth) in elements.zip(ground_truth.split(SEPARATORS)) {
         if let Some(truth) = py_float(truth) {
@@ -244,14 +244,14 @@ fn judge_string(prediction: &str, ground_truth: &str) -> GaiaVerdict {
     }
 }
 
-/// Whether the prediction is the number, and which number it was read as.
+/// Whether the prediction equals the number, and which number it was read as.
 #[expect(clippy::float_cmp, reason = "the official program compares exactly")]
 fn equals_number(prediction: &str, ground_truth: f64) -> (bool, f64) {
     let number = normalize_number(prediction);
     (number == ground_truth, number)
 }
 
-/// The number without `$`, `%` and `,`, wherever they stand; infinite if it is none.
+/// The number after removing every `$`, `%` and `,`; infinite if it is not a number.
 fn normalize_number(text: &str) -> f64 {
     let signs = ['$', '%', ','];
     let text = if text.contains(signs) {
@@ -278,7 +278,7 @@ enum Punctuation {
     Removed,
 }
 
-/// Without white space, in lower case, and without punctuation if so wanted.
+/// Removes white space, lower-cases, and optionally removes punctuation.
 fn normalize(text: &str, punctuation: Punctuation) -> String {
     let ascii = match punctuation {
         Punctuation::Kept => &ASCII,
@@ -288,8 +288,7 @@ fn normalize(text: &str, punctuation: Punctuation) -> String {
         return normalize_ascii(text.as_bytes(), ascii);
     }
     if text.contains('Σ') {
-        // In this order: neighbours decide about a final sigma, and punctuation is among them, but white
-        // space no longer is.
+        // The order matters: a final sigma depends on its neighbours, which include punctuation but no white space.
         let joined: String = text.chars().filter(|&c| !is_py_space(c)).collect();
         let mut lower = py_lower(&joined);
         lower.retain(|c| punctuation == Punctuation::Kept || !is_py_punct(c));
@@ -306,7 +305,7 @@ fn normalize(text: &str, punctuation: Punctuation) -> String {
     normalized
 }
 
-/// Without branches: nobody can guess where words end.
+/// Without branches, because word ends are unpredictable.
 fn normalize_ascii(text: &[u8], table: &[u8; 128]) -> String {
     let mut normalized = vec![0; text.len()];
     let mut length = 0;
@@ -319,10 +318,10 @@ fn normalize_ascii(text: &[u8], table: &[u8; 128]) -> String {
     String::from_utf8(normalized).unwrap_or_default()
 }
 
-/// Stands for a character of which nothing is left.
+/// Marks a character that is removed.
 const NOTHING: u8 = u8::MAX;
 
-/// What is left of each character of ASCII.
+/// The replacement of each ASCII character.
 const ASCII: [u8; 128] = {
     let mut table = [NOTHING; 128];
     let mut byte = 0_u8;

@@ -1,4 +1,4 @@
-//! GSM8K: the number at the end of a worked solution.
+//! GSM8K scorer: compares the number at the end of a worked solution.
 
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ impl TextRule for Gsm8kScorer {
     }
 }
 
-/// The number of a ground truth: a solution, a text that begins with a number, or a number.
+/// The number of a ground truth: a solution, a text that starts with a number, or a number.
 pub(crate) fn ground_truth(target: &Target) -> Result<String> {
     let number = match &target.0 {
         Value::String(text) => Extract::gsm8k()

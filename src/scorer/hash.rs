@@ -1,4 +1,4 @@
-//! What tells verdicts of one rule from those of another.
+//! Hashes that distinguish verdicts of different rules.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use super::Scorer;
 use super::extract::Extraction;
 use crate::text::hash::Hasher;
 
-/// Hash of an extraction and the scorer that decides; see `Manifest::scorer_hash`.
+/// Hash of the extraction and the deciding scorer; see `Manifest::scorer_hash`.
 pub(crate) fn scorer_hash(extraction: &Extraction, scorers: &[Arc<dyn Scorer>]) -> String {
     scorers_hash(extraction, &scorers[..scorers.len().min(1)])
 }
 
-/// Hash of an extraction and all scorers; see `Manifest::scorers_hash`.
+/// Hash of the extraction and all scorers; see `Manifest::scorers_hash`.
 pub(crate) fn scorers_hash(extraction: &Extraction, scorers: &[Arc<dyn Scorer>]) -> String {
     let start = Hasher::default().part(extraction.extract.to_string());
     scorers

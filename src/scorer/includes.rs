@@ -1,4 +1,4 @@
-//! The prediction contains the ground truth.
+//! Checks that the prediction contains the ground truth.
 
 use std::sync::Arc;
 
@@ -82,11 +82,11 @@ pub(crate) const ENTRY: Entry = Entry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Includes {
-    /// Which differences do not count.
+    /// Which differences are ignored.
     pub folding: Folding,
-    /// What is found must not be part of a longer word.
+    /// A match must not be part of a longer word.
     pub whole_words: bool,
-    /// Of several texts each must be found.
+    /// All of several texts must be found.
     pub all: bool,
 }
 
@@ -117,8 +117,8 @@ impl Includes {
         }
     }
 
-    /// Whether a correct answer has been found by numbers that it does not say. One accepted text that it does say is
-    /// enough, unless it needs all of them.
+    /// Whether a correct verdict rests on numbers that the answer does not state. If any text suffices, one that it
+    /// does state is enough.
     fn misreads(&self, answer: &Answer<'_>, golds: &Golds<'_>, folded: &[String]) -> bool {
         let raw = answer.prediction.unwrap_or_default();
         let differs = |gold: &&str| numerals::differ(raw, gold);
@@ -281,7 +281,7 @@ mod tests {
         "{ type: includes, all: true, ignore_case: false, collapse_space: false, unicode: none }",
     ];
 
-    /// What includes a text still does so between other words, unless they join; a whole word is a part.
+    /// A match survives adding other words around it, unless they join; a whole-word match is also a partial one.
     #[test]
     fn parts_are_parts() {
         let scorers: Vec<_> = SPECS.iter().map(|spec| scorer(spec)).collect();

@@ -1,8 +1,8 @@
-//! `item`: whether a reply is an item of data, as a spec says what an item is.
+//! `item`: checks whether a reply is a data item as defined by a spec.
 //!
-//! `fields` says what members it has and `kind` what they may be; `reply` finds the object in what a model said; `checks`
-//! says what is looked at, `references` has the items that it must be no copy of, and `verdict` makes a score of it all.
-//! An item that passes may be handed to a scorer that asks others, so that nobody is paid for one that is refused.
+//! `fields` defines its members and `kind` their types; `reply` finds the object in a model's reply; `checks` defines
+//! what is checked, `references` has the items that it must not copy, and `verdict` builds the score. An item that
+//! passes may be handed to a scorer that asks a model, so no request is paid for a refused item.
 
 pub(crate) mod checks;
 pub(crate) mod fields;
@@ -29,15 +29,15 @@ use verdict::{ItemTally, WHY};
 
 const NAME: &str = "item";
 
-/// The rules of this module. Counts up whenever some reply is judged otherwise than before.
+/// The version of this module's rules. Increment it when some reply gets a different verdict.
 const VERSION: u32 = 1;
 
-/// The metadata of a sample that names the reference that is shown.
+/// The sample metadata with the id of the reference shown.
 pub(crate) const REFERENCE_ID: &str = "reference_id";
-/// The metadata of a sample that is the topic asked for.
+/// The sample metadata with the requested topic.
 pub(crate) const TOPIC: &str = "topic";
 
-/// The check of whoever works the item out without its solution.
+/// The check by a solver that sees the item without its solution.
 pub(crate) const SOLVER_AGREES: &str = "solver_agrees";
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -82,7 +82,7 @@ pub(crate) const ENTRY: Entry = Entry {
     make: |options| Ok(Arc::new(ItemScorer::read(options)?)),
 };
 
-/// Says whether replies are items.
+/// Checks whether replies are items.
 pub(crate) struct ItemScorer {
     pub(crate) fields: ItemFields,
     pub(crate) checks: ItemChecks,
@@ -91,7 +91,7 @@ pub(crate) struct ItemScorer {
 }
 
 impl ItemScorer {
-    /// One of these fields and checks.
+    /// A scorer with these fields and checks.
     pub(crate) fn new(fields: ItemFields, checks: ItemChecks) -> Self {
         Self {
             fields,
@@ -101,14 +101,14 @@ impl ItemScorer {
         }
     }
 
-    /// Items must be no copies of these.
+    /// Sets the items that must not be copied.
     #[must_use]
     pub(crate) fn references(mut self, references: Arc<ReferenceItems>) -> Self {
         self.references = Some(references);
         self
     }
 
-    /// Whoever works out what passes; what a disagreement means is for the item to say.
+    /// Sets the scorer that solves items that passed, and what a disagreement means for the item.
     #[must_use]
     pub(crate) fn solver(mut self, solver: Arc<dyn Scorer>, on_disagreement: CheckMode) -> Self {
         self.solver = Some((solver, on_disagreement));
@@ -130,7 +130,7 @@ impl ItemScorer {
         Ok(Self::new(fields, checks))
     }
 
-    /// The checks that may refuse an item.
+    /// The checks that can refuse an item.
     pub(crate) fn refusing(&self) -> Vec<String> {
         let refuses = |name: &&str| self.checks.mode(name) == CheckMode::Refuse;
         let solver = self
@@ -143,14 +143,14 @@ impl ItemScorer {
         names.map(str::to_owned).collect()
     }
 
-    /// The text of an item that is compared with others, if there is one.
+    /// The text of an item that is compared with others, if any.
     pub(crate) fn compared_text(&self, output: &Output) -> Option<String> {
         let name = self.checks.copy_of.as_ref()?;
         let reply = ItemReply::of(output.text.as_deref()?, &self.fields).ok()?;
         reply.map.get(name).map(references::compared)
     }
 
-    /// The score of a reply that is no object.
+    /// The score of a reply without a readable object.
     fn unread(answer: &Answer<'_>, reason: Unread) -> Score {
         let finish = answer.output.metadata.get("finish_reason");
         let reason = match finish.and_then(Value::as_str) {
@@ -164,7 +164,7 @@ impl ItemScorer {
             .detail(WHY, reply::unread(reason))
     }
 
-    /// The score of a reply before the solver is asked.
+    /// The result before the solver is asked.
     fn checked(&self, reply: &ItemReply, answer: &Answer<'_>) -> ItemTally<'_> {
         let mut tally = ItemTally::of(reply, &self.fields, &self.checks);
         let told = |key: &str| answer.metadata.get(key).and_then(Value::as_str);
@@ -181,7 +181,7 @@ impl ItemScorer {
     }
 }
 
-/// The keys of fields, out of a value that was read already.
+/// The field keys of an already parsed value.
 pub(crate) fn keys(value: &Value) -> Result<Vec<FieldKeys>> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let message = Error::usage(error.inner().to_string());
@@ -283,7 +283,7 @@ impl Scorer for ItemScorer {
             .collect()
     }
 
-    /// A solver works out what is true.
+    /// A solver determines what is true and gives no opinion.
     fn asks_opinions(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Equal JSON.
+//! Compares JSON for equality.
 
 mod compare;
 
@@ -85,13 +85,13 @@ pub(crate) const ENTRY: Entry = Entry {
 #[doc = include_str!("json.md")]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Json {
-    /// How far numbers may be apart.
+    /// The tolerance for numbers.
     pub tolerance: Tolerance,
-    /// The members that do not count, on every level.
+    /// Members to ignore, at every level.
     pub ignore_keys: Vec<String>,
-    /// Objects of the prediction may have more keys.
+    /// Whether objects of the prediction may have additional keys.
     pub subset: bool,
-    /// The order of lists does not count.
+    /// Whether the order of lists is ignored.
     pub unordered_lists: bool,
 }
 
@@ -107,7 +107,7 @@ impl Json {
     }
 }
 
-/// The ground truth as JSON; a text is read as such.
+/// The ground truth as JSON; a string is parsed.
 fn expected(target: &Value) -> Result<Cow<'_, Value>> {
     let Value::String(text) = target else {
         return Ok(Cow::Borrowed(target));

@@ -1,4 +1,4 @@
-//! `list`: a list, element by element.
+//! `list`: compares lists element by element.
 
 #[cfg(test)]
 mod tests;
@@ -13,9 +13,9 @@ use crate::data::{Score, Target};
 use crate::error::{Error, Result};
 use crate::text::is_py_space;
 
-/// Elements of an unordered list: every pair may have to be compared.
+/// Limit of elements in an unordered list, as every pair may have to be compared.
 const LONGEST: usize = 500;
-/// Elements that the details name.
+/// Limit of elements named in the details.
 const NAMED: usize = 20;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -94,7 +94,7 @@ pub struct List {
 }
 
 impl List {
-    /// Ordered, with a comma between elements, each judged by this scorer.
+    /// An ordered list with commas between elements, each scored by `element`.
     pub fn new(element: impl Scorer + 'static) -> Self {
         Self {
             element: Arc::new(element),
@@ -103,14 +103,14 @@ impl List {
         }
     }
 
-    /// The order does not count.
+    /// Ignores the order.
     #[must_use]
     pub fn unordered(mut self) -> Self {
         self.ordered = false;
         self
     }
 
-    /// What stands between the elements of a text. An empty text divides nothing.
+    /// Sets the separator between elements of a text. An empty one does not split.
     #[must_use]
     pub fn separator(mut self, separator: impl Into<String>) -> Self {
         self.separator = separator.into();
@@ -142,7 +142,7 @@ impl List {
         Ok(verdict.map_err(|error| error.at(place()))?.correct)
     }
 
-    /// For each element of the prediction, the place of the one that it is paired with.
+    /// For each element of the prediction, the index of the element it is paired with.
     fn pairs(
         &self,
         pieces: &[&str],
@@ -168,7 +168,7 @@ impl List {
     }
 }
 
-/// An element of the ground truth for people.
+/// An element of the ground truth, for display.
 fn shown(target: &Target) -> String {
     let text = target.as_text().map(str::to_owned);
     text.unwrap_or_else(|| target.0.to_string())
@@ -241,7 +241,7 @@ impl Scorer for List {
     }
 }
 
-/// `part` of `whole`, 1 of nothing.
+/// `part` of `whole`; 1 if `whole` is 0.
 fn share(part: usize, whole: usize) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "lists are shorter than 2^53")]
     let share = part as f64 / whole as f64;

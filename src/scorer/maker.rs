@@ -1,6 +1,6 @@
-//! `Maker`: makes scorers of what a spec says of them, for scorers that are made of others.
+//! `Maker`: makes scorers from specs, for scorers that contain others.
 //!
-//! Which scorers there are is known above this room; whoever makes one hands it its maker.
+//! The scorers are registered in a layer above this module, which passes in the functions that make them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,16 +17,16 @@ type Make = dyn Fn(&Value, &Path) -> Result<Arc<dyn Scorer>> + Send + Sync;
 type MakeSamples = dyn Fn(&Value, &Path) -> Result<Vec<Sample>> + Send + Sync;
 type MakeAgent = dyn Fn(&Value, &Path) -> Result<AskedAgent> + Send + Sync;
 
-/// An agent that a scorer asks, as its options name it.
+/// An agent that a scorer asks, as named in its options.
 pub(crate) struct AskedAgent {
     pub(crate) agent: Arc<dyn Agent>,
-    /// What every task brings along.
+    /// Options added to every task.
     pub(crate) options: Map<String, Value>,
     /// Values that must not be recorded.
     pub(crate) secrets: Vec<String>,
 }
 
-/// What scorers are made in: who makes those that are named in options, and the folder where relative paths start.
+/// The context for making scorers: how to make those named in options, and the folder for relative paths.
 #[derive(Clone)]
 pub struct Maker {
     folder: PathBuf,
@@ -37,7 +37,7 @@ pub struct Maker {
 }
 
 impl Maker {
-    /// All three are given what a spec says, a name or a map with `type`, and the folder. `samples` are those of a
+    /// Each function gets a spec, which is a name or a map with `type`, and the folder. `samples` returns those of a
     /// benchmark.
     pub(crate) fn new(
         folder: &Path,
@@ -54,7 +54,7 @@ impl Maker {
         }
     }
 
-    /// The same for scorers of items, which are shown by these parts.
+    /// The same, for scorers of items, of which these parts are shown.
     #[must_use]
     pub(crate) fn showing(self, parts: Option<Vec<ItemPart>>) -> Self {
         Self {
@@ -63,12 +63,12 @@ impl Maker {
         }
     }
 
-    /// The parts of the items that are judged, where it is items and no answers.
+    /// The parts of items to show; `None` if answers are scored.
     pub(crate) fn shown_parts(&self) -> Option<&[ItemPart]> {
         self.shown.as_deref()
     }
 
-    /// The same, with paths that start elsewhere.
+    /// The same, with another folder for relative paths.
     #[must_use]
     pub(crate) fn within(&self, folder: &Path) -> Self {
         Self {
@@ -80,22 +80,22 @@ impl Maker {
         }
     }
 
-    /// Relative paths in options start here: the spec's folder, or the current one.
+    /// The folder for relative paths in options: the spec's folder, or the current one.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The agent that a spec means.
+    /// Makes the agent of a spec.
     pub(crate) fn agent(&self, spec: &Value) -> Result<AskedAgent> {
         (self.agent)(spec, &self.folder)
     }
 
-    /// The samples of the benchmark that a spec means.
+    /// Reads the samples of a spec's benchmark.
     pub(crate) fn samples(&self, spec: &Value) -> Result<Vec<Sample>> {
         (self.samples)(spec, &self.folder)
     }
 
-    /// The scorer that a spec means.
+    /// Makes the scorer of a spec.
     pub(crate) fn scorer(&self, spec: &Value) -> Result<Arc<dyn Scorer>> {
         (self.make)(spec, &self.folder)
     }

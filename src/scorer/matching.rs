@@ -1,14 +1,14 @@
-//! Pairs of things that fit: as many as there can be.
+//! Maximum bipartite matching.
 
-/// The largest matching. `fits` says for each left thing which right ones it fits, out of `right`; the result,
-/// which right one it is paired with.
+/// The largest matching. `fits` lists for each left item the right ones it fits, out of `right`; the result gives the
+/// right item that each is paired with.
 ///
-/// Left things are added one by one, each along a path on which earlier pairs change (Kuhn, Berge). The search
-/// for a path visits every right thing once and keeps its own stack: the lists come from an agent.
+/// Left items are added one by one, each along an augmenting path (Kuhn, Berge). The search for a path visits every
+/// right item once and keeps its own stack, as the lists come from an agent.
 pub(super) fn largest(fits: &[Vec<usize>], right: usize) -> Vec<Option<usize>> {
     let mut pairs: Vec<Option<usize>> = vec![None; fits.len()];
     let mut owner: Vec<Option<usize>> = vec![None; right];
-    // From which left thing the search came to a right one, and in which search.
+    // For each right item, the left one from which the search reached it, and the number of that search.
     let mut came_from = vec![0; right];
     let mut visited = vec![usize::MAX; right];
     for start in 0..fits.len() {
@@ -30,7 +30,7 @@ pub(super) fn largest(fits: &[Vec<usize>], right: usize) -> Vec<Option<usize>> {
                 }
             }
         }
-        // Along the path back, each left thing takes the place that was found for it and leaves its old one.
+        // Along the path back, each left item takes the place found for it and frees its old one.
         while let Some(place) = free {
             let left = came_from[place];
             owner[place] = Some(left);
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn it_is_the_largest() {
-        /// By trying everything.
+        /// By brute force.
         fn best(fits: &[Vec<usize>], taken: u32) -> usize {
             let Some((row, rest)) = fits.split_first() else {
                 return 0;
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn many_are_quick() {
-        // The worst order for taking the first that fits: every left thing makes all others move.
+        // The worst case for a greedy start: every left item moves all others.
         let fits: Vec<Vec<usize>> = (0..500).map(|left| (0..=left).rev().collect()).collect();
         assert_eq!(largest(&fits, 500).into_iter().flatten().count(), 500);
     }

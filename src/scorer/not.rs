@@ -1,4 +1,4 @@
-//! `not`: a verdict turned around.
+//! `not`: inverts a verdict.
 
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ impl Scorer for Not {
 
     forward!(self => self.0, but reads);
 
-    /// Whether there is an answer at all, tool calls tell.
+    /// Tool calls show whether there is an answer at all.
     fn reads(&self) -> Reads {
         Reads::Everything
     }

@@ -1,14 +1,14 @@
-//! The numbers that texts say. A rule that compares letters may call `-45` and `45` equal: the verdict is that of the
-//! rule, and a warning goes with it.
+//! Compares the numbers stated in texts. A rule that compares characters may treat `-45` and `45` as equal: the verdict
+//! stands, and gets a warning.
 
 use crate::text::py_digit;
 
-/// The warning of a verdict that calls different numbers equal.
+/// The warning for a verdict that treats different numbers as equal.
 pub(super) const WARNING: &str =
     "prediction and ground truth say different numbers, which this rule does not tell apart";
 
-/// Whether each of two texts says a number that the other does not: `-45` and `45`, `1.5` and `15`, `19` and `1927`.
-/// A text that says more numbers does not differ, and neither does another way to write one: `1,000` is `1000.0`.
+/// Whether each of two texts states a number that the other does not: `-45` and `45`, `1.5` and `15`, `19` and `1927`.
+/// Additional numbers in one text are no difference, and neither is notation: `1,000` is `1000.0`.
 pub(super) fn differ(one: &str, other: &str) -> bool {
     if one == other || agree_at_a_glance(one, other) || !(may_say(one) && may_say(other)) {
         return false;
@@ -21,8 +21,8 @@ pub(super) fn differ(one: &str, other: &str) -> bool {
     lacks(&one, &other) && lacks(&other, &one)
 }
 
-/// Whether two texts say the same plain numbers in the same order. Most that a rule calls equal do, and nobody is to
-/// wait for this.
+/// Whether two texts state the same plain numbers in the same order. A fast path: it holds for most texts that a rule
+/// treats as equal.
 fn agree_at_a_glance(one: &str, other: &str) -> bool {
     let [mut one, mut other] = [one, other].map(|text| PlainNumbers {
         text: text.as_bytes(),
@@ -37,15 +37,14 @@ fn agree_at_a_glance(one: &str, other: &str) -> bool {
     }
 }
 
-/// The digits of whole numbers without a sign; nothing of whatever else there may be, behind which it is not to be
-/// asked.
+/// Iterates over the digits of whole numbers without a sign. Yields `None` for any other number; do not continue after
+/// that.
 struct PlainNumbers<'a> {
     text: &'a [u8],
     place: usize,
 }
 
-/// Whether a byte is a digit, or the first of a character from U+0640 on, before which there are no other digits than
-/// those of ASCII, and no other signs.
+/// Whether a byte is a digit, or starts a character from U+0640 on. Below that, only ASCII has digits and signs.
 const STOPS: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -85,13 +84,13 @@ impl<'a> Iterator for PlainNumbers<'a> {
     }
 }
 
-/// Whether there may be a digit in a text.
+/// Whether a text may contain a digit.
 fn may_say(text: &str) -> bool {
     text.bytes()
         .any(|byte| byte.is_ascii_digit() || !byte.is_ascii())
 }
 
-/// A number as a text says it: these digits times ten to that power. The first digit is not 0, nor is the last.
+/// A number as stated: the digits times ten to the exponent, without leading or trailing zeros.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Numeral {
     is_negative: bool,
@@ -99,7 +98,7 @@ struct Numeral {
     exponent: i64,
 }
 
-/// What a text says, sorted.
+/// The numbers in a text, sorted.
 fn numerals(text: &str) -> Vec<Numeral> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -126,7 +125,7 @@ fn numerals(text: &str) -> Vec<Numeral> {
 }
 
 impl Numeral {
-    /// Reads what begins with a digit, or with a point and a digit, and what follows it.
+    /// Reads a number that starts with a digit, or with a point and a digit; also returns the rest of the text.
     fn read(text: &str, is_negative: bool) -> (Self, &str) {
         let mut digits = Vec::new();
         let mut rest = whole(text, &mut digits);
@@ -158,7 +157,7 @@ impl Numeral {
     }
 }
 
-/// Takes digits, also in groups of three: `1,234,567`. What follows them is given back.
+/// Reads digits, also in groups of three: `1,234,567`. Returns the rest of the text.
 fn whole<'a>(text: &'a str, digits: &mut Vec<u8>) -> &'a str {
     let mut rest = run(text, digits);
     if !(1..=3).contains(&digits.len()) {
@@ -176,7 +175,7 @@ fn whole<'a>(text: &'a str, digits: &mut Vec<u8>) -> &'a str {
     rest
 }
 
-/// Takes digits.
+/// Reads digits. Returns the rest of the text.
 fn run<'a>(text: &'a str, digits: &mut Vec<u8>) -> &'a str {
     let mut rest = text;
     while let Some((digit, after)) = digit(rest) {
@@ -186,13 +185,13 @@ fn run<'a>(text: &'a str, digits: &mut Vec<u8>) -> &'a str {
     rest
 }
 
-/// A digit of any script at the start of a text, and what follows it.
+/// A digit of any script at the start of a text, and the rest.
 fn digit(text: &str) -> Option<(u8, &str)> {
     let c = text.chars().next()?;
     Some((py_digit(c)?, &text[c.len_utf8()..]))
 }
 
-/// The power of ten in `e5` and `e-5`, if no word begins so.
+/// The exponent in `e5` and `e-5`, unless it is part of a word.
 fn power(text: &str) -> Option<(i64, &str)> {
     let rest = text.strip_prefix(['e', 'E'])?;
     let is_negative = rest.starts_with(['-', '−']);

@@ -1,4 +1,4 @@
-//! Equal numbers, however they are written.
+//! Compares numbers, however they are written.
 
 mod number;
 mod read;
@@ -116,7 +116,7 @@ pub struct Numeric {
     pub percent: Percent,
     /// Whether words may follow a number.
     pub units: Units,
-    /// What stands before the decimals.
+    /// The decimal separator.
     pub decimal: DecimalSign,
 }
 
@@ -137,14 +137,14 @@ pub enum Percent {
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Units {
-    /// They make it no number.
+    /// The text is not a number.
     #[default]
     Refuse,
-    /// They do not count.
+    /// They are ignored.
     Ignore,
 }
 
-/// What stands before the decimals.
+/// The decimal separator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -164,7 +164,7 @@ impl DecimalSign {
         }
     }
 
-    /// What may stand between groups of digits.
+    /// The separator between groups of digits.
     fn separator(self) -> char {
         match self {
             Self::Point => ',',
@@ -207,7 +207,7 @@ impl Numeric {
 
     fn expected(self, target: &Value) -> Result<ExactNumber> {
         match target {
-            // JSON has points, whatever people write.
+            // JSON uses points, whatever the option says.
             Value::Number(number) => Self::default().reader().read(&number.to_string()),
             Value::String(text) => self.reader().read(text),
             _ => {
@@ -263,7 +263,7 @@ impl TextRule for Numeric {
         };
         let error = (left - right).abs();
         for (name, error) in [("abs_error", error), ("rel_error", error / right.abs())] {
-            // There is no relative error of zero, and no infinity in JSON.
+            // A relative error is undefined for zero, and JSON has no infinity.
             if error.is_finite() {
                 score = score.detail(name, error);
             }

@@ -1,4 +1,4 @@
-//! `OptionReader`: the options of a scorer, as a spec or the command line gives them.
+//! `OptionReader`: reads the options of a scorer, from a spec or the command line.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{Entry, Maker, Scorer};
 use crate::error::{Error, Result, Under, nearest};
 
-/// Reads options one by one; what has the wrong type is an error that names scorer and option.
+/// Reads options one by one. A wrong type is an error that names the scorer and the option.
 pub(crate) struct OptionReader<'a> {
     entry: &'static Entry,
     given: &'a Map<String, Value>,
@@ -17,7 +17,7 @@ pub(crate) struct OptionReader<'a> {
 }
 
 impl<'a> OptionReader<'a> {
-    /// Refuses options that the scorer does not have.
+    /// Rejects options that the scorer does not have.
     pub(crate) fn new(
         entry: &'static Entry,
         given: &'a Map<String, Value>,
@@ -49,22 +49,22 @@ impl<'a> OptionReader<'a> {
         }
     }
 
-    /// The folder that relative paths start from.
+    /// The folder for relative paths.
     pub(crate) fn folder(&self) -> &Path {
         self.maker.folder()
     }
 
-    /// What the scorer is made in.
+    /// The [`Maker`] in use.
     pub(crate) fn maker(&self) -> &'a Maker {
         self.maker
     }
 
-    /// Whether the scorer has an option of this name at all.
+    /// Whether the scorer defines this option.
     pub(super) fn has(&self, key: &str) -> bool {
         self.entry.options.iter().any(|option| option.0 == key)
     }
 
-    /// The option as it is; `null` counts as not given.
+    /// The raw value; `null` counts as not given.
     pub(crate) fn value(&self, key: &str) -> Option<&'a Value> {
         debug_assert!(
             self.has(key),
@@ -74,7 +74,7 @@ impl<'a> OptionReader<'a> {
         self.given.get(key).filter(|value| !value.is_null())
     }
 
-    /// An option that is `true` or `false`; `false` when not given.
+    /// A boolean option; `false` if not given.
     pub(crate) fn flag(&self, key: &str) -> Result<bool> {
         Ok(self
             .read(key, "true or false", Value::as_bool)?
@@ -96,12 +96,12 @@ impl<'a> OptionReader<'a> {
         }
     }
 
-    /// A whole number from 0.
+    /// A non-negative integer.
     pub(crate) fn count(&self, key: &str) -> Result<Option<u64>> {
         self.read(key, "a whole number", Value::as_u64)
     }
 
-    /// A text.
+    /// A string.
     pub(crate) fn text(&self, key: &str) -> Result<Option<&'a str>> {
         self.read(key, "a text", Value::as_str)
     }
@@ -115,7 +115,7 @@ impl<'a> OptionReader<'a> {
         }
     }
 
-    /// A list of texts.
+    /// A list of strings.
     pub(crate) fn texts(&self, key: &str) -> Result<Option<Vec<&'a str>>> {
         self.read(key, "a list of texts", |value| {
             value.as_array()?.iter().map(Value::as_str).collect()
@@ -128,7 +128,7 @@ impl<'a> OptionReader<'a> {
         made.transpose().map_err(|error| self.of(key, error))
     }
 
-    /// A list of scorers that is not empty.
+    /// A non-empty list of scorers.
     pub(crate) fn scorers(&self, key: &str) -> Result<Vec<Arc<dyn Scorer>>> {
         let list = self.read(key, "a list of scorers", Value::as_array)?;
         let list = list.filter(|list| !list.is_empty());
@@ -139,7 +139,7 @@ impl<'a> OptionReader<'a> {
             .map_err(|error| self.of(key, error))
     }
 
-    /// Reads an option; an error that says what is `wanted` when it is something else.
+    /// Reads an option; if `read` returns `None`, the error says what is `wanted`.
     pub(crate) fn read<T>(
         &self,
         key: &str,
@@ -152,20 +152,20 @@ impl<'a> OptionReader<'a> {
         }
     }
 
-    /// The error for an option that is something else than `wanted`.
+    /// The error for an option that is not what is `wanted`.
     pub(crate) fn wrong(&self, key: &str, wanted: &str) -> Error {
         let value = self.given.get(key).unwrap_or(&Value::Null);
         self.of(key, Error::usage(format!("`{value}` is not {wanted}")))
     }
 
-    /// An error about the value of an option.
+    /// Attaches the option's key to an error about its value.
     pub(crate) fn of(&self, key: &str, error: Error) -> Error {
         let name = self.entry.name;
         let error = error.at(format_args!("scorer `{name}`, option `{key}`"));
         error.under(key)
     }
 
-    /// The error for an option that is not given and must be.
+    /// The error for a required option that is missing.
     pub(crate) fn missing(&self, key: &str, wanted: &str) -> Error {
         let name = self.entry.name;
         Error::usage(format!(
@@ -176,7 +176,7 @@ impl<'a> OptionReader<'a> {
     }
 }
 
-/// The option, of those who have it, in whose map a key belongs that is written beside it.
+/// The option whose map should contain a key that was written next to it.
 fn owner(key: &str) -> Option<&'static str> {
     match key {
         "api_key_env" | "base_url" | "extra_body" | "headers" | "max_tokens" | "model"
@@ -186,7 +186,7 @@ fn owner(key: &str) -> Option<&'static str> {
     }
 }
 
-/// The fingerprint of a scorer that is nothing but its options.
+/// The fingerprint of a scorer that is defined by its options alone.
 pub(crate) fn fingerprint(name: &str, options: &impl Serialize) -> String {
     let options = serde_json::to_value(options).unwrap_or_default();
     format!("{name} {options}")

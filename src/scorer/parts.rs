@@ -1,4 +1,4 @@
-//! The parts of a composition: scorers that judge one answer, each as it would alone.
+//! The parts of a composition: scorers that score the same answer independently.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,11 +12,11 @@ use crate::data::{Details, Sample, Score};
 use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
 
-/// Scorers, each under a name of its own.
+/// Scorers, each with a unique name.
 pub(super) struct NamedScorers(Vec<(String, Arc<dyn Scorer>)>);
 
 impl NamedScorers {
-    /// A second part of one name gets a number: `numeric#2`.
+    /// Repeated names get a number: `numeric#2`.
     pub(super) fn new(scorers: impl IntoIterator<Item = Arc<dyn Scorer>>) -> Self {
         let mut seen = HashSet::new();
         let named = |scorer: Arc<dyn Scorer>| {
@@ -31,8 +31,7 @@ impl NamedScorers {
         Self(scorers.into_iter().map(named).collect())
     }
 
-    /// The verdicts, in order. There is at least one: no part at all is an error, as is a part that cannot
-    /// judge.
+    /// The verdicts in order, at least one. Fails if there are no parts or if a part cannot judge.
     pub(super) fn judge(&self, answer: &Answer<'_>) -> Result<Vec<Score>> {
         if self.0.is_empty() {
             return Err(Error::usage("it is made of no scorers"));
@@ -43,8 +42,8 @@ impl NamedScorers {
         self.0.iter().map(verdict).collect()
     }
 
-    /// A composition's score: what was compared is that of the part that `decides`, and the details tell the
-    /// verdict of each.
+    /// The score of a composition: the compared texts are those of the part that `decides`, and the details hold all
+    /// verdicts.
     pub(super) fn conclude(&self, score: Score, mut scores: Vec<Score>, decides: usize) -> Score {
         let mut details = Details::new();
         for ((name, _), score) in self.0.iter().zip(&scores) {
@@ -82,7 +81,7 @@ impl NamedScorers {
         self.0.iter().all(|(_, scorer)| scorer.judges(answer))
     }
 
-    /// The extraction that all parts have, if it is the same.
+    /// The common extraction of all parts, if there is one.
     pub(super) fn extract(&self) -> Option<Extract> {
         let mut own = self.0.iter().map(|(_, scorer)| scorer.extract());
         let first = own.next()??;
@@ -90,7 +89,7 @@ impl NamedScorers {
             .then_some(first)
     }
 
-    /// What decides on one sample alone, for those parts that know of such a thing.
+    /// The criteria of the parts for one sample, if any part has one.
     pub(super) fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
         let parts = self.0.iter().map(|(_, scorer)| scorer.criterion(sample));
         let parts = parts.collect::<Result<Vec<_>>>()?;
@@ -103,14 +102,13 @@ impl NamedScorers {
         parts.try_for_each(|(_, scorer)| scorer.check_samples(is_there))
     }
 
-    /// The fingerprints of the parts with their extractions: those of parts that differ stand in no other
-    /// hash.
+    /// The fingerprints of the parts with their extractions, which are not part of any other hash.
     pub(super) fn fingerprint(&self) -> Value {
         let parts = self.0.iter().map(|(_, scorer)| fingerprint(&**scorer));
         parts.collect()
     }
 
-    /// What any part looks at.
+    /// The widest input that any part reads.
     pub(super) fn reads(&self) -> Reads {
         let parts = self.0.iter().map(|(_, scorer)| scorer.reads());
         parts.max().unwrap_or(Reads::Text)
@@ -165,8 +163,8 @@ pub(super) fn fingerprint(scorer: &dyn Scorer) -> Value {
     json!([scorer.fingerprint(), extract])
 }
 
-/// What a part judges: what it would judge alone. Where no extraction is named, a part with an extraction of
-/// its own takes its prediction from the raw answer.
+/// The prediction that a part scores, as it would alone: if the eval sets no extraction, a part with its own applies it
+/// to the raw answer.
 pub(super) fn prediction<'a>(scorer: &dyn Scorer, answer: &Answer<'a>) -> Option<Cow<'a, str>> {
     match scorer.extract().filter(|_| !answer.extract_is_given) {
         None => answer.prediction.map(Cow::Borrowed),
@@ -186,7 +184,7 @@ pub(super) fn judge(scorer: &dyn Scorer, answer: &Answer<'_>) -> Result<Score> {
     )
 }
 
-/// The verdict on a prediction as it is; a value that is no number is an error.
+/// The verdict on the prediction as given; a value that is not a number is an error.
 pub(crate) fn verdict(scorer: &dyn Scorer, answer: &Answer<'_>) -> Result<Score> {
     let score = scorer.score(answer)?;
     if score.value.is_finite() {

@@ -1,4 +1,4 @@
-//! A scorer for each sample, named in its metadata.
+//! Scores each sample with the scorer named in its metadata.
 //!
 #![doc = include_str!("per_sample.md")]
 
@@ -18,7 +18,7 @@ use crate::system::lock::lock;
 /// The name of the scorer.
 pub(crate) const NAME: &str = "per_sample";
 
-/// The metadata entry that names a sample's scorer, unless the option `key` says another.
+/// The metadata entry that names a sample's scorer, unless the option `key` changes it.
 pub(crate) const KEY: &str = SCORER;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -48,7 +48,7 @@ pub(crate) const ENTRY: Entry = Entry {
         if let Some(key) = options.text("key")? {
             key.clone_into(&mut scorer.key);
         }
-        // What is wrong with the default is wrong with every sample.
+        // An invalid default would fail for every sample.
         options.scorer("default")?;
         if let Some(default) = &scorer.default {
             scorer.make(default).under("default")?;
@@ -57,17 +57,17 @@ pub(crate) const ENTRY: Entry = Entry {
     },
 };
 
-/// Judges each sample by the scorer that its metadata names.
+/// Scores each sample with the scorer that its metadata names.
 pub(crate) struct PerSample {
     key: String,
     default: Option<Value>,
     maker: Maker,
-    /// Scorers by what names them: each is made once.
+    /// Scorers by their spec: each is made once.
     made: Mutex<HashMap<String, Arc<dyn Scorer>>>,
 }
 
 impl PerSample {
-    /// A scorer that knows what `maker` makes.
+    /// A scorer that can use everything `maker` makes.
     pub(crate) fn new(maker: &Maker) -> Self {
         Self {
             key: KEY.to_owned(),
@@ -77,7 +77,7 @@ impl PerSample {
         }
     }
 
-    /// The scorer of a sample with this metadata.
+    /// The scorer for a sample with this metadata.
     fn of(&self, metadata: &Map<String, Value>) -> Result<Arc<dyn Scorer>> {
         let named = metadata.get(&self.key).filter(|value| !value.is_null());
         let spec =
@@ -95,7 +95,7 @@ impl PerSample {
             return Ok(Arc::clone(made));
         }
         if names_itself(spec) {
-            // It would look for itself in the metadata without end.
+            // It would recurse on the metadata without end.
             return Err(
                 Error::usage(format!("`{NAME}` cannot be the scorer of a sample"))
                     .hint("name the scorer that is to judge it"),
@@ -130,7 +130,7 @@ impl Scorer for PerSample {
         Ok(score.detail("scorer", name))
     }
 
-    /// Some scorers judge without one.
+    /// Some scorers need none.
     fn needs_target(&self) -> bool {
         false
     }
@@ -145,11 +145,11 @@ impl Scorer for PerSample {
     }
 
     fn fingerprint(&self) -> String {
-        // What it names is part of each sample's own hash.
+        // The named scorer is part of each sample's hash.
         format!("{NAME} {}", self.key)
     }
 
-    /// Those of the scorers that are known by now: every sample is looked at before anything is written.
+    /// The secrets of the scorers made so far: all samples are checked before anything is written.
     fn secrets(&self) -> Vec<String> {
         let made = lock(&self.made);
         made.values().flat_map(Scorer::secrets).collect()
@@ -170,7 +170,7 @@ impl Scorer for PerSample {
         made.values().flat_map(Scorer::unset_variables).collect()
     }
 
-    /// Each is told of all samples: whose they are stands in every one of them.
+    /// Each gets all samples: only a sample's metadata tells which scorer it has.
     fn begin(&self, about: &Beginning<'_>) -> Result<()> {
         let made: Vec<_> = lock(&self.made).values().map(Arc::clone).collect();
         made.iter().try_for_each(|scorer| scorer.begin(about))
@@ -247,10 +247,10 @@ mod tests {
             "official",
             false,
         );
-        // An extraction that is part of a rule sees the raw answer.
+        // An extraction that is part of a rule gets the raw answer.
         check(json!("gsm8k"), "9 * 2 = 18\n#### 18", "gsm8k", true);
         check(json!("aime"), "9 * 2 = 18", "aime", true);
-        // Unless the eval names another.
+        // Unless the eval sets another one.
         let raw = "9 * 2 = 18\n#### 18";
         let given = score_given(&*scorer, &sample(json!("gsm8k")), raw, true).unwrap();
         assert_eq!(

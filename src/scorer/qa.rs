@@ -1,4 +1,4 @@
-//! Numbers as numbers, anything else by its words.
+//! Compares numbers as numbers, and anything else by its words.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -60,14 +60,14 @@ pub(crate) const ENTRY: Entry = Entry {
     make: |_| Ok(Arc::new(QaScorer)),
 };
 
-/// Scores numbers as [`Numeric`] does, anything else as [`TokenF1`].
+/// Scores numbers like [`Numeric`], and anything else like [`TokenF1`].
 ///
 #[doc = include_str!("qa.md")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QaScorer;
 
 impl QaScorer {
-    /// The verdict by `numeric`; a number is right or wrong as a whole.
+    /// The verdict of `numeric`: all or nothing.
     fn number(answer: &Answer<'_>, gold: &str) -> Result<Score> {
         let target = Target::from(gold);
         let score = Numeric::default().score(&Answer {
@@ -83,7 +83,7 @@ impl QaScorer {
         Ok(score.detail("gold", gold).detail("scorer", "numeric"))
     }
 
-    /// The verdict by `token_f1`.
+    /// The verdict of `token_f1`.
     fn text(answer: &Answer<'_>, target: &Target) -> Result<Score> {
         let score = TokenF1::default().score(&Answer { target, ..*answer })?;
         Ok(score.detail("scorer", "token_f1"))
@@ -108,7 +108,7 @@ impl TextRule for QaScorer {
         if !texts.is_empty() {
             scores.push(Self::text(answer, &Target::from(Value::from(texts)))?);
         }
-        // Each in its own form, in the order in which they were given.
+        // Each in its own form, in the given order.
         let forms = |score: &Score| score.normalized_ground_truth.clone();
         let mut of_numbers = scores[..numbers.len()].iter().map(forms);
         let mut of_texts = match scores.last().map(forms) {
@@ -145,7 +145,7 @@ impl TextRule for QaScorer {
     }
 }
 
-/// The ground truth with its numbers as texts, as the benchmark `qa` has them.
+/// The ground truth with numbers as strings, as in the benchmark `qa`.
 fn as_texts(target: &Target) -> Cow<'_, Target> {
     let text = |value: &Value| match value {
         Value::Number(number) => Value::from(number.to_string()),
@@ -160,12 +160,12 @@ fn as_texts(target: &Target) -> Cow<'_, Target> {
     }
 }
 
-/// Whether a ground truth is a number, and no code: `numeric` reads it, it is written with a digit, and no zero leads.
+/// Whether a ground truth is a number and not a code: `numeric` reads it, it contains a digit, and has no leading zero.
 fn is_number(text: &str) -> bool {
     text.contains(char::is_numeric) && !is_code(text) && Numeric::default().reads_number(text)
 }
 
-/// Whether digits begin with a zero: at the start, where a sign or a currency may stand, or behind a slash.
+/// Whether digits start with a zero: at the start, possibly after a sign or a currency, or after a slash.
 fn is_code(text: &str) -> bool {
     let mut before = None;
     let mut digits = text.chars().map(|c| (c, py_digit(c))).peekable();
@@ -184,7 +184,7 @@ fn is_code(text: &str) -> bool {
     false
 }
 
-/// A prediction without what is written around a number and is no part of it.
+/// A prediction without markup around a number.
 fn bare(text: &str) -> &str {
     const AROUND: [char; 11] = ['"', '\'', '`', '*', '_', '“', '”', '‘', '’', '«', '»'];
     let is_end = |c: char| AROUND.contains(&c) || ".!?,;:".contains(c) || c.is_whitespace();
@@ -197,7 +197,7 @@ fn bare(text: &str) -> &str {
 pub(crate) struct QaRules {
     numbers: usize,
     texts: usize,
-    /// Those that accept numbers and texts.
+    /// Samples that accept both numbers and texts.
     both: usize,
 }
 
@@ -216,7 +216,7 @@ impl QaRules {
         }
     }
 
-    /// What a run says of it; nothing where no ground truth is a number.
+    /// The notice for a run; `None` if no ground truth is a number.
     pub(crate) fn notice(self) -> Option<String> {
         if self.numbers + self.both == 0 {
             return None;

@@ -1,4 +1,4 @@
-//! Common words of answer and ground truth (F1), with and without a look at the tool calls.
+//! Word overlap of answer and ground truth (F1), optionally with a check for tool calls.
 
 mod normal;
 
@@ -81,7 +81,7 @@ pub struct QaF1;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QaF1Format;
 
-/// So many messages of tools must be there.
+/// The required number of tool messages.
 const TOOL_CALLS: u64 = 2;
 
 impl TextRule for QaF1 {
@@ -130,7 +130,7 @@ impl Scorer for QaF1Format {
     }
 }
 
-/// How many messages have the role `tool`; each must have a role.
+/// The number of messages with the role `tool`; each message must have a role.
 fn tool_calls(messages: &[Value]) -> Result<u64> {
     let mut calls = 0;
     for (place, message) in messages.iter().enumerate() {
@@ -169,10 +169,10 @@ impl QaFigures {
     }
 }
 
-/// A normalised prediction, to be compared with any number of golds.
+/// A normalised prediction, for comparison with any number of golds.
 struct Prediction<'a> {
     text: &'a str,
-    /// Counted for the first gold that is another text, not again for each.
+    /// Computed for the first gold that differs, and reused.
     words: OnceCell<Vec<&'a str>>,
 }
 
@@ -180,7 +180,7 @@ impl Prediction<'_> {
     /// The figures for a normalised gold.
     fn compare(&self, gold: &str) -> QaFigures {
         if self.text == gold {
-            // Nothing in common with nothing: an exact match without words.
+            // Two empty texts: an exact match without words.
             let all = if gold.is_empty() { 0.0 } else { 1.0 };
             return QaFigures {
                 f1: all,
@@ -202,7 +202,7 @@ impl Prediction<'_> {
         let precision = ratio(common, left.len());
         let recall = ratio(common, right.len());
         QaFigures {
-            // In this order: another one gives other last bits.
+            // In this order: another one rounds differently.
             f1: (2.0 * precision * recall) / (precision + recall),
             em: 0.0,
             precision,
@@ -218,8 +218,7 @@ fn sorted_words(normalized: &str) -> Vec<&str> {
     words
 }
 
-/// How many words both have, repeated ones as often as both have them. The time depends on `right` alone, but
-/// for a search in `left`.
+/// The number of common words, counting repetitions. Takes time linear in `right`, times a search in `left`.
 fn common(left: &[&str], right: &[&str]) -> usize {
     let shared = |group: &[&str]| {
         let start = left.partition_point(|word| *word < group[0]);
@@ -237,11 +236,11 @@ fn ratio(part: usize, whole: usize) -> f64 {
     part as f64 / whole as f64
 }
 
-/// The gold that fits best.
+/// The best matching gold.
 struct Best<'a> {
     figures: QaFigures,
     normalized: String,
-    /// The gold as it is given, when there was a choice.
+    /// The gold as given, if there were several.
     chosen: Option<&'a str>,
 }
 
@@ -287,7 +286,7 @@ impl<'a> Best<'a> {
         })
     }
 
-    /// What golds are compared by.
+    /// The key for comparing golds.
     fn rank(&self) -> (f64, f64) {
         (self.figures.f1, self.figures.em)
     }

@@ -1,4 +1,4 @@
-//! The quasi-exact match of `HelloAgents`: exact, partial or neither, after some cleaning.
+//! The quasi-exact match of `HelloAgents`: exact, partial or no match of cleaned texts.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -90,12 +90,12 @@ pub struct QuasiExact {
 }
 
 impl QuasiExact {
-    /// The rule of the program.
+    /// The rule as the program implements it.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The rule as its documentation states it, which removes thousands separators.
+    /// The rule as documented, which removes thousands separators.
     pub fn as_documented() -> Self {
         Self { documented: true }
     }
@@ -112,14 +112,14 @@ impl QuasiExact {
             push_element(&mut normalized, &text);
             return normalized;
         }
-        // Elements in one buffer, sorted by their places.
+        // The elements in one buffer, sorted by their ranges.
         let mut places: Vec<Range<usize>> = Vec::new();
         for element in text.split(',') {
             let start = normalized.len();
             push_element(&mut normalized, element);
             places.push(start..normalized.len());
         }
-        // The order of bytes is that of code points.
+        // Byte order equals code point order.
         places.sort_unstable_by(|left, right| {
             normalized[left.clone()].cmp(&normalized[right.clone()])
         });
@@ -142,7 +142,7 @@ impl TextRule for QuasiExact {
         let raw = answer.prediction.unwrap_or_default();
         let prediction = self.normalize(raw);
         let normalized = self.normalize(ground_truth);
-        // That the texts themselves are not empty is asked first; what is left of them may be.
+        // Checks that the raw texts are not empty; the cleaned ones may be.
         let both = !raw.is_empty() && !ground_truth.is_empty();
         let exact = both && prediction == normalized;
         let partial = exact || both && is_partial(&prediction, &normalized);
@@ -177,7 +177,7 @@ impl TextRule for QuasiExact {
     }
 }
 
-/// Adds the text of an element, or of an answer that is no list.
+/// Appends an element, or an answer that is not a list.
 fn push_element(out: &mut String, element: &str) {
     let text = if element.is_ascii() {
         Cow::Borrowed(element)
@@ -199,18 +199,18 @@ fn push_element(out: &mut String, element: &str) {
         for part in word.split(['$', '%', '€', '£']) {
             out.push_str(part);
         }
-        // Nothing but signs is no word.
+        // Only signs: not a word.
         if out.len() == with_space {
             out.truncate(before);
         }
     }
-    // What is not ASCII is in lower case by now.
+    // Characters beyond ASCII are in lower case already.
     out[start..].make_ascii_lowercase();
     let end = out[start..].trim_end_matches(['.', ',', ';', ':', '!', '?']);
     out.truncate(start + end.len());
 }
 
-/// The text without the commas between one to three digits and exactly three others.
+/// Removes commas between one to three digits and exactly three others.
 fn without_thousands_separators(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let is_separator = |comma: usize| {
@@ -240,13 +240,13 @@ fn without_thousands_separators(text: &str) -> Cow<'_, str> {
     Cow::Owned(without)
 }
 
-/// How many digits come first; four for more than three.
+/// The number of leading digits; 4 for more than three.
 fn digits<'a>(bytes: impl Iterator<Item = &'a u8>) -> usize {
     let digits = bytes.take_while(|byte| byte.is_ascii_digit());
     digits.take(4).count()
 }
 
-/// Whether one contains the other, or the prediction most words of the ground truth.
+/// Whether one contains the other, or the prediction has most words of the ground truth.
 fn is_partial(prediction: &str, ground_truth: &str) -> bool {
     let (long, short) = if prediction.len() >= ground_truth.len() {
         (prediction, ground_truth)
@@ -256,7 +256,7 @@ fn is_partial(prediction: &str, ground_truth: &str) -> bool {
     if long.contains(short) {
         return true;
     }
-    // A ground truth without words would be empty, and contained.
+    // A ground truth without words is empty, and therefore contained.
     let expected = words(ground_truth);
     let given = words(prediction);
     let common = expected
@@ -265,7 +265,7 @@ fn is_partial(prediction: &str, ground_truth: &str) -> bool {
     ratio(common.count(), expected.len()) >= 0.7
 }
 
-/// The different words, sorted.
+/// The distinct words, sorted.
 fn words(text: &str) -> Vec<&str> {
     let words = text.split(is_py_space).filter(|word| !word.is_empty());
     let mut words: Vec<_> = words.collect();

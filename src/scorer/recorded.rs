@@ -1,4 +1,4 @@
-//! The verdict that came with an answer.
+//! Uses the verdict that came with an answer.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::error::{Error, Result};
 /// The name of the scorer.
 pub(crate) const NAME: &str = "recorded";
 
-/// The member of an output's metadata that has the verdicts by name.
+/// The member of an output's metadata with verdicts by name.
 pub(crate) const VERDICTS: &str = "recorded_scores";
 
-/// The detail that has a number that is no value between 0 and 1.
+/// The detail for a number that is not between 0 and 1.
 pub(crate) const NUMBER: &str = "recorded";
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -75,7 +75,7 @@ impl Recorded {
         })
     }
 
-    /// The verdict of an answer: a value, or an object that has one with what else was said.
+    /// The verdict of an answer: a value, or an object with a value and other members.
     fn verdict<'a>(&self, answer: &Answer<'a>) -> Option<&'a Value> {
         let verdicts = answer.output.metadata.get(VERDICTS)?;
         let verdict = verdicts.get(self.of.as_ref()?)?;
@@ -93,7 +93,7 @@ impl Recorded {
             None => "incorrect",
         };
         let score = Score::new(share, is_correct, reason);
-        // What a value between 0 and 1 cannot say.
+        // Keep a number outside of 0 to 1.
         if (0.0..=1.0).contains(&value) {
             return score;
         }
@@ -109,7 +109,7 @@ fn told(verdict: &Value) -> &Value {
     }
 }
 
-/// Why there is none, where the scorer could not judge.
+/// Why there is no value, if the scorer could not judge.
 fn error_of(verdict: &Value) -> Option<&str> {
     verdict.get("error")?.as_str()
 }
@@ -165,8 +165,8 @@ impl Scorer for Recorded {
     }
 }
 
-/// A verdict as a number, as Inspect's `value_to_float` reads it, and its reason where it is a grade. What that takes
-/// for 0 because it is nothing it knows is no verdict here.
+/// A verdict as a number, as in Inspect's `value_to_float`, and the reason if it is a grade. Unknown values, which
+/// Inspect treats as 0, are an error here.
 fn value_of(value: &Value) -> Result<(f64, Option<&'static str>)> {
     let number = match value {
         Value::Bool(flag) => Some(f64::from(u8::from(*flag))),

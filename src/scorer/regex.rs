@@ -1,4 +1,4 @@
-//! The prediction matches a regular expression.
+//! Checks that the prediction matches a regular expression.
 //!
 #![doc = include_str!("regex.md")]
 
@@ -14,7 +14,7 @@ use crate::text::{MatchScope, compile};
 
 const NAME: &str = "regex";
 
-/// What was matched is told up to this length.
+/// Maximum length of the reported match.
 const MATCHED_CHARS: usize = 200;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -57,7 +57,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 /// Scores predictions that match a pattern.
 struct RegexMatch {
-    /// The pattern of all samples.
+    /// The pattern for all samples.
     pattern: Option<Pattern>,
     scope: MatchScope,
     ignore_case: bool,
@@ -239,7 +239,7 @@ mod tests {
         "🦀",
     ];
 
-    /// Any text is a pattern or an error; what matches as a whole also matches in part.
+    /// Any text is a pattern or an error; a whole match is also a partial match.
     #[test]
     fn any_pattern_matches_or_is_none() {
         let (part, whole) = (scorer("regex"), scorer("{ type: regex, full: true }"));
@@ -252,7 +252,7 @@ mod tests {
                 patterns += 1;
                 assert!(!all.correct || there.correct, "{text:?} {pattern:?}");
             }
-            // What makes a pattern too large for a whole text is known beforehand for a part of it.
+            // A pattern too large for a whole match is known to be too large for a partial one.
             assert!(there.is_ok() || all.is_err(), "{text:?} {pattern:?}");
         });
         assert!(patterns > 50, "{patterns}");

@@ -1,4 +1,4 @@
-//! Correct when one text contains the other, after some cleaning.
+//! Correct if one text contains the other, after cleaning.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ const EMPTY_PREDICTION: &str =
 const NO_WORD: &str =
     "the ground truth has no ASCII letter or digit, and this rule compares nothing else";
 
-/// Looks for one text in the other.
+/// Checks whether one text contains the other.
 ///
 #[doc = include_str!("substring.md")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,7 +87,7 @@ pub struct Substring {
 }
 
 impl Substring {
-    /// The rule under which nothing is part of no text.
+    /// The rule in which an empty text is never contained.
     pub fn new() -> Self {
         Self::default()
     }
@@ -182,7 +182,7 @@ impl Direction {
     }
 }
 
-/// A text can only contain what is no longer, so one search is enough.
+/// Only the longer text can contain the other, so one search is enough.
 fn direction(prediction: &str, truth: &str) -> Option<Direction> {
     let (found, direction) = match prediction.len().cmp(&truth.len()) {
         Ordering::Greater => (prediction.contains(truth), Direction::PredictionContains),
@@ -192,22 +192,22 @@ fn direction(prediction: &str, truth: &str) -> Option<Direction> {
     found.then_some(direction)
 }
 
-/// Whether nothing is left, or only spaces that stood around punctuation.
+/// Whether nothing is left except spaces around removed punctuation.
 fn is_blank(normalized: &str) -> bool {
     normalized.bytes().all(|byte| byte == b' ')
 }
 
-/// The text as it is compared: `a` to `z`, digits, `_`, and one space for each run of white space between
-/// other characters, also where these are left out.
+/// The text as it is compared: `a` to `z`, digits, `_`, and one space for each run of white space between other
+/// characters, including removed ones.
 ///
-/// Lower case neither makes nor takes white space, so all steps are done at once. There are no branches where
-/// the first byte of a character tells what is left of it, since nobody can guess where words end.
+/// Lower-casing neither adds nor removes white space, so all steps are done at once. Without branches if the first byte
+/// of a character determines the result, because word ends are unpredictable.
 fn normalize(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut normalized = zeros(bytes.len());
     let mut length = 0;
     let mut place = 0;
-    // White space at the start goes as if there were some before it.
+    // Drops leading white space, as if more preceded it.
     let mut after_space = true;
     while let Some(&byte) = bytes.get(place) {
         let (mut left, mut width) = (BYTES[usize::from(byte)], 1);
@@ -223,7 +223,7 @@ fn normalize(text: &str) -> String {
         place += width;
     }
     normalized.truncate(length);
-    // The last run of white space has left one.
+    // Drop the space of trailing white space.
     if after_space {
         normalized.pop();
     }
@@ -240,7 +240,7 @@ fn zeros(length: usize) -> Vec<u8> {
     bytes
 }
 
-/// A space of white space; 0 of what is left out.
+/// The character after normalisation: a space for white space; 0 if it is removed.
 fn what_is_left(c: char) -> u8 {
     match js_lower_word(c) {
         Some(c) => u8::try_from(c).unwrap_or_default(),
@@ -249,10 +249,10 @@ fn what_is_left(c: char) -> u8 {
     }
 }
 
-/// Stands for the first byte of a character that has to be looked at as a whole.
+/// Marks a first byte for which the whole character must be checked.
 const UNCLEAR: u8 = u8::MAX;
 
-/// What is left of a character with this first byte, see [`what_is_left`]; of its other bytes nothing is.
+/// The result for a character with this first byte, see [`what_is_left`]. Its other bytes are removed.
 const BYTES: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;

@@ -1,4 +1,4 @@
-//! What all scorers have in common, and the examples of their guide.
+//! Properties of all scorers, and the examples of their guide.
 
 pub(crate) mod check;
 mod guide;

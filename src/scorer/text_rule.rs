@@ -1,7 +1,7 @@
-//! `TextRule`: the base of scorers that compare a prediction with the ground truth and look at nothing else.
+//! `TextRule`: the base of scorers that compare only the prediction with the ground truth.
 //!
-//! A rule says what it is called and how it compares. [`Golds`] are the accepted answers of a ground truth that is a text
-//! or an array of texts; [`Golds::compare`] is the frame of a rule that compares normalised texts.
+//! A rule defines its name and its comparison. [`Golds`] are the accepted answers of a ground truth that is a string or
+//! an array of strings; [`Golds::compare`] is the frame of a rule that compares normalised texts.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ pub(crate) trait TextRule: Send + Sync {
     /// See [`Scorer::score`].
     fn compare(&self, answer: &Answer<'_>) -> Result<Score>;
 
-    /// Refuses a ground truth that cannot be compared, before an agent is paid for an answer to it.
+    /// Rejects a ground truth that cannot be compared, before an agent is paid to answer.
     fn check(&self, target: &Target) -> Result<()> {
         let _ = target;
         Ok(())
@@ -80,20 +80,20 @@ impl<R: TextRule> Scorer for R {
     }
 }
 
-/// A ground truth that is one text.
+/// A ground truth that is one string.
 pub(super) fn truth_text<'a>(target: &'a Target, scorer: &str) -> Result<&'a str> {
     let message = || format!("`ground_truth` must be a string for scorer `{scorer}`");
     target.as_text().ok_or_else(|| Error::usage(message()))
 }
 
-/// One accepted answer or several.
+/// One or more accepted answers.
 pub(super) struct Golds<'a> {
     texts: Vec<&'a str>,
     is_list: bool,
 }
 
 impl<'a> Golds<'a> {
-    /// Reads a ground truth; anything but a text or a non-empty array of texts is an error.
+    /// Reads a ground truth; anything but a string or a non-empty array of strings is an error.
     pub(super) fn read(target: &'a Target, scorer: &str) -> Result<Self> {
         let (texts, is_list) = match &target.0 {
             Value::String(text) => (Some(vec![text.as_str()]), false),
@@ -111,7 +111,7 @@ impl<'a> Golds<'a> {
         }
     }
 
-    /// Compares the normalised prediction, if there is one, with the normalised texts. The score has the texts then.
+    /// Compares the normalised prediction, if any, with the normalised texts, and adds these to the score.
     pub(super) fn compare(
         &self,
         prediction: Option<&str>,
@@ -130,7 +130,7 @@ impl<'a> Golds<'a> {
         &self.texts
     }
 
-    /// The normalised texts in the form of the ground truth: a text or a list.
+    /// The normalised texts in the form of the ground truth: a string or a list.
     pub(super) fn normalized(&self, mut texts: Vec<String>) -> Normalized {
         match texts.pop() {
             Some(text) if !self.is_list => Normalized::Text(text),

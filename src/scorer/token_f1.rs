@@ -1,4 +1,4 @@
-//! Words in common: F1 and exact match over several accepted answers.
+//! Word overlap: F1 and exact match over several accepted answers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -73,18 +73,18 @@ pub(crate) const ENTRY: Entry = Entry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TokenF1 {
-    /// The F1 that counts as correct; without it the words must be equal.
+    /// The minimum F1 of a correct answer; without it the words must be equal.
     pub threshold: Option<f64>,
 }
 
-/// Case, punctuation and white space do not count.
+/// Ignores case, punctuation and white space.
 const FOLDING: Folding = Folding {
     unicode: Form::Nfc,
     ignore_punctuation: true,
     ..Folding::LOOSE
 };
 
-/// What two texts have in common.
+/// The overlap of two texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Overlap {
     /// The harmonic mean of precision and recall.
@@ -103,7 +103,7 @@ fn overlap(prediction: &str, ground_truth: &str) -> Overlap {
     compare(&normalize(prediction), &normalize(ground_truth))
 }
 
-/// The words that count, one space between them.
+/// The words that count, separated by single spaces.
 fn normalize(text: &str) -> String {
     let folded = FOLDING.apply(text);
     let words: Vec<&str> = words(&folded)
@@ -156,7 +156,7 @@ fn compare(prediction: &str, ground_truth: &str) -> Overlap {
 }
 
 impl TokenF1 {
-    /// Whether that much in common is correct.
+    /// Whether this overlap is correct.
     fn suffices(&self, overlap: Overlap) -> bool {
         match self.threshold {
             None => overlap.is_equal,
@@ -176,7 +176,7 @@ impl TextRule for TokenF1 {
             if let Some(prediction) = prediction {
                 for (place, text) in texts.iter().enumerate() {
                     let overlap = compare(prediction, text);
-                    // Equal words have an F1 of 1, but so have the same words in another order.
+                    // Equal words have an F1 of 1, but so do the same words in another order.
                     if (overlap.f1, overlap.is_equal) > (best.f1, best.is_equal) {
                         best = overlap;
                         counted = place;
@@ -198,7 +198,7 @@ impl TextRule for TokenF1 {
                 .detail("gold", golds.texts()[counted]);
             let raw = answer.prediction.unwrap_or_default();
             let differs = |gold: &str| numerals::differ(raw, gold);
-            // Another accepted text may be what was said: `45` beside `-45`.
+            // The answer may equal another accepted text: `45` in addition to `-45`.
             let is_said = |(gold, text): (&&str, &String)| {
                 let overlap = compare(prediction.unwrap_or_default(), text);
                 self.suffices(overlap) && !differs(gold)
@@ -324,7 +324,7 @@ mod tests {
         check("token_f1", "1,000", json!("1000"), false);
         check("token_f1", "the 45!", json!("45"), false);
         check("token_f1", "44", json!("45"), false);
-        // What was said is accepted, too.
+        // The stated answer is accepted, too.
         check("token_f1", "45", json!(["-45", "45"]), false);
         check("token_f1", "+4.5", json!(["-45", "45"]), true);
         let half = "{ type: token_f1, threshold: 0.5 }";
@@ -337,7 +337,7 @@ mod tests {
         "e\u{301}", "東京", "\0", "🦀", "\u{85}", "yes", "'s",
     ];
 
-    /// Precision one way is recall the other way; a text has everything in common with itself.
+    /// Swapping the texts swaps precision and recall; a text overlaps fully with itself.
     #[test]
     fn overlap_has_two_sides() {
         let scorer = scorer("token_f1");

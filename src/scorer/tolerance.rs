@@ -5,13 +5,13 @@ use serde::Serialize;
 use super::OptionReader;
 use crate::error::Result;
 
-/// How far a number may be from the expected one; the larger of both counts.
+/// How far a number may be from the expected one. The larger of both limits applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Tolerance {
-    /// By how much.
+    /// The absolute limit.
     pub abs: f64,
-    /// By which share of the expected number.
+    /// The limit as a share of the expected number.
     pub rel: f64,
 }
 
@@ -33,8 +33,8 @@ impl Tolerance {
         })
     }
 
-    /// Whether the number is near enough. A difference as large as the tolerance is, up to the rounding of
-    /// doubles: 1.1 is within 0.1 of 1.
+    /// Whether the number is close enough. A difference equal to the tolerance is accepted, up to rounding: 1.1 is
+    /// within 0.1 of 1.
     pub(super) fn covers(self, got: f64, expected: f64) -> bool {
         let allowed = self.abs.max(self.rel * expected.abs());
         let rounding = 4.0 * f64::EPSILON * got.abs().max(expected.abs());

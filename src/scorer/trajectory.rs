@@ -1,4 +1,4 @@
-//! `trajectory`: what calls an agent made over its whole run, and in which order.
+//! `trajectory`: which calls an agent made over its whole run, and in which order.
 
 mod expectation;
 #[cfg(test)]
@@ -23,7 +23,7 @@ use verdict::TrajectoryRun;
 
 const NAME: &str = "trajectory";
 
-/// The metadata entry with what is expected of a sample.
+/// The metadata entry with the expectation for a sample.
 const KEY: &str = "trajectory";
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -89,7 +89,7 @@ pub(crate) const ENTRY: Entry = Entry {
 #[doc = include_str!("trajectory.md")]
 #[derive(Clone, Debug)]
 pub struct Trajectory {
-    /// Of every sample.
+    /// The expectation for every sample.
     expected: Expectation,
     pattern: Option<(String, Pattern)>,
     key: String,
@@ -112,7 +112,7 @@ impl Trajectory {
         })
     }
 
-    /// What is expected of one sample: what holds for all, and what its metadata or its ground truth says.
+    /// The expectation for one sample: the common one, and that of its metadata or its ground truth.
     fn expectation(&self, target: &Json, metadata: &Map<String, Json>) -> Result<Expectation> {
         let named = metadata.get(&self.key).filter(|value| !value.is_null());
         let own = match named {
@@ -120,7 +120,7 @@ impl Trajectory {
                 Error::usage(format!("`metadata.{}` {reason}", self.key)).hint(HINT)
             })?,
             None => match Expectation::of_target(target) {
-                // Another scorer's.
+                // The entry belongs to another scorer.
                 Err(_) if !self.expected.is_empty() => Expectation::default(),
                 Err(reason) => {
                     return Err(Error::usage(format!("`ground_truth` {reason}, and nothing else says what scorer `{NAME}` expects")).hint(HINT));
@@ -148,7 +148,7 @@ impl Trajectory {
     }
 }
 
-/// Expected calls that were not made, as far as the details name them.
+/// Limit of missing calls named in the details.
 const MISSING_NAMED: usize = 3;
 
 const HINT: &str = "write `{\"after\": {\"book\": [\"search\"]}, \"forbidden\": [\"pay\"], \"minimal_calls\": 2}`, or the list of \
@@ -200,7 +200,7 @@ impl Scorer for Trajectory {
         })
     }
 
-    /// What holds for every sample needs none.
+    /// A common expectation needs none.
     fn needs_target(&self) -> bool {
         false
     }
@@ -232,7 +232,7 @@ impl Scorer for Trajectory {
     }
 }
 
-/// JSON inside of a text, as a cell of a CSV file has it.
+/// Parses JSON inside a string, as in a cell of a CSV file.
 fn inside(value: &Json) -> Cow<'_, Json> {
     let text = value
         .as_str()
@@ -243,7 +243,7 @@ fn inside(value: &Json) -> Cow<'_, Json> {
     }
 }
 
-/// Calls of a list, or why there are none.
+/// The calls of a list, or why there are none.
 fn expected_calls(value: &Json) -> Result<Vec<Call>, String> {
     read::calls_or_reason(&Value::from_serde(value))
 }

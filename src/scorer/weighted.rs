@@ -10,9 +10,9 @@ use super::{Answer, Entry, Example, Scorer};
 use crate::data::Score;
 use crate::error::{Error, Result};
 
-/// The mean that is correct, unless an option says otherwise.
+/// The default minimum mean of a correct answer.
 const THRESHOLD: f64 = 0.5;
-/// A mean this little below the threshold reaches it: 0.1 + 0.2 is not 0.3.
+/// A mean may be this little below the threshold: 0.1 + 0.2 is not 0.3.
 const SLACK: f64 = 1e-9;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -93,7 +93,7 @@ pub struct Weighted {
 }
 
 impl Weighted {
-    /// Of these parts with their weights. The mean must reach 0.5.
+    /// Combines these parts with their weights. The mean must reach 0.5.
     ///
     /// # Errors
     /// When a weight is negative or no number, or all are 0.
@@ -110,7 +110,7 @@ impl Weighted {
         })
     }
 
-    /// The mean that is correct.
+    /// Sets the minimum mean of a correct answer.
     #[must_use]
     pub fn threshold(mut self, mean: f64) -> Self {
         self.threshold = mean;

@@ -1,44 +1,44 @@
-//! `ServedRequest`: what a browser asks, read strictly and up to a limit.
+//! `ServedRequest`: a browser's HTTP request, parsed strictly and limited in size.
 
 use std::io::{self, Read};
 
-/// A head that is longer is nobody's that is meant here.
+/// Limit of the request head, in bytes. The intended clients send less.
 const HEAD_BYTES: usize = 16 << 10;
-/// So much may be sent at once.
+/// Limit of the body, in bytes.
 const BODY_BYTES: usize = 4 << 20;
 
-/// A request.
+/// An HTTP request.
 #[derive(Clone, Debug)]
 pub struct ServedRequest {
-    /// Such as `GET`.
+    /// The method, such as `GET`.
     pub method: String,
-    /// The path, without what stands behind a `?`.
+    /// The path, without the query.
     pub path: String,
-    /// What stands there.
+    /// The part after `?`.
     pub query: String,
-    /// Names in lower case.
+    /// Names are in lower case.
     headers: Vec<(String, String)>,
-    /// What was sent with it.
+    /// The body.
     pub body: Vec<u8>,
 }
 
-/// Why there is no request.
+/// Why no request was read.
 #[derive(Debug)]
 pub(super) enum UnreadRequest {
-    /// Nobody asked anything, or stopped amid it.
+    /// The connection was closed before a whole request arrived.
     Closed,
-    /// What HTTP numbers it, and why.
+    /// The HTTP status to respond with, and the reason.
     Refused(u16, &'static str),
 }
 
 impl ServedRequest {
-    /// The value of a header, whose name is in lower case.
+    /// The value of a header; `name` must be in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| &**value)
     }
 
-    /// Reads one.
+    /// Reads a request.
     pub(super) fn read(from: &mut dyn Read) -> Result<Self, UnreadRequest> {
         let mut read = Vec::new();
         let head = loop {
@@ -98,7 +98,7 @@ impl ServedRequest {
                 return Err(WRONG);
             }
             let name = name.to_ascii_lowercase();
-            // Of two of them each reader may take another.
+            // If one of these came twice, two readers could use different values.
             let once = ["host", "origin", "content-length", super::TOKEN_HEADER];
             if once.contains(&&*name) && headers.iter().any(|(known, _)| *known == name) {
                 return Err(UnreadRequest::Refused(400, "a header stands twice"));

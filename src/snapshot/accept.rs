@@ -1,4 +1,4 @@
-//! Making whole runs the baseline.
+//! Accepts whole runs as the baseline.
 
 mod drafts;
 mod new_baseline;
@@ -21,52 +21,52 @@ use crate::verdict::result::Verdict;
 use crate::verdict::run::MEND;
 use crate::verdict::summary::Summary;
 
-/// How runs become the baseline.
+/// Options for accepting runs.
 #[derive(Clone, Debug, Default)]
 pub struct Acceptance {
-    /// Take runs that cover only a part of the eval, or lack more answers than its `error_rate` allows.
+    /// Accept runs that cover only a part of the eval, or lack more answers than its `error_rate` allows.
     pub partial: bool,
-    /// Count them together with the runs that are the baseline already.
+    /// Add them to the runs of the existing baseline.
     pub add: bool,
 }
 
-/// What accepting runs changed.
+/// The result of accepting runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// The eval's name.
+    /// The name of the eval.
     pub eval: String,
-    /// The folder of snapshots.
+    /// The snapshot folder.
     pub folder: PathBuf,
-    /// The runs that are the baseline now.
+    /// The runs of the new baseline.
     pub runs: Vec<BaselineRun>,
-    /// Snapshots in the new baseline.
+    /// Number of snapshots in the new baseline.
     pub samples: usize,
-    /// How many of them are correct, by most of their answers.
+    /// Snapshots that are correct by majority.
     pub correct: usize,
-    /// Snapshots that were written because they are new or differ.
+    /// Snapshots written because they are new or differ.
     pub changed: usize,
-    /// Snapshots of samples that are no longer in the eval.
+    /// Snapshots removed because their samples are no longer in the eval.
     pub removed: usize,
-    /// Samples that ended in an error: their snapshots stay as they were.
+    /// Samples that ended in an error; their snapshots are unchanged.
     pub errors: Vec<String>,
-    /// Samples that ended in an error, and of which there was no snapshot that is still comparable.
+    /// Samples that ended in an error and have no comparable snapshot.
     pub missing: Vec<String>,
-    /// Samples that lack an answer which the baseline counts as none.
+    /// Samples that lack an answer, which the baseline counts as no verdict.
     pub incomplete: Vec<String>,
-    /// What people should know of the files of the runs.
+    /// Notices about the files of the runs.
     pub notices: Vec<String>,
 }
 
 /// Makes runs of one eval its baseline: all snapshots in `folder` are replaced, or get further answers.
 ///
-/// Nothing is written where a manifest says: whoever accepts knows where the eval has its snapshots. Only files that
-/// evaltest wrote are removed.
+/// The folder is never taken from a manifest: the caller knows where the eval has its snapshots. Only files written by
+/// evaltest are removed.
 ///
-/// The runs count in their order, as if the first were accepted and each of the others added.
+/// The runs are accepted in order: the first replaces the baseline, and each of the others is added.
 ///
 /// # Errors
-/// When there is a run that does not cover its eval or lacks answers (unless [`partial`](Acceptance::partial)), ended
-/// without a single answer, or cannot count together with another. Nothing is changed then.
+/// If a run does not cover its eval or lacks answers (unless [`partial`](Acceptance::partial)), ended without a single
+/// answer, or cannot be combined with another. Nothing is changed then.
 pub fn accept(dirs: &[RunDir], folder: &Path, how: &Acceptance) -> Result<Accepted> {
     let manifests = dirs.iter().map(RunDir::manifest);
     let manifests = manifests.collect::<Result<Vec<_>>>()?;
@@ -112,8 +112,7 @@ pub fn accept(dirs: &[RunDir], folder: &Path, how: &Acceptance) -> Result<Accept
     })
 }
 
-/// Adds the acceptance to the history of the eval; says what people should know of it. The baseline stands whatever becomes
-/// of that.
+/// Adds the acceptance to the history of the eval; returns notices. Failures do not affect the baseline.
 fn remember(
     dirs: &[RunDir],
     manifests: &[Manifest],
@@ -144,7 +143,7 @@ fn remember(
     }
 }
 
-/// Refuses a run of which no baseline can be made.
+/// Refuses a run that is unfit as a baseline.
 fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> {
     manifest.refuse_part(dir, "a baseline is made of whole runs")?;
     let shown = dir.path().display();
@@ -184,7 +183,7 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
         let hint = if answered && !reason.contains(MEND) {
             format!("cargo evaltest run --resume {shown}")
         } else {
-            // The agent that is mended is another one.
+            // Fixing the agent makes it a different agent.
             format!(
                 "mend what stopped it, and run the eval anew: {}",
                 manifest.run_again()
@@ -225,14 +224,14 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
     let rate = summary.error_rate.unwrap_or_default();
     let broken = match own.clone().find(|gate| gate.verdict == Verdict::Failed) {
         Some(failed) => Some(failed.gate.to_string()),
-        // One for a slice says nothing of the whole.
+        // A gate on a slice says nothing about the whole.
         None if own.any(|gate| gate.gate.name() == "error_rate") => None,
         None => (rate > DEFAULT_ERROR_RATE).then(|| format!("error_rate <= {DEFAULT_ERROR_RATE}")),
     };
     let Some(broken) = broken else {
         return Ok(());
     };
-    // What was scored again asked nothing itself.
+    // A rescored run asked no questions itself.
     let asked = manifest.parent.as_deref().unwrap_or(dir.path()).display();
     Err(Error::usage(format!(
         "run `{shown}` lacks too many answers to be a baseline: {} of {}, against `{broken}`",
@@ -246,7 +245,7 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
     }))
 }
 
-/// Refuses a run that is named twice.
+/// Refuses a run that is given twice.
 fn refuse_twice(manifests: &[Manifest]) -> Result<()> {
     let mut seen = HashSet::new();
     let mut runs = manifests.iter();

@@ -1,12 +1,12 @@
 //! insta's assertion, for `exact`. The only file that names insta.
 //!
-//! insta reads the snapshot, compares, shows the difference, and does with the new one what its variables and its
-//! configuration say. Two things it cannot do, and they are done here:
+//! insta reads the snapshot, compares, prints the difference, and handles the new one by its variables and its
+//! configuration. Two things are done here instead:
 //!
-//! * It prints the difference to standard output, where a reporter may be writing JSON: it becomes part of the test's
-//!   message.
-//! * In the files that it writes it names the place of the assertion, which here is in this crate, wherever that lies
-//!   on this machine: what it wrote is written again with a header of our own, and at once whole.
+//! * insta prints the difference to standard output, where a reporter may be writing JSON: it becomes part of the
+//!   test's message.
+//! * insta writes the source location of the assertion into its files, which is a path in this crate on this machine:
+//!   its files are atomically rewritten with our own header.
 
 use std::fs;
 use std::path::Path;
@@ -17,26 +17,26 @@ use crate::error::Result;
 use crate::system::panics;
 use crate::system::printed::printed;
 
-/// Lines about this crate's source, about tests that would run after this one, and what is told below ([`ACCEPT`]).
+/// Lines about this crate's source and about later tests, and lines that [`ACCEPT`] replaces.
 const NOT_OURS: [&str; 3] = [
     "Source: ",
     "Stopped on the first failure.",
     "To update snapshots run ",
 ];
 
-/// What to type when the change is right.
+/// What to run if the change is right.
 pub(crate) const ACCEPT: &str = "cargo insta review, or a whole run: cargo evaltest accept";
 
-/// How a sample fails its assertion.
+/// A failed snapshot assertion of a sample.
 pub(crate) struct SnapshotDifference {
-    /// Whether there is no snapshot that it could differ from.
+    /// Whether there is no snapshot yet.
     pub(crate) is_new: bool,
-    /// What insta shows.
+    /// The output of insta.
     pub(crate) shown: String,
 }
 
 impl SnapshotDifference {
-    /// In words that go on after the sample's id.
+    /// A title that follows the sample's id.
     pub(crate) fn title(&self) -> &'static str {
         if self.is_new {
             "has no snapshot"
@@ -46,7 +46,7 @@ impl SnapshotDifference {
     }
 }
 
-/// Asserts that a sample is as the snapshot at this path says, for whichever front door: how it differs, if it fails.
+/// Asserts that a sample matches the snapshot at this path, for every caller; returns the difference on failure.
 pub(crate) fn exact(
     path: &Path,
     content: &SampleContent,
@@ -62,8 +62,8 @@ pub(crate) fn exact(
     }))
 }
 
-/// Compares what is `asserted` with the snapshot at this path: the difference, if it fails. `new` is what a new
-/// snapshot says.
+/// Compares `asserted` with the snapshot at this path; returns the difference on failure. `new` is the content of a new
+/// snapshot.
 fn difference(
     path: &Path,
     asserted: &Content,
@@ -87,7 +87,7 @@ fn difference(
     Ok(asserted.is_err().then(shown))
 }
 
-/// Panics if the snapshot is missing or another one.
+/// Panics if the snapshot is missing or differs.
 fn assert(path: &Path, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(path.parent().unwrap_or(Path::new(".")));
@@ -123,7 +123,7 @@ mod tests {
         let metadata = metadata.metadata();
         assert_eq!(metadata.expression(), Some(id));
         assert_eq!(metadata.description(), Some(&*record.prompt));
-        // As insta writes it when it accepts, and reads it again.
+        // As insta writes it on acceptance and reads it again.
         let snapshot = insta::Snapshot::from_file(&path).unwrap();
         snapshot.save(&path).unwrap();
         assert_eq!(Content::read(&path).unwrap(), Some(content));

@@ -1,4 +1,4 @@
-//! What git is told of the files in a folder of snapshots.
+//! Git attributes for the files in a snapshot folder.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -7,25 +7,24 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::system::file::{read_plain, write_atomically};
 
-/// The name of [`ATTRIBUTES`] beside snapshots.
+/// The file name of [`ATTRIBUTES`].
 pub const ATTRIBUTES_FILE: &str = ".gitattributes";
 
-/// Has git leave the line ends of snapshots as they are, on every machine, and keep all lines of a history that two
-/// branches added.
+/// Makes git keep the line ends of snapshots on every machine, and keep all history lines of both branches in a merge.
 pub const ATTRIBUTES: &str =
     "*.snap text eol=lf\n_baseline.json text eol=lf\nhistory.jsonl text eol=lf merge=union\n";
 
-/// Writes the file, or adds to one that is there what it does not say of histories. All else in it stays as it is.
+/// Writes the file, or adds missing attributes of histories to an existing one.
 ///
 /// # Errors
-/// When it cannot be written.
+/// If it cannot be written.
 pub(super) fn write_attributes(folder: &Path) -> Result<()> {
     let path = folder.join(ATTRIBUTES_FILE);
     let there = match fs::symlink_metadata(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return write_atomically(&path, ATTRIBUTES.as_bytes());
         }
-        // What somebody keeps elsewhere is theirs.
+        // A link or folder belongs to somebody else.
         Ok(about) if !about.is_file() => return Ok(()),
         _ => read_plain(&path).map_err(|error| Error::io("read", &path, &error))?,
     };

@@ -1,8 +1,8 @@
-//! `_baseline.json`: which runs the snapshots of an eval are.
+//! `_baseline.json`: the runs that the snapshots of an eval come from.
 //!
-//! The file holds a digest of each snapshot's verdicts. Snapshots accepted one by one no longer match it, and
-//! `no_regression` says so: accepting only improvements makes an unchanged but flaky agent look worse
-//! with every round.
+//! The file has a digest of each snapshot's verdicts. Snapshots accepted one by one no longer match it, and
+//! `no_regression` reports that: accepting only improvements makes an unchanged but flaky agent look worse with every
+//! round.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufReader;
@@ -25,18 +25,18 @@ use crate::verdict::baseline::Baseline;
 
 pub(crate) const FILE: &str = "_baseline.json";
 
-/// Models as served, by the name of the scorer that asked them.
+/// Served models by the name of the judging scorer.
 pub(super) type Judges = BTreeMap<String, BTreeSet<String>>;
 
-/// The content of `_baseline.json`. Nothing in it can be traced to a question or an answer: ids and verdicts stand in
-/// the snapshots, and digests are of what stands there.
+/// The content of `_baseline.json`. It reveals no question or answer: ids and verdicts are in the snapshots, and
+/// digests cover only what they contain.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct BaselineFile {
     pub(super) format_version: u32,
-    /// The one run of a baseline of version 1.
+    /// The single run of a baseline of version 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run_id: Option<String>,
-    /// How often that asked each sample. Absent before there were epochs.
+    /// The epochs of that run. Absent before there were epochs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     epochs: Option<u32>,
     /// The runs, in the order of their answers.
@@ -44,7 +44,7 @@ pub(super) struct BaselineFile {
     pub(super) runs: Vec<PooledRun>,
     pub(super) scorer_hash: String,
     pub(super) verdict_digest: String,
-    /// Names the dataset whose questions and answers key the snapshots, where they are masked.
+    /// Identifies the dataset whose questions and answers key the snapshots, if they are masked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) mask_id: Option<String>,
     /// The models that served judges in any of the runs, by the name of the scorer.
@@ -58,7 +58,7 @@ pub(super) struct BaselineFile {
 }
 
 impl BaselineFile {
-    /// That of the snapshots with these digests, of which so many are correct.
+    /// For snapshots with these digests, of which `correct` are correct.
     pub(super) fn new(
         runs: Vec<PooledRun>,
         scorer_hash: String,
@@ -85,7 +85,7 @@ impl BaselineFile {
         file
     }
 
-    /// Digest of all that decides a comparison.
+    /// Digest of everything that affects a comparison.
     fn digest(&self) -> String {
         let hash = Hasher::default().part(&self.scorer_hash);
         let hash = self.mask_id.iter().fold(hash, Hasher::part);
@@ -98,7 +98,7 @@ impl BaselineFile {
         hash.short()
     }
 
-    /// Whether the snapshots in `folder` are those that were accepted, and which files are not.
+    /// Whether the snapshots in `folder` are the accepted ones, and which files are not.
     fn compare(&self, found: &FoundSnapshots, folder: &Path) -> (bool, Vec<String>) {
         let FoundSnapshots { contents, strays } = found;
         let name = |path: &Path| {
@@ -114,7 +114,7 @@ impl BaselineFile {
         let changed = contents.iter().filter(is_new).map(|(id, _)| id);
         let gone = self.digests.iter().map(|(id, _)| id);
         let gone = gone.filter(|id| !contents.contains_key(*id));
-        // What a stray says is told by its own name.
+        // A misplaced file is reported under its own name.
         let is_there = |id: &&str| {
             !strays.values().any(|stray| stray == *id) || super::path(folder, id).exists()
         };
@@ -129,7 +129,7 @@ impl BaselineFile {
     }
 }
 
-/// Digest of every sample's verdict and hashes, as version 1 has it.
+/// Digest of every sample's verdict and hashes, as in version 1.
 fn old_digest(contents: &BTreeMap<String, Content>) -> String {
     let fold = |hash: Hasher, (id, content): (&String, &Content)| {
         hash.part(id)
@@ -140,7 +140,7 @@ fn old_digest(contents: &BTreeMap<String, Content>) -> String {
     contents.iter().fold(Hasher::default(), fold).short()
 }
 
-/// Refuses a baseline of another scorer, without reading the snapshots: for a process that runs one sample.
+/// Refuses a baseline of another scorer without reading the snapshots, for a process that runs one sample.
 pub(crate) fn check_scorer(folder: &Path, scorer_hash: &str) -> Result<()> {
     let Some(file) = file(&folder.join(FILE))? else {
         return Ok(());
@@ -185,7 +185,7 @@ pub(super) fn write(path: &Path, file: &BaselineFile) -> Result<()> {
     })
 }
 
-/// The hash of the scorer in the `_baseline.json` of a folder, where it can be read, and of nothing else in it.
+/// The scorer hash in the `_baseline.json` of a folder, if it can be read; the rest of the file is not parsed.
 pub(super) fn scorer_hash_of(folder: &Path) -> Option<String> {
     #[derive(Deserialize)]
     struct ScorerOf {
@@ -197,24 +197,24 @@ pub(super) fn scorer_hash_of(folder: &Path) -> Option<String> {
     (read.format_version <= FORMAT_VERSION).then_some(read.scorer_hash)
 }
 
-/// Whether answers of a run may stand in the baseline in a folder, too: then the two are not independent.
+/// Whether answers of a run may also be in the baseline of a folder, so that the two are not independent.
 pub(crate) fn shares_answers(folder: &Path, roll: Roll) -> Result<bool> {
     let run = roll.finish();
     let shares = |other: &PooledRun| {
-        // Of a baseline of version 1 the id is all that is known.
+        // For a baseline of version 1 only the id is known.
         let is_old = other.started_at.is_empty() && other.run_id == run.run_id;
         is_old || run.check_anew(other).is_err()
     };
     Ok(file(&folder.join(FILE))?.is_some_and(|file| file.runs.iter().any(shares)))
 }
 
-/// Whether there is a baseline in a folder, without reading it: for a process that runs one sample.
+/// Whether a folder has a baseline, without reading it, for a process that runs one sample.
 pub(crate) fn is_there(folder: &Path) -> bool {
     let mut files = WalkDir::new(folder).max_depth(2).into_iter().flatten();
     folder.join(FILE).exists() || files.any(|file| is_snapshot(file.path()))
 }
 
-/// The baseline in a folder of snapshots, if there is one.
+/// The baseline of a snapshot folder, if there is one.
 pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
     if !folder.is_dir() {
         return Ok(None);
@@ -229,7 +229,7 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
     let known = file.map_or_else(Baseline::default, |file| Baseline {
         runs: file.runs.iter().map(PooledRun::known).collect(),
         scorer_hash: file.scorer_hash,
-        // Runs of several are no one baseline.
+        // All runs of a baseline have the same prompt.
         prompt: file.runs.first().and_then(|run| run.prompt.clone()),
         judges: file.judges,
         mask_id: file.mask_id,
@@ -247,14 +247,14 @@ pub(crate) fn read(folder: &Path) -> Result<Option<Baseline>> {
     }))
 }
 
-/// What a folder of snapshots holds.
+/// The content of a snapshot folder.
 type Whole = (Option<BaselineFile>, FoundSnapshots);
 
-/// What the snapshots in a folder say, by sample.
+/// The contents of the snapshots in a folder, by sample.
 #[derive(Default)]
 struct FoundSnapshots {
     contents: BTreeMap<String, Content>,
-    /// Files that are not where evaltest writes that sample: copied or moved. They count where nothing is in their place.
+    /// Misplaced files, copied or moved. They count if there is no file in the right place.
     strays: BTreeMap<PathBuf, String>,
 }
 
@@ -264,10 +264,10 @@ fn read_whole(folder: &Path) -> Result<Option<Whole>> {
     Ok((file.is_some() || !found.contents.is_empty()).then_some((file, found)))
 }
 
-/// The baseline that a run is added to, whole as it was accepted. `see` takes what its snapshots say.
+/// The unchanged baseline that a run is added to. `see` is called with each of its snapshots.
 ///
 /// # Errors
-/// When there is none, or it is not what was accepted, and those of `see`.
+/// If there is none, if it is not what was accepted, and errors of `see`.
 pub(super) fn read_to_add(
     folder: &Path,
     mut see: impl FnMut(String, Content) -> Result<()>,
@@ -280,7 +280,7 @@ pub(super) fn read_to_add(
         file.digests = Digests::default();
         return Ok(file);
     }
-    // Of the first version, or something is wrong, which is told.
+    // Version 1, or something is wrong: the slow path reports it.
     let shown = folder.display();
     let whole = if folder.is_dir() {
         read_whole(folder).map_err(|error| Error::usage(error.message()).hint(HINT))?
@@ -305,7 +305,7 @@ pub(super) fn read_to_add(
         .hint(HINT));
     }
     file.digests = Digests::default();
-    // With their texts.
+    // Again, with their texts.
     for (id, content) in found.contents {
         let whole = Content::read(&super::path(folder, &id))?;
         see(id, whole.unwrap_or(content))?;
@@ -313,7 +313,8 @@ pub(super) fn read_to_add(
     Ok(file)
 }
 
-/// Shows the snapshots in a folder one by one, until one is not that of the baseline; whether it is whole.
+/// Calls `see` with the snapshots in a folder one by one, until one is not that of the baseline. Returns whether all
+/// are.
 fn each_as_accepted(
     folder: &Path,
     file: &BaselineFile,
@@ -348,10 +349,10 @@ fn is_snapshot(path: &Path) -> bool {
     path.extension().is_some_and(|end| end == "snap")
 }
 
-/// What the snapshots in a folder say. Nearly all the time goes into opening files, ten thousand of them
-/// before the first sample starts, so all processors take part.
+/// The contents of all snapshots in a folder. Nearly all the time goes into opening files, ten thousand of them before
+/// the first sample starts, so it is done in parallel.
 fn contents(folder: &Path) -> Result<FoundSnapshots> {
-    /// Fewer buckets than this are not worth a thread.
+    /// The fewest buckets per thread.
     const SHARE: usize = 16;
     let buckets = WalkDir::new(folder)
         .min_depth(1)
@@ -392,10 +393,10 @@ fn contents(folder: &Path) -> Result<FoundSnapshots> {
     })
 }
 
-/// A file with the sample that it says it is of.
+/// Path, sample id and content of a snapshot file.
 type Snapshot = (PathBuf, String, Content);
 
-/// What the snapshots in one bucket say.
+/// The contents of the snapshots in one bucket.
 fn bucket(folder: &Path) -> Result<Vec<Snapshot>> {
     let mut samples = Vec::new();
     for entry in WalkDir::new(folder).min_depth(1).max_depth(1) {
@@ -406,7 +407,7 @@ fn bucket(folder: &Path) -> Result<Vec<Snapshot>> {
         }
         let snapshot = snapshots::snapshot(path)?;
         let (id, content) = snapshot.ok_or_else(|| unreadable(path, &"it is gone"))?;
-        // Ten thousand texts are not worth keeping.
+        // Drops the texts to save memory.
         let said = SaidForm::Normalized(String::new());
         samples.push((path.to_owned(), id, Content { said, ..content }));
     }

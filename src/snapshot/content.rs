@@ -1,4 +1,4 @@
-//! [`Content`]: what a snapshot says of a sample, and the lines that say it.
+//! [`Content`]: the content of a sample's snapshot, and its text form.
 
 use std::path::Path;
 
@@ -10,22 +10,22 @@ use crate::error::{Error, Result};
 use crate::verdict::baseline::BaselineSample;
 use crate::verdict::marks::Marks;
 
-/// What a snapshot says of a sample.
+/// The content of a sample's snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Content {
-    /// The verdict of the majority. `None` for a sample without ground truth.
+    /// The majority verdict. `None` for a sample without ground truth.
     pub(crate) correct: Option<bool>,
-    /// The verdict on each answer, in the order of runs and of epochs; `None` where there was none.
+    /// The verdict on each answer, in the order of runs and epochs; `None` if there was none.
     pub(crate) answers: Vec<Option<bool>>,
     pub(crate) said: SaidForm,
     pub(crate) input: AskedHash,
     pub(crate) target_hash: String,
 }
 
-/// What was answered, as JSON.
+/// The answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum SaidForm {
-    /// The prediction, and its normalised form.
+    /// The prediction and its normalised form, as JSON.
     Plain {
         prediction: String,
         normalized: String,
@@ -36,26 +36,26 @@ pub(crate) enum SaidForm {
     Normalized(String),
 }
 
-/// A hash of what was asked.
+/// A hash of the question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum AskedHash {
-    /// Of the question and its files, or a keyed digest of it.
+    /// Of the question and its files, or a keyed digest of them.
     Question(String),
-    /// Of the whole prompt and the files: version 1.
+    /// Of the whole rendered prompt and the files: version 1.
     Rendered(String),
 }
 
-/// What stands before a keyed digest.
+/// The prefix of a keyed digest.
 pub(super) const MASKED: &str = "(masked) ";
 
 impl Content {
-    /// Whether it is of the same question, files and ground truth as a record.
+    /// Whether question, files and ground truth are those of a record.
     pub(crate) fn is_of(&self, record: &Record) -> bool {
         let old = self.clone().into_sample();
         old.is_of(&record.input_hash, &record.target_hash, &Marks::of(record))
     }
 
-    /// As a part of a baseline. A verdict that none of the answers has was edited by hand: it counts in their place.
+    /// Converts to a baseline sample. A verdict that no answer has was edited by hand and replaces them.
     pub(crate) fn into_sample(self) -> BaselineSample {
         let (AskedHash::Question(input_hash) | AskedHash::Rendered(input_hash)) = self.input;
         let answers = if self.answers.contains(&self.correct) {
@@ -70,20 +70,20 @@ impl Content {
         }
     }
 
-    /// The hash of what was asked, of whichever kind.
+    /// The hash of the question, of either kind.
     pub(super) fn input_hash(&self) -> &str {
         let (AskedHash::Question(hash) | AskedHash::Rendered(hash)) = &self.input;
         hash
     }
 
-    /// The same with so many answers, none before the first.
+    /// Pads the answers at the front to this number.
     pub(super) fn with_answers(mut self, number: usize) -> Self {
         let missing = number.saturating_sub(self.answers.len());
         self.answers.splice(..0, std::iter::repeat_n(None, missing));
         self
     }
 
-    /// The same for a baseline of so many answers to each sample: the last that have a verdict.
+    /// Keeps at most this number of answers, the last that have a verdict.
     pub(super) fn kept(mut self, number: usize) -> Self {
         self.answers.retain(Option::is_some);
         let more = self.answers.len().saturating_sub(number);
@@ -92,7 +92,7 @@ impl Content {
         let correct = if kept.answers.contains(&kept.correct) {
             kept.correct
         } else {
-            // What was said had this verdict in an answer that is not kept.
+            // The answer with this verdict was dropped.
             kept.answers.iter().flatten().next().copied()
         };
         Self { correct, ..kept }
@@ -111,7 +111,7 @@ impl Content {
         }
     }
 
-    /// The snapshot's text, below insta's header.
+    /// The text of the snapshot below insta's header.
     pub(crate) fn text(&self) -> String {
         let mut lines = vec![format!("verdict: {}", self.verdict())];
         if let SaidForm::Plain { .. } | SaidForm::Masked(_) = self.said {
@@ -150,7 +150,7 @@ impl Content {
     }
 }
 
-/// Verdicts in a row: `1` for a right answer, `0` for a wrong one, a dot where there was none.
+/// Verdicts as characters: `1` for a right answer, `0` for a wrong one, a dot for none.
 pub(super) fn digits(answers: &[Option<bool>]) -> String {
     let digit = |answer: &Option<bool>| match answer {
         Some(true) => '1',

@@ -1,4 +1,4 @@
-//! [`Digests`]: what the snapshots of a baseline say of verdicts, in a few bytes each.
+//! [`Digests`]: 8-byte digests of the snapshots of a baseline.
 
 use std::fmt;
 
@@ -9,21 +9,21 @@ use super::Content;
 use super::content::digits;
 use crate::text::hash::{Hasher, hex};
 
-/// Digests of snapshots by sample: a digest of verdicts, question and ground truth, `None` of a text that is none.
+/// Digests of snapshots by sample: verdicts, question and ground truth. `None` for a text that is not a valid digest.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Digests(Vec<(Box<str>, Option<[u8; 8]>)>);
 
 impl Digests {
-    /// Adds a snapshot; before they are [sorted](Self::sorted).
+    /// Adds a snapshot; [sort](Self::sorted) afterwards.
     pub(super) fn add(&mut self, id: Box<str>, content: &Content) {
         let digest = Some(digest(&id, content));
         self.0.push((id, digest));
     }
 
-    /// The same in the order of the ids.
+    /// Sorts by id.
     #[must_use]
     pub(super) fn sorted(mut self) -> Self {
-        // Of an id that stands there twice the last counts.
+        // For a duplicate id the last one counts.
         self.0.reverse();
         self.0.sort_by(|one, other| one.0.cmp(&other.0));
         self.0.dedup_by(|next, one| next.0 == one.0);
@@ -38,7 +38,7 @@ impl Digests {
         self.0.len()
     }
 
-    /// Ids with the text of the digest.
+    /// Ids with their digests as text.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, String)> {
         let text = |digest: &Option<[u8; 8]>| digest.map(|digest| hex(&digest));
         self.0
@@ -46,7 +46,7 @@ impl Digests {
             .map(move |(id, digest)| (&**id, text(digest).unwrap_or_default()))
     }
 
-    /// Whether what a snapshot says is that of the sample.
+    /// Whether a snapshot has the digest of the sample.
     pub(super) fn has(&self, id: &str, content: &Content) -> bool {
         let place = self.0.binary_search_by(|(own, _)| (**own).cmp(id));
         place.is_ok_and(|place| self.0[place].1 == Some(digest(id, content)))
@@ -105,7 +105,7 @@ mod tests {
         let text = r#"{"a":"0123456789abcdef","b":"00000000000000ff"}"#;
         let digests: Digests = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&digests).unwrap(), text);
-        // In another order, twice, and edited by hand.
+        // Out of order, duplicated, and edited by hand.
         let other = r#"{"b":"no digest","a":"x","b":"00000000000000ff","a":"0123456789ABCDEF"}"#;
         let digests: Digests = serde_json::from_str(other).unwrap();
         let read: Vec<_> = digests.iter().collect();

@@ -1,4 +1,4 @@
-//! [`SampleContent`]: what the snapshot of a sample would say now, made of what it would say of each of its answers.
+//! [`SampleContent`]: the snapshot content of a sample, built from that of each of its answers.
 
 use std::path::Path;
 
@@ -9,19 +9,19 @@ use crate::text::hash::{Hasher, MaskKey};
 use crate::verdict::marks;
 use crate::verdict::poll::Poll;
 
-/// What the snapshot of a sample would say of one of its answers.
+/// The snapshot content for one answer of a sample.
 #[derive(Clone, Debug)]
 pub(crate) struct EpochContent {
-    /// Which repetition, from 0.
+    /// The epoch, from 0.
     epoch: u32,
-    /// What it votes for.
+    /// The normalised answer, for the majority vote.
     ballot: String,
     content: Content,
-    /// The same as version 1 said it.
+    /// The same in format version 1.
     version_1: Content,
 }
 
-/// What the snapshot of a sample would say now.
+/// The current snapshot content of a sample.
 #[derive(Clone, Debug)]
 pub(crate) struct SampleContent {
     pub(crate) content: Content,
@@ -29,7 +29,7 @@ pub(crate) struct SampleContent {
 }
 
 impl EpochContent {
-    /// That of a record. `masked` says whether snapshots hide what was asked and answered.
+    /// From a record. `masked` hides the question and the answer.
     pub(crate) fn of(record: &Record, masked: bool) -> Self {
         let outcome = &record.result;
         let correct = (outcome.status == Status::Scored).then(|| outcome.is_correct());
@@ -74,7 +74,7 @@ impl EpochContent {
                     normalized: shorten(normalized),
                 },
                 match record.question_hash.as_str() {
-                    // Of a run that a version before made.
+                    // The run was made by an older version.
                     "" => AskedHash::Rendered(record.input_hash.clone()),
                     hash => AskedHash::Question(hash.to_owned()),
                 },
@@ -97,8 +97,8 @@ impl EpochContent {
 }
 
 impl SampleContent {
-    /// What the snapshot of a sample says, of whose answers these are: that of the first which gave the
-    /// majority's answer, with the majority's verdict. `None` of nothing.
+    /// The snapshot content for all answers of a sample: that of the first answer that agrees with the majority, with
+    /// the majority's verdict. `None` without answers.
     pub(crate) fn majority(mut epochs: Vec<EpochContent>) -> Option<Self> {
         epochs.sort_by_key(|answer| answer.epoch);
         let mut poll = Poll::default();
@@ -133,8 +133,8 @@ impl SampleContent {
         })
     }
 
-    /// What `exact` compares with `old`: the verdict, what was said, the question and the ground truth; not how many of
-    /// how many answers were right, which is the matter of gates. Where `old` is of version 1, what that knew.
+    /// What `exact` compares with `old`: verdict, answer, question and ground truth, but not the number of right
+    /// answers, which is up to gates. For an `old` of version 1, what that version has.
     pub(crate) fn asserted(&self, old: &Content) -> Content {
         let now = match old.said {
             SaidForm::Normalized(_) => &self.version_1,
@@ -146,15 +146,15 @@ impl SampleContent {
         }
     }
 
-    /// Whether the snapshot of this sample says what is asserted; a missing or broken one says nothing.
+    /// Whether the snapshot of this sample matches; a missing or broken one does not.
     pub(crate) fn is_current(&self, folder: &Path, id: &str) -> bool {
         let old = Content::read(&path(folder, id)).ok().flatten();
         old.is_some_and(|old| self.asserted(&old) == old)
     }
 }
 
-/// What was known of a sample, as a masked snapshot says it: nobody must find in it what was asked and answered. It is of
-/// the same question and ground truth as the record.
+/// Masks an earlier snapshot so that it reveals neither question nor answer. It must be of the same question and ground
+/// truth as the record.
 pub(super) fn hidden(old: Content, record: &Record) -> Content {
     let key = key(record);
     let [question, target_hash] = marks::masked(&key, record);
@@ -174,8 +174,8 @@ pub(super) fn hidden(old: Content, record: &Record) -> Content {
     }
 }
 
-/// The key of what a masked snapshot says of a sample. A run that a version before made has none: it is that of
-/// nothing else then, so that nothing is comparable, and nothing told.
+/// The key for masking a sample's snapshot. Runs made by an older version have none; they get a unique key, so nothing
+/// is comparable or revealed.
 fn key(record: &Record) -> MaskKey {
     MaskKey::from_hex(&record.mask).unwrap_or_else(|| {
         let whole = serde_json::to_string(record).unwrap_or_default();
@@ -183,7 +183,7 @@ fn key(record: &Record) -> MaskKey {
     })
 }
 
-/// What version 1 said was answered.
+/// The answer in format version 1.
 fn version_1(record: &Record, ballot: &str, is_masked: bool) -> String {
     if !is_masked {
         return shorten(ballot.to_owned());

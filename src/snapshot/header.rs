@@ -1,4 +1,4 @@
-//! [`SnapshotHeader`]: what stands above the content of a snapshot, for insta and for the people who review it.
+//! [`SnapshotHeader`]: the header of a snapshot, for insta and for people who review it.
 
 use std::path::Path;
 
@@ -10,15 +10,15 @@ use crate::data::Record;
 use crate::system::file::read_plain;
 use crate::text::yaml;
 
-/// What the header of each snapshot begins with.
+/// The start of each header.
 const SOURCE: &str = "source: evaltest";
 
-/// What stands above the content of a snapshot.
+/// The header of a snapshot.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SnapshotHeader {
     /// The sample's id.
     pub(crate) id: String,
-    /// What was asked, and the ground truth; nothing where the snapshot is masked.
+    /// The question and the ground truth; `None` if the snapshot is masked.
     shown: Option<Shown>,
 }
 
@@ -29,7 +29,7 @@ struct Shown {
 }
 
 impl SnapshotHeader {
-    /// That of a sample of which nothing else is known.
+    /// The header of a sample of which only the id is known.
     pub(super) fn bare(id: &str) -> Self {
         Self {
             id: id.to_owned(),
@@ -37,13 +37,13 @@ impl SnapshotHeader {
         }
     }
 
-    /// That of a record, whose prompt is still there.
+    /// The header for a record that still has its prompt.
     pub(crate) fn of(record: &Record, masked: bool) -> Self {
         let question = record.question.as_deref().unwrap_or(&record.prompt);
         Self::with_question(record, question, masked)
     }
 
-    /// That of a record whose question comes from elsewhere.
+    /// The header for a record whose question comes from elsewhere.
     pub(crate) fn with_question(record: &Record, question: &str, masked: bool) -> Self {
         let shown = || Shown {
             question: json(cut(question.trim())),
@@ -58,7 +58,7 @@ impl SnapshotHeader {
         }
     }
 
-    /// Whether a path is a file, and no link to one, whose header says that evaltest is its source.
+    /// Whether a path is a regular file (not a link) whose header says that evaltest wrote it.
     pub(super) fn is_own(path: &Path) -> bool {
         if !path.symlink_metadata().is_ok_and(|about| about.is_file()) {
             return false;
@@ -71,7 +71,7 @@ impl SnapshotHeader {
         header.is_some_and(|(header, _)| header.lines().any(|line| line == SOURCE))
     }
 
-    /// That of a snapshot as it is written; `None` where it cannot be read.
+    /// The header of an existing snapshot; `None` if it cannot be read.
     pub(super) fn read(path: &Path) -> Option<Self> {
         let text = String::from_utf8(read_plain(path).ok()?)
             .ok()?
@@ -79,7 +79,7 @@ impl SnapshotHeader {
         let (header, _) = text.strip_prefix("---\n")?.split_once("\n---\n")?;
         let field = |start: &str| {
             let line = header.lines().find_map(|line| line.strip_prefix(start))?;
-            // As insta quotes it when it accepts.
+            // insta quotes it this way on acceptance.
             let text = serde_json::from_str(line).or_else(|_| yaml::read::<String>(line));
             text.ok()
         };
@@ -93,7 +93,8 @@ impl SnapshotHeader {
         })
     }
 
-    /// Insta's header. The question is the description, which `cargo insta review` shows above the difference.
+    /// The text of insta's header. The question is the description, which `cargo insta review` prints above the
+    /// difference.
     pub(super) fn text(&self, content: &Content) -> String {
         let id = json(&self.id);
         let Some(shown) = &self.shown else {

@@ -1,8 +1,7 @@
-//! `HistoryFile`: `history.jsonl` beside the snapshots of an eval, and how a line comes into it.
+//! `HistoryFile`: `history.jsonl` next to the snapshots of an eval.
 //!
-//! The file is committed, and more than one process may add to it: a line is written as a whole, in one go, at the end of
-//! whatever stands there, and nothing that stands there is changed. What a file lacks to be read, such as the end of its last
-//! line, costs that line alone.
+//! The file is committed, and several processes may append to it: each line is written at once to the end, and existing
+//! lines are never changed. Damage, such as a missing line end, costs that line only.
 
 mod accept_line;
 mod accepted_answers;
@@ -25,7 +24,7 @@ use crate::system::file::has_name;
 use crate::system::project::shown;
 use crate::text::json_line;
 
-/// The history of an eval, in the folder of its snapshots.
+/// The history of an eval, in its snapshot folder.
 #[derive(Clone, Debug)]
 pub(crate) struct HistoryFile {
     path: PathBuf,
@@ -33,7 +32,7 @@ pub(crate) struct HistoryFile {
 }
 
 impl HistoryFile {
-    /// That of an eval; the file need not be there, nor its folder.
+    /// The history file of an eval; neither it nor its folder needs to exist.
     pub(crate) fn of(folder: &Path, eval: &str) -> Self {
         Self {
             path: folder.join(HISTORY_FILE),
@@ -41,15 +40,15 @@ impl HistoryFile {
         }
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Refuses a place where nothing can be added, before anybody is paid for what is to be added.
+    /// Checks that lines can be appended, before the run costs money.
     ///
     /// # Errors
-    /// When something else is there, or nobody may write there.
+    /// If something else is there, or it is not writable.
     pub(crate) fn check(&self) -> Result<()> {
         self.refuse_other()?;
         if self.path.exists() {
@@ -67,19 +66,19 @@ impl HistoryFile {
         }
     }
 
-    /// What stands in it.
+    /// Reads the history.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If it cannot be read.
     pub(crate) fn read(&self) -> Result<History> {
         self.refuse_other()?;
         History::read(&self.path, &self.eval)
     }
 
-    /// Adds a line; it is on the disk when this comes back.
+    /// Appends a line; it is on disk on return.
     ///
     /// # Errors
-    /// When it cannot be written; then it does not stand there.
+    /// If it cannot be written; the file is then unchanged.
     pub(crate) fn append(&self, line: &HistoryLine) -> Result<()> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
@@ -91,13 +90,13 @@ impl HistoryFile {
         let written = add(&mut file, bytes);
         written.map_err(|error| self.io("write", &error))?;
         if is_new {
-            // The name of the file is in its folder, which is a file, too.
+            // The folder must be synced too, as it holds the name of the file.
             let _ = File::open(folder).and_then(|folder| folder.sync_all());
         }
         Ok(())
     }
 
-    /// The file, which nobody else adds to until it is closed.
+    /// Opens the file with an exclusive lock.
     fn locked(&self) -> Result<File> {
         loop {
             let file = OpenOptions::new()
@@ -106,16 +105,16 @@ impl HistoryFile {
                 .append(true)
                 .open(&self.path);
             let file = file.map_err(|error| self.io("write", &error))?;
-            // Where a disk knows no locks, a line still comes as a whole to the end.
+            // On a file system without locks, a line is still appended at once.
             let _ = file.lock();
-            // Meanwhile git may have put another in its place.
+            // Meanwhile git may have replaced the file.
             if has_name(&file) {
                 return Ok(file);
             }
         }
     }
 
-    /// Refuses what is no file of its own: what is written to a link would be written elsewhere, and to open a pipe is to wait.
+    /// Refuses anything but a regular file: a link would redirect the write, and opening a pipe would block.
     fn refuse_other(&self) -> Result<()> {
         match fs::symlink_metadata(&self.path) {
             Ok(about) if !about.is_file() => {
@@ -127,7 +126,7 @@ impl HistoryFile {
                 let message = format!("`{}` {is}, and no history", shown(&self.path));
                 Err(Error::usage(message).hint("nothing was written to it: move it away"))
             }
-            // Whoever opens it will see.
+            // Opening it reports the error.
             _ => Ok(()),
         }
     }
@@ -137,7 +136,7 @@ impl HistoryFile {
     }
 }
 
-/// Adds a line to a file in one go, or nothing.
+/// Appends a line at once, or nothing.
 fn add(file: &mut File, line: Vec<u8>) -> io::Result<()> {
     let before = file.metadata()?.len();
     let mut last = [b'\n'];
@@ -147,7 +146,7 @@ fn add(file: &mut File, line: Vec<u8>) -> io::Result<()> {
     }
     let mut bytes = Vec::with_capacity(line.len() + 2);
     if last != [b'\n'] {
-        // An editor took it, or a crash: what comes now is a line of its own.
+        // The last line end is missing, after a crash or an edit: start a new line.
         bytes.push(b'\n');
     }
     bytes.extend(line);
@@ -156,7 +155,7 @@ fn add(file: &mut File, line: Vec<u8>) -> io::Result<()> {
     }
     let written = file.write_all(&bytes).and_then(|()| file.sync_all());
     if written.is_err() {
-        // A half of it would be read as damage.
+        // Half a line would be read as damage.
         let _ = file.set_len(before);
     }
     written

@@ -1,7 +1,7 @@
-//! `PooledRun`: a run of a baseline as `_baseline.json` lists it, and which runs may stand together.
+//! `PooledRun`: a run of a baseline as listed in `_baseline.json`, and which runs may be combined.
 //!
-//! Only answers that were asked anew count: the same answers twice make an unchanged agent look worse in one of five
-//! comparisons. So a run is known by whose answers it has, by way of the cache, of a recording, of `rescore`.
+//! Only freshly requested answers count: the same answers twice make an unchanged agent look worse in one of five
+//! comparisons. So each run records whose answers it has by way of the cache, a recording, or `rescore`.
 
 use std::collections::BTreeSet;
 
@@ -19,27 +19,27 @@ use crate::verdict::baseline::BaselineRun;
 #[serde(default)]
 pub(super) struct PooledRun {
     pub(super) run_id: String,
-    /// Ids may be chosen, and chosen twice.
+    /// Tells runs with the same id apart, as ids may be chosen.
     pub(super) started_at: String,
-    /// How often it asked each sample.
+    /// Epochs per sample.
     pub(super) epochs: u32,
-    /// Hash of the agent, where it says what it is.
+    /// Hash of the agent, if the run has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
-    /// The prompt, where the run says what it was.
+    /// The prompt, if the run records it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) prompt: Option<String>,
-    /// Hash of what the snapshots say of questions and ground truths.
+    /// Hash of all questions and ground truths in the snapshots.
     dataset: String,
-    /// Other runs and recordings that gave answers of it.
+    /// Other runs and recordings whose answers it has.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     answers_of: BTreeSet<String>,
-    /// How many answers came from the cache.
+    /// The number of answers from the cache.
     cached: u64,
-    /// How many of those are of nobody knows which run.
+    /// The number of those from an unknown run.
     #[serde(skip_serializing_if = "is_zero")]
     of_unknown: u64,
-    /// The run whose answers it scored again.
+    /// The run that it rescored.
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<String>,
 }
@@ -52,14 +52,14 @@ fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-/// What is taken from the records of a run on the way.
+/// Collects the data of a run from its records.
 pub(crate) struct Roll {
     run: PooledRun,
     dataset: Hasher,
 }
 
 impl Roll {
-    /// Of no records yet.
+    /// Without any records yet.
     pub(crate) fn of(manifest: &Manifest) -> Self {
         let mut answers_of = manifest.answers_from();
         answers_of.remove(&manifest.run_id);
@@ -89,20 +89,20 @@ impl Roll {
         }
     }
 
-    /// Asks a record whose answer it has.
+    /// Notes where the answer of a record comes from.
     pub(crate) fn ask(&mut self, record: &Record) {
         let outcome = &record.result;
         if outcome.cached {
             self.run.cached += 1;
             self.run.of_unknown += u64::from(outcome.cached_from.is_none());
         }
-        // A resumed run may have what it put into the cache itself.
+        // A resumed run may have cached answers itself.
         let others = outcome.cached_from.iter();
         let others = others.filter(|other| **other != self.run.run_id);
         self.run.answers_of.extend(others.cloned());
     }
 
-    /// The run, all of whose samples were added.
+    /// The run, after all its samples were added.
     pub(super) fn finish(self) -> PooledRun {
         PooledRun {
             dataset: self.dataset.short(),
@@ -112,7 +112,7 @@ impl Roll {
 }
 
 impl PooledRun {
-    /// One that was accepted by a version that wrote no more of it.
+    /// A run accepted by a version that recorded only this.
     pub(super) fn old(run_id: String, epochs: u32) -> Self {
         Self {
             run_id,
@@ -121,7 +121,7 @@ impl PooledRun {
         }
     }
 
-    /// What comparisons need of it.
+    /// The part that comparisons need.
     pub(super) fn known(&self) -> BaselineRun {
         BaselineRun {
             run_id: self.run_id.clone(),
@@ -142,8 +142,8 @@ impl PooledRun {
         self.answers_of.iter().fold(hash, Hasher::part)
     }
 
-    /// Refuses to count this run together with one of a baseline: of another agent or another question, or with answers
-    /// that stand there already. Of a part of the eval the samples may be others.
+    /// Refuses to combine this run with one of a baseline if agent or questions differ, or answers are shared. If
+    /// `partial`, samples may differ.
     pub(super) fn check_joins(&self, other: &Self, partial: bool) -> Result<()> {
         self.check_anew(other)?;
         self.check_agent(other)?;
@@ -157,7 +157,7 @@ impl PooledRun {
         Err(self.another(other, what))
     }
 
-    /// The error for a run that was asked something else.
+    /// The error for runs that differ in what was asked.
     pub(super) fn another(&self, other: &Self, what: &str) -> Error {
         Error::usage(format!(
             "run `{}` has another {what} than run `{}`: they are no one baseline",
@@ -170,7 +170,7 @@ impl PooledRun {
         ))
     }
 
-    /// Refuses answers that stand in both.
+    /// Refuses runs that share answers.
     pub(super) fn check_anew(&self, other: &Self) -> Result<()> {
         const REFRESH: &str = "ask anew: cargo evaltest run --refresh";
         let (own, theirs) = (&self.run_id, &other.run_id);

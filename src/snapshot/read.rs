@@ -1,4 +1,4 @@
-//! Snapshots as they are read.
+//! Parses snapshots.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::content::{AskedHash, Content, MASKED, SaidForm};
 use crate::error::{Error, Result};
 use crate::text::{excerpt, yaml};
 
-/// The lines between which version control puts what it could not merge.
+/// The conflict markers of version control.
 const CONFLICT: [&str; 3] = ["<<<<<<<", "=======", ">>>>>>>"];
 
 /// A snapshot with the id in its header; `None` if there is none.
@@ -25,10 +25,10 @@ pub(super) fn snapshot(path: &Path) -> Result<Option<(String, Content)>> {
 
 /// A snapshot with the id in its header, or what is wrong with it.
 ///
-/// Read by hand: ten thousand of them are read before the first sample starts, and insta's parser takes
-/// several times as long. It also reads what is no snapshot of ours without a word.
+/// Parsed by hand: ten thousand are read before the first sample starts, and insta's parser takes several times as
+/// long. It also accepts what is not one of our snapshots.
 pub(super) fn parse(text: &str) -> std::result::Result<(String, Content), String> {
-    // As a checkout may have it.
+    // A checkout may have converted line ends.
     let lf;
     let text = if text.contains('\r') {
         lf = text.replace("\r\n", "\n");
@@ -48,13 +48,13 @@ pub(super) fn parse(text: &str) -> std::result::Result<(String, Content), String
         .lines()
         .find_map(|line| line.strip_prefix("expression: "));
     let id = id.ok_or("its header has no `expression`, the id of the sample")?;
-    // insta rewrites the header when it accepts; it quotes as YAML does.
+    // insta rewrites the header on acceptance, with YAML quoting.
     let id = serde_json::from_str(id).or_else(|_| yaml::read::<String>(id));
     let id = id.map_err(|_| "its `expression` cannot be read")?;
     Ok((id, content(body)?))
 }
 
-/// What stands below the header.
+/// Parses the text below the header.
 fn content(text: &str) -> std::result::Result<Content, String> {
     let mut fields = Vec::<(&str, &str)>::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {

@@ -1,4 +1,4 @@
-//! What masked snapshots give away: a search with the right answers among the candidates finds nothing.
+//! Masked snapshots reveal nothing: a search with the right answers among the candidates finds none.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -54,7 +54,7 @@ fn accepted(folder: &Path, rows: &[[&str; 4]], answers: Answers) -> Run {
     run
 }
 
-/// Every text that is committed, and the manifest.
+/// All committed texts, and the manifest.
 fn published(folder: &Path, run: &Run) -> String {
     let mut text = std::fs::read_to_string(run.dir.join("manifest.json")).unwrap();
     for entry in walkdir::WalkDir::new(folder.join("snapshots")) {
@@ -67,7 +67,7 @@ fn published(folder: &Path, run: &Run) -> String {
     text
 }
 
-/// The hashes of what anybody could make of these texts: one, two or three of them, in our form or put together.
+/// The hashes that an attacker could form from these texts: of one, two or three of them, in our form or concatenated.
 fn guesses(known: &[&str]) -> impl Iterator<Item = String> {
     let choices = |n: usize| known.len().pow(u32::try_from(n).unwrap());
     (1..=3).flat_map(move |n| {
@@ -86,7 +86,7 @@ fn guesses(known: &[&str]) -> impl Iterator<Item = String> {
     })
 }
 
-/// The answers that a search finds.
+/// The answers that the search finds.
 fn found(published: &str) -> BTreeSet<&'static str> {
     let candidates = [
         "Oslo", "Bergen", "10", "8", "mercury", "gallium", "Austen", "Brontë",
@@ -112,7 +112,7 @@ fn found(published: &str) -> BTreeSet<&'static str> {
                 "target",
                 "prediction",
             ];
-            // A guess that has no candidate in it is none.
+            // A hash without any candidate in it is no guess.
             let without = [id, question, "target", "prediction"];
             let without: BTreeSet<_> = guesses(&without).collect();
             guesses(&known).any(|hash| !without.contains(&hash) && is_published(hash))
@@ -125,7 +125,7 @@ fn found(published: &str) -> BTreeSet<&'static str> {
 #[test]
 fn a_search_with_the_right_answers_among_the_candidates_finds_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    // The search is worth something: of plain snapshots it has everything.
+    // The search works: in plain snapshots it finds everything.
     let plain = accepted(folder.path(), &ROWS, Answers::Plain);
     let all = BTreeSet::from(["Oslo", "10", "mercury", "Austen"]);
     assert_eq!(found(&published(folder.path(), &plain)), all);
@@ -142,12 +142,12 @@ fn a_search_with_the_right_answers_among_the_candidates_finds_nothing() {
     {
         assert!(!text.contains(&shown.to_lowercase()), "{shown}");
     }
-    // The recording is told apart by a hash of all answers, which is keyed too.
+    // A recording is identified by a hash of all answers, which is keyed, too.
     let recording = Replay::open(&folder.path().join("said.jsonl"), None, None).unwrap();
     let [name]: [String; 1] = recording.recordings().try_into().unwrap();
     let hash = name.strip_prefix("recording ").unwrap();
     assert!(published.contains("\"masked recording ") && !published.contains(hash));
-    // Nor does a run of one sample tell, whose hash of the dataset is one of that sample.
+    // Nor does a run of one sample, whose dataset hash is that of the sample.
     let one = run(folder.path(), &ROWS, Answers::Masked, |qa| qa.ids(["one"]));
     let manifest = std::fs::read_to_string(one.dir.join("manifest.json")).unwrap();
     assert_eq!(found(&manifest), BTreeSet::new());
@@ -166,7 +166,7 @@ fn a_part_of_a_masked_dataset_has_the_key_of_the_whole_and_another_dataset_has_a
         qa.ids(["two", "four"])
     });
     assert_eq!(gate(&part).1, Some(2), "{}", gate(&part).2);
-    // As plain as the snapshots are not.
+    // Plain, while the snapshots are masked.
     let plain = run(folder.path(), &ROWS, Answers::Plain, |qa| qa);
     assert_eq!(gate(&plain).1, Some(4), "{}", gate(&plain).2);
 

@@ -1,10 +1,10 @@
-//! What the `INSTA_*` variables ask for.
+//! The `INSTA_*` variables.
 
 use super::{Content, SnapshotHeader};
 use crate::error::Result;
 use std::path::{Path, PathBuf};
 
-/// What becomes of a snapshot that differs.
+/// What to do with a snapshot that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Update {
     /// Nothing is written (`no`, and the default under `CI`).
@@ -17,7 +17,7 @@ pub(crate) enum Update {
     Always,
 }
 
-/// What insta's variables say.
+/// The settings in insta's variables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Policy {
     pub(crate) update: Update,
@@ -44,7 +44,7 @@ impl Policy {
         }
     }
 
-    /// Deals with a snapshot that fails its assertion; returns whether the sample may pass all the same.
+    /// Handles a snapshot that fails its assertion; returns whether the sample passes nevertheless.
     pub(crate) fn settle(
         self,
         path: &Path,
@@ -60,7 +60,7 @@ impl Policy {
         if write {
             new.write(path, header)?;
             let pending = pending(path);
-            // What another program keeps under that name stays.
+            // A file of another program under that name stays.
             if SnapshotHeader::is_own(&pending) {
                 let _ = std::fs::remove_file(pending);
             }
@@ -72,19 +72,19 @@ impl Policy {
         Ok(self.force_pass)
     }
 
-    /// Whether snapshots are to be written even where no assertion fails.
+    /// Whether to write snapshots even if no assertion fails.
     pub(crate) fn writes(self, exists: bool) -> bool {
         self.update == Update::Always || (self.update == Update::Unseen && !exists)
     }
 }
 
-/// Where the new version of a snapshot waits for review.
+/// The path of the new version of a snapshot that awaits review.
 pub(crate) fn pending(path: &Path) -> PathBuf {
     path.with_extension("snap.new")
 }
 
-/// Tells `cargo insta --unreferenced` of every snapshot of an eval, so that samples that a filter left
-/// out do not look orphaned.
+/// Reports every snapshot of an eval to `cargo insta --unreferenced`, so that those of filtered samples do not look
+/// unreferenced.
 pub(crate) fn reference(paths: impl Iterator<Item = PathBuf>) {
     use std::io::Write;
     let Some(list) = std::env::var_os("INSTA_SNAPSHOT_REFERENCES_FILE") else {
@@ -102,6 +102,6 @@ pub(crate) fn reference(paths: impl Iterator<Item = PathBuf>) {
         text.push_str(&path.to_string_lossy());
         text.push('\n');
     }
-    // An optimisation for another tool: nothing depends on it.
+    // Only an optimisation for another tool, so errors are ignored.
     let _ = list.write_all(text.as_bytes());
 }

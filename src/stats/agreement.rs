@@ -1,4 +1,4 @@
-//! How far raters agree, and how numbers go together.
+//! Agreement between raters, and correlation.
 
 pub(crate) mod alpha;
 pub(crate) mod kappa;

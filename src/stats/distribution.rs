@@ -1,4 +1,4 @@
-//! Distributions that the tests stand on.
+//! The probability distributions that the tests use.
 
 pub(crate) mod binomial;
 pub(crate) mod law;

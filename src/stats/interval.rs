@@ -1,4 +1,4 @@
-//! Intervals: how far a figure may be from what more answers would show.
+//! Confidence intervals.
 
 pub(crate) mod accuracy;
 #[cfg(feature = "command")]

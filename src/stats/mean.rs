@@ -3,12 +3,12 @@
 use super::distribution::student;
 use super::{Sum, Z95, as_f64, mean};
 
-/// The mean of numbers of which each is one draw.
+/// The mean of independent numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MeanEstimate {
-    /// How many there are.
+    /// Their number.
     pub(crate) n: u64,
-    /// `None` of nothing.
+    /// `None` without numbers.
     pub(crate) mean: Option<f64>,
     /// The sample standard deviation (n - 1) over √n; `None` for fewer than two.
     pub(crate) standard_error: Option<f64>,
@@ -24,13 +24,13 @@ impl MeanEstimate {
         }
     }
 
-    /// The 95 % confidence interval of the normal approximation, not cut to what is possible; `None` for fewer than two.
+    /// The 95 % confidence interval by the normal approximation, not limited to a scale; `None` for fewer than two.
     pub(crate) fn ci95(&self) -> Option<[f64; 2]> {
         Some(normal95(self.mean?, self.standard_error?))
     }
 }
 
-/// A mean with its spread, of numbers of which none is kept.
+/// A running mean and variance that stores no numbers.
 ///
 /// Source: B. P. Welford, *Note on a method for calculating corrected sums of squares and products*, Technometrics 4
 /// (1962).
@@ -49,13 +49,13 @@ impl RunningMean {
         self.squares += off * (value - self.mean);
     }
 
-    /// `None` of nothing.
+    /// `None` without numbers.
     pub(crate) fn mean(&self) -> Option<f64> {
         self.sum.mean()
     }
 
-    /// The 95 % confidence interval by Student's quantile; `None` for fewer than two, and where all are the same: that says nothing
-    /// of how far others would be off.
+    /// The 95 % confidence interval by Student's quantile; `None` for fewer than two, and if all are equal, as the
+    /// spread is then unknown.
     pub(crate) fn ci95(&self) -> Option<[f64; 2]> {
         let freedom = self.sum.count().checked_sub(1).filter(|it| *it > 0)?;
         let mean = self.mean()?;
@@ -68,9 +68,9 @@ impl RunningMean {
     }
 }
 
-/// The 95 % confidence interval of the mean of numbers of which only groups are independent of one another: that of
-/// [`MeanEstimate`] where each group is one number, else by how far each group moves the mean, with Student's quantile.
-/// `None` with fewer than two groups.
+/// The 95 % confidence interval of the mean of numbers in independent groups: that of [`MeanEstimate`] if each group is
+/// one number, otherwise by the influence of each group on the mean, with Student's quantile. `None` with fewer than
+/// two groups.
 pub(crate) fn grouped_mean95(groups: &[Vec<f64>]) -> Option<[f64; 2]> {
     let values = groups.concat();
     let plain = MeanEstimate::of(&values);
@@ -95,7 +95,7 @@ pub(super) fn normal95(mean: f64, standard_error: f64) -> [f64; 2] {
     [mean - half, mean + half]
 }
 
-/// The mean squared distance from the mean, over n less `lost` degrees of freedom; `None` where these are none.
+/// The sum of squared deviations over n minus `lost` degrees of freedom; `None` if that is not positive.
 pub(super) fn variance(values: &[f64], lost: u64) -> Option<f64> {
     let mean = mean(values)?;
     let squares = values.iter().map(|value| (value - mean).powi(2));
@@ -112,7 +112,7 @@ mod tests {
     fn a_mean_with_its_interval() {
         let estimate = MeanEstimate::of(&[0.0, 1.0, 1.0, 1.0]);
         assert_eq!((estimate.n, estimate.mean), (4, Some(0.75)));
-        // Of 0.75 ± the root of 0.25 / 4.
+        // 0.75 ± quantile · √(0.25 / 4).
         assert_eq!(estimate.standard_error, Some(0.25));
         let [low, high] = estimate.ci95().unwrap();
         assert!((low - (0.75 - 0.25 * 1.959_964)).abs() < 1e-6 && high > 1.0);
@@ -125,7 +125,8 @@ mod tests {
             grouped_mean95(&single),
             MeanEstimate::of(&[0.0, 1.0, 1.0, 1.0]).ci95()
         );
-        // Each number three times: as wide as with one of each, but for Student's quantile of 3 degrees of freedom.
+        // Each number three times: as wide as with one of each, except for Student's quantile with 3 degrees of
+        // freedom.
         let groups: Vec<_> = [0.0, 1.0, 1.0, 1.0].map(|it| vec![it; 3]).into();
         let [low, high] = grouped_mean95(&groups).unwrap();
         assert!((low - (0.75 - 0.25 * 3.182_446)).abs() < 1e-5, "{low}");

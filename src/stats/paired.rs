@@ -1,4 +1,4 @@
-//! Two runs over the same samples: tests and differences.
+//! Tests and differences of two runs over the same samples.
 
 pub(crate) mod conditional;
 pub(crate) mod counted;

@@ -1,4 +1,4 @@
-//! `pass_at`, `pass_hat`: what several answers to the same question say of more, or fewer, of them.
+//! `pass_at`, `pass_hat`: success probabilities of `k` answers, estimated from `n`.
 
 use super::as_f64;
 
@@ -19,7 +19,7 @@ pub(crate) fn pass_hat(n: u64, c: u64, k: u64) -> Option<f64> {
     all_among(n, c, k)
 }
 
-/// `C(part, k) / C(n, k)`, factor by factor: the binomials themselves would leave the range of numbers.
+/// `C(part, k) / C(n, k)`, factor by factor: the binomials themselves would overflow.
 fn all_among(n: u64, part: u64, k: u64) -> Option<f64> {
     if k == 0 || k > n || part > n {
         return None;
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn give_the_shares_of_all_ways_to_draw() {
-        // Every way to draw k of n answers, counted.
+        // Counted over every way to draw k of n answers.
         for n in 1..=8_u64 {
             for c in 0..=n {
                 for k in 1..=n {

@@ -1,4 +1,4 @@
-//! What a comparison can see, and how many answers that takes.
+//! Power: what a comparison can detect, and how many answers that takes.
 
 pub(crate) mod detect;
 pub(crate) mod plan;

@@ -14,10 +14,10 @@ impl SplitMix64 {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 up to, but not including, `bound`.
+    /// Uniform from 0 up to, but not including, `bound`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         let product = u128::from(self.next()) * (bound as u128);
-        // The upper half of a product with `bound` is less than `bound`, so that it fits.
+        // The upper half of a product with `bound` is less than `bound`, so it fits.
         usize::try_from(product >> 64).unwrap_or(0)
     }
 

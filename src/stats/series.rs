@@ -1,4 +1,4 @@
-//! Runs over time: trends, changes of level, repeated looks.
+//! Runs over time: trends, change points, repeated tests.
 
 pub(crate) mod mann_kendall;
 #[cfg(feature = "command")]

@@ -1,12 +1,12 @@
-//! Agents of whom everything is known, for the simulations in tests.
+//! Simulated agents with known rates, for tests.
 
 use super::{AnswerCounts, ComparedSample, SplitMix64, as_f64};
 
-/// How often each sample is answered right, before and now.
+/// The rate of right answers of each sample, before and now.
 pub(super) type Rates = Vec<(f64, f64)>;
 
-/// The agents of the simulations over `n` samples. They lose `drop`: of the samples that are always right so many
-/// become always wrong, or, where none is, every rate falls.
+/// The agents of the simulations over `n` samples, with accuracy lowered by `drop`: of the samples that are always
+/// right, as many become always wrong, or, if there are none, every rate falls.
 pub(super) fn agents(n: usize, drop: f64) -> Vec<(&'static str, Rates)> {
     let size = as_f64(n as u64);
     let count = |share: f64| {
@@ -67,7 +67,7 @@ pub(super) fn two_runs(
         .collect()
 }
 
-/// So many answers to a sample with that rate.
+/// `of` answers to a sample with that rate.
 pub(super) fn draw(of: u32, rate: f64, random: &mut SplitMix64) -> AnswerCounts {
     let right = (0..of).fold(0, |right, _| right + u32::from(random.share() < rate));
     AnswerCounts::new(right, of)

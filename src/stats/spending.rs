@@ -1,12 +1,13 @@
-//! How looks at a growing part of the samples share one alpha: K. K. G. Lan and D. L. `DeMets`, *Discrete sequential
-//! boundaries for clinical trials*, Biometrika 70 (1983), with the spending function that is like O'Brien and Fleming's.
+//! How interim analyses of a growing part of the samples share one alpha: K. K. G. Lan and D. L. `DeMets`, *Discrete
+//! sequential boundaries for clinical trials*, Biometrika 70 (1983), with their spending function like O'Brien and
+//! Fleming's.
 //!
-//! Each look is red below its own part, and the parts are alpha together: an unchanged agent is red at any of them no more
-//! often than that, however the looks hang together.
+//! Each analysis is red below its own part, and the parts sum to alpha: an unchanged agent is red at any of them at
+//! most that often, however the analyses are correlated.
 
 use super::distribution::normal;
 
-/// What each look may use of alpha: one for each of these shares of the samples, which grow; the last takes the rest.
+/// The alpha of each analysis, for these growing shares of the samples; the last takes the rest.
 pub(crate) fn spending(alpha: f64, shares: &[f64]) -> Vec<f64> {
     let mut spent = 0.0;
     let last = shares.len().saturating_sub(1);
@@ -23,7 +24,7 @@ pub(crate) fn spending(alpha: f64, shares: &[f64]) -> Vec<f64> {
     parts.collect()
 }
 
-/// What is spent by this share of the samples: next to nothing early, for little is known then.
+/// The alpha spent by this share of the samples: very little early, when little is known.
 fn spent_by(alpha: f64, share: f64) -> f64 {
     if share <= 0.0 {
         return 0.0;

@@ -1,4 +1,4 @@
-//! `Sum`: a sum of floats that keeps what rounding would lose.
+//! `Sum`: a sum of floats with compensated rounding.
 
 use super::as_f64;
 
@@ -9,7 +9,7 @@ use super::as_f64;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sum {
     rounded: f64,
-    /// What the roundings so far took away.
+    /// The accumulated rounding error.
     lost: f64,
     count: u64,
 }
@@ -26,7 +26,7 @@ impl Sum {
         self.count += 1;
     }
 
-    /// Adds a value so many times, as exactly as one by one.
+    /// Adds a value `times` times, as exactly as one by one.
     pub(crate) fn add_times(&mut self, value: f64, times: u64) {
         if times == 0 {
             return;
@@ -34,13 +34,13 @@ impl Sum {
         let count = as_f64(times);
         let product = value * count;
         self.add(product);
-        // What the product lost is exact. Of what is infinite there is nothing to lose.
+        // The rounding error of the product is exact; there is none for infinite values.
         let lost = value.mul_add(count, -product);
         self.lost += if lost.is_finite() { lost } else { 0.0 };
         self.count += times - 1;
     }
 
-    /// Adds the values of another sum.
+    /// Adds another sum.
     pub(crate) fn add_all(&mut self, other: &Self) {
         if other.count > 0 {
             self.add(other.rounded);
@@ -53,13 +53,13 @@ impl Sum {
         self.count
     }
 
-    /// `None` of nothing, or when the sum left the range of numbers.
+    /// `None` without values, or if the sum overflowed.
     pub(crate) fn total(&self) -> Option<f64> {
         let total = self.rounded + self.lost;
         (self.count > 0 && total.is_finite()).then_some(total)
     }
 
-    /// `None` of nothing, or when the sum left the range of numbers. Of equal values it is that value.
+    /// `None` without values, or if the sum overflowed. The mean of equal values is that value.
     pub(crate) fn mean(&self) -> Option<f64> {
         self.total()?;
         let count = as_f64(self.count);

@@ -1,17 +1,17 @@
-//! Answers that were given before: a folder that saves asking the same question again.
+//! The answer cache: a folder of answers, so that the same question is not asked twice.
 //!
-//! Off unless a spec (`cache: true`) or a flag (`--cache`) asks for it. The key of an answer is a hash of
-//! everything that can change it: the agent, its files and options, the prompt, tools, files, epoch. What the key
-//! cannot know is said at [`Agent::fingerprint`](crate::Agent::fingerprint).
+//! Off unless a spec (`cache: true`) or a flag (`--cache`) enables it. The key of an answer is a hash of everything
+//! that can change it: the agent, its files and options, the prompt, tools, files, epoch. See
+//! [`Agent::fingerprint`](crate::Agent::fingerprint) for what the key cannot know.
 //!
 //! # Invariants
 //!
-//! - Only answers are kept, never failures, and none that redaction would change: a secret is in no file, and an
-//!   answer that was kept gets the verdict that it got when it was given.
-//! - An answer that comes from here is marked wherever it stands (`cached: true`). It counts in no latency, and it
-//!   costs nothing: neither budgets nor the summary's usage hold what it cost when it was given.
-//! - Whatever is wrong with the folder is a notice. It never costs an answer, and never fails a run.
-//! - Files appear whole. Any number of runs may share the folder.
+//! - Only answers are stored, never failures, and none that redaction would change: no file contains a secret, and a
+//!   cached answer gets the same verdict as the original.
+//! - A cached answer is marked everywhere (`cached: true`). It counts in no latency, and it costs nothing: neither
+//!   budgets nor the summary's usage include its original cost.
+//! - Any problem with the folder is a notice. It never costs an answer, and never fails a run.
+//! - Files are written atomically. Any number of runs may share the folder.
 
 pub(crate) mod answers;
 pub(crate) mod buckets;
@@ -33,28 +33,28 @@ pub use upkeep::{Cleared, Contents};
 #[cfg(feature = "command")]
 pub use upkeep::{clear, contents};
 
-/// The folder of answers below that of runs.
+/// The cache folder below that of runs.
 pub const FOLDER: &str = ".cache";
 
-/// What a run does with answers that were given before.
+/// How a run uses the answer cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CacheUse {
-    /// Nothing: everything is asked, nothing is kept.
+    /// Not at all: everything is asked, nothing is stored.
     #[default]
     Off,
-    /// What was answered before is not asked again; what is asked is kept.
+    /// Cached answers are used; new ones are stored.
     On,
-    /// Everything is asked, and kept in place of what was there.
+    /// Everything is asked, and replaces what was stored.
     Refresh,
 }
 
-/// The variable that says under `cargo test` what `--cache`, `--no-cache` and `--refresh` say on the command line:
-/// `on`, `off` or `refresh`.
+/// The variable for `cargo test` that corresponds to `--cache`, `--no-cache` and `--refresh` on the command line: `on`,
+/// `off` or `refresh`.
 pub(crate) const VARIABLE: &str = "EVALTEST_CACHE";
 
-/// What [`VARIABLE`] asks for, if it is set.
+/// The value of [`VARIABLE`], if it is set.
 pub(crate) fn of_environment() -> Result<Option<CacheUse>> {
     let Some(word) = std::env::var_os(VARIABLE).filter(|word| !word.is_empty()) else {
         return Ok(None);
@@ -71,16 +71,16 @@ pub(crate) fn of_environment() -> Result<Option<CacheUse>> {
     }
 }
 
-/// The cache of an eval.
+/// The cache settings of an eval.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) usage: CacheUse,
-    /// Where, if not in the folder of runs.
+    /// The folder, if not in that of runs.
     pub(crate) folder: Option<PathBuf>,
 }
 
 impl Settings {
-    /// The folder of answers of an eval whose runs are in `runs`.
+    /// The cache folder of an eval whose runs are in `runs`.
     pub(crate) fn folder(&self, runs: &Path) -> PathBuf {
         self.folder.clone().unwrap_or_else(|| runs.join(FOLDER))
     }

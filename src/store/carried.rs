@@ -1,4 +1,4 @@
-//! `Carried`: what a line of a file says, and the line, which may say more than this version knows.
+//! `Carried`: a parsed line together with its text, which may have members unknown to this version.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -7,12 +7,12 @@ use serde_json::Value;
 use crate::text::json_line;
 use crate::text::splice::{Members, unknown::with_unknown};
 
-/// What a line says. Members that this version does not know are carried on with it.
+/// A parsed line. Unknown members are preserved.
 #[derive(Clone, Debug)]
 pub struct Carried<T> {
-    /// What this version knows.
+    /// The known members.
     pub known: T,
-    /// The line, where it may say more.
+    /// The text, if it may have unknown members.
     line: Option<Box<str>>,
 }
 
@@ -27,7 +27,7 @@ impl<T: Serialize + DeserializeOwned> Carried<T> {
         Ok(Self::of(serde_json::from_slice(line)?, line))
     }
 
-    /// What was read of a line.
+    /// From a parsed line.
     pub(super) fn of(known: T, line: &[u8]) -> Self {
         let text = std::str::from_utf8(line.trim_ascii());
         Self {
@@ -36,7 +36,7 @@ impl<T: Serialize + DeserializeOwned> Carried<T> {
         }
     }
 
-    /// Drops the line if this version would write it so.
+    /// Drops the text if this version would write the same.
     pub(super) fn lean(mut self) -> Self {
         let written = json_line(&self.known).ok();
         if self.line().map(str::as_bytes) == written.as_deref() {
@@ -45,12 +45,12 @@ impl<T: Serialize + DeserializeOwned> Carried<T> {
         self
     }
 
-    /// The line, unless this version would write it so.
+    /// The text, unless this version would write the same.
     pub(super) fn line(&self) -> Option<&str> {
         self.line.as_deref()
     }
 
-    /// The text of a member, unless this version would write the line so.
+    /// The raw text of a member, unless this version would write the same line.
     pub(super) fn member(&self, name: &str) -> Option<Box<str>> {
         let members: Members<'_> = serde_json::from_str(self.line()?).ok()?;
         members.get(name).map(Into::into)
@@ -59,7 +59,7 @@ impl<T: Serialize + DeserializeOwned> Carried<T> {
     /// All members, as JSON.
     ///
     /// # Errors
-    /// When what is known cannot be written.
+    /// When the known members cannot be serialised.
     pub fn to_value(&self) -> serde_json::Result<Value> {
         match self.line() {
             Some(line) => {

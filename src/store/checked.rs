@@ -1,7 +1,7 @@
-//! Whether the files of a run directory are what the run wrote, before they are believed.
+//! Verifies the files of a run directory before they are used.
 //!
-//! The manifest has a hash of each. This is against damage: a copy that was cut short, a disk that is full, a tool that
-//! changed line ends. Whoever changes the manifest too is believed.
+//! The manifest has a hash of each. This protects against damage, such as a truncated copy, a full disk or changed line
+//! ends, but not against someone who changes the manifest too.
 
 mod keys;
 
@@ -25,26 +25,26 @@ enum Damage {
     /// A folder, a pipe, a device.
     NoFile,
     Changed,
-    /// It is as the manifest says, and cannot be whole.
+    /// It matches the manifest, but cannot be complete.
     Odd(String),
     Unreadable(io::Error),
 }
 
 impl RunDir {
-    /// Whether somebody writes its journal at this moment.
+    /// Whether its journal is being written right now.
     pub fn is_going_on(&self) -> bool {
         super::events::is_held(&self.file(JOURNAL))
     }
 
-    /// Refuses a run whose files are not what the run wrote. Of its journal alone that is a notice, which is given back.
+    /// Refuses a run whose files were changed. A changed journal is only a notice, which is returned.
     ///
     /// # Errors
-    /// With the file, and the command that makes it again.
+    /// With the file, and the command that restores it.
     pub fn check(&self) -> Result<Vec<String>> {
         self.check_but(&self.manifest()?, &[])
     }
 
-    /// The same, but for some of its files, which somebody else checks.
+    /// The same, except for files that the caller checks.
     pub(crate) fn check_but(&self, manifest: &Manifest, others: &[&str]) -> Result<Vec<String>> {
         if manifest.status == RunStatus::Running {
             return Err(self.killed(manifest));
@@ -61,7 +61,7 @@ impl RunDir {
                 _ => damage_of(&path, |path| Ok(file::hash(path)? == *hash)),
             }
         };
-        // The journal is as large as all else.
+        // The journal is as large as all else together.
         let damage: Vec<_> = thread::scope(|scope| {
             let journal = beside(scope, || look(JOURNAL, manifest.artifacts.get(JOURNAL)?));
             let others = manifest
@@ -86,25 +86,24 @@ impl RunDir {
             return Err(self.damaged(manifest, name, &damage));
         }
         if !manifest.artifacts.contains_key(RECORDS) {
-            // As it was never written: nothing says what ought to be there.
+            // Never written: there is no hash to compare.
             return Err(self.damaged(manifest, RECORDS, &Damage::Missing));
         }
         Ok(notices)
     }
 
-    /// The error for records that were found to be others than the run wrote: `odd` says what is wrong with them, if more than
-    /// their hash is.
+    /// The error for changed records; `odd` describes the fault if it is not just the hash.
     pub(crate) fn other_records(&self, manifest: &Manifest, odd: Option<String>) -> Error {
         let damage = odd.map_or(Damage::Changed, Damage::Odd);
         self.damaged(manifest, RECORDS, &damage)
     }
 
-    /// What is told of a journal that was found to be another than the run wrote.
+    /// The notice for a changed journal.
     pub(crate) fn other_journal(&self, manifest: &Manifest) -> String {
         self.journal_notice(manifest, &Damage::Changed)
     }
 
-    /// What is told of a journal that is not there.
+    /// The notice for a missing journal.
     pub(crate) fn lost_journal(&self) -> String {
         self.noticed(&Damage::Missing) + "; the records of the run are whole"
     }
@@ -120,13 +119,13 @@ impl RunDir {
         }
     }
 
-    /// Shows the id and the epoch of each record that can be read and that is of a question which was asked.
+    /// Visits the id and epoch of each readable record whose question was asked.
     pub(crate) fn asked_records(&self, see: &mut dyn FnMut(&str, u32)) {
-        // Of a file that cannot be read nothing can be lost.
+        // An unreadable file has nothing to lose.
         let _ = keys::asked(&self.file(RECORDS), see);
     }
 
-    /// Says that the manifest is another than was written. Whoever changes it is believed; damage should be seen.
+    /// A notice if the manifest was changed. It is still used, but damage should be visible.
     pub(crate) fn changed_manifest(&self) -> Option<String> {
         let path = self.file(MANIFEST);
         let text = file::read_plain(&path).ok()?;
@@ -137,7 +136,7 @@ impl RunDir {
             ));
         }
         let manifest = self.manifest().ok()?;
-        // A directory may be renamed; one that has the name of a run has its manifest.
+        // A directory may be renamed; but one with the name of a run must have that run's manifest.
         let (_, run_id) = stamp_and_id(self.path())?;
         (run_id != manifest.run_id).then(|| {
             let other = manifest.run_id;
@@ -147,21 +146,21 @@ impl RunDir {
         })
     }
 
-    /// Says that the journal is another than was written.
+    /// A notice if the journal was changed.
     pub(crate) fn changed_journal(&self, manifest: &Manifest) -> Option<String> {
         let hash = manifest.artifacts.get(JOURNAL)?;
         let damage = damage_of(&self.file(JOURNAL), |path| Ok(file::hash(path)? == *hash))?;
         Some(self.noticed(&damage))
     }
 
-    /// The error for a run that was killed, or is going on.
+    /// The error for a run that was killed, or is in progress.
     fn killed(&self, manifest: &Manifest) -> Error {
         let dir = shown(self.path());
         if self.is_going_on() {
             return going_on(&dir);
         }
         let hint = match &manifest.parent {
-            // What its judges said is found by the next one.
+            // The next rescore finds its judges' replies.
             Some(_) => self.made_again(manifest),
             None => format!("cargo evaltest run --resume {}", shell_word(&dir)),
         };
@@ -186,7 +185,7 @@ impl RunDir {
         }
     }
 
-    /// What makes the files of a run again.
+    /// The command that restores the files of a run.
     fn made_again(&self, manifest: &Manifest) -> String {
         match &manifest.parent {
             Some(parent) => format!(
@@ -210,7 +209,7 @@ impl RunDir {
     }
 }
 
-/// The error for a run that is going on.
+/// The error for a run that is in progress.
 pub(crate) fn going_on(dir: &str) -> Error {
     Error::usage(format!("run `{dir}` is going on")).hint("wait for its end")
 }
@@ -219,7 +218,7 @@ fn damage_of(path: &Path, is_same: impl FnOnce(&Path) -> io::Result<bool>) -> Op
     match path.metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Some(Damage::Missing),
         Err(error) => return Some(Damage::Unreadable(error)),
-        // To open a pipe is to wait for whoever writes into it.
+        // Opening a pipe would block until someone writes to it.
         Ok(about) if !about.is_file() => return Some(Damage::NoFile),
         Ok(_) => {}
     }
@@ -230,7 +229,7 @@ fn damage_of(path: &Path, is_same: impl FnOnce(&Path) -> io::Result<bool>) -> Op
     }
 }
 
-/// The same of the records: their number and their ids, too, must be those of the run.
+/// The same for the records: their number and ids must also match the run.
 fn damage_of_records(path: &Path, hash: &str, manifest: &Manifest) -> Option<Damage> {
     let most = manifest.selected.saturating_mul(manifest.epochs as usize);
     let mut odd = None;

@@ -1,10 +1,9 @@
-//! `events.jsonl`: the journal of a run, from which a resumed run is rebuilt.
+//! `events.jsonl`: the journal of a run, from which a resumed run is restored.
 //!
-//! One line per event, written whole by one call before anything that depends on it happens: an
-//! `answered` line is complete before the answer is scored, so `kill -9` loses nothing. A thread syncs
-//! the file at most a second later, so power loss costs at most that second. A torn last line is cut
-//! when a run is resumed. Each line has the number of its journal and a checksum at its end:
-//! what is not as it was written here is left out and named.
+//! One line per event, written by a single call before anything that depends on it: an `answered` line is complete
+//! before the answer is scored, so `kill -9` loses nothing. A thread syncs the file within a second, so power loss
+//! costs at most that second. A torn last line is cut off when a run is resumed. Each line ends with the number of its
+//! journal and a checksum; damaged or foreign lines are left out and reported.
 
 mod indexes;
 mod joined;
@@ -39,29 +38,29 @@ use sealed::{JournalNumber, seal};
 pub(crate) use joined::JoinedJournal;
 pub(crate) use lines::JournalLine;
 
-/// What happened.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
-    /// An attempt began.
+    /// An attempt started.
     Started,
-    /// An attempt gave an answer, which `output` holds.
+    /// An attempt gave an answer, which is in `output`.
     Answered,
-    /// The agent says what it is doing, which `progress` holds; or how much more it said, which `left_out` counts.
+    /// The agent reported progress, which is in `progress`, or the number of further messages, in `left_out`.
     Progress,
     /// An attempt has no answer; `error` says why.
     Failed,
-    /// A judge replied, which `output` holds; `judge` says what it was asked.
+    /// A judge replied, in `output`; `judge` has the request.
     Judged,
-    /// A request of a judge has no reply; `error` says why.
+    /// A request to a judge has no reply; `error` says why.
     JudgeFailed,
-    /// The answer was refused and the sample is asked again; `result` holds the verdict.
+    /// The answer was refused and the sample is asked again; `result` has the verdict.
     Refused,
-    /// The sample ended with a verdict, which `result` holds.
+    /// The sample ended with a verdict, in `result`.
     Scored,
     /// The sample ended without a verdict; `result` says how.
     Ended,
-    /// A flipped sample was asked again; `result` holds that verdict, which counts in no metric.
+    /// A flipped sample was asked again; `result` has that verdict, which counts in no metric.
     Confirmed,
 }
 
@@ -82,22 +81,22 @@ pub(crate) struct StoredEvent {
     pub(crate) error: Option<AgentError>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) result: Option<Outcome>,
-    /// What the agent says of its progress.
+    /// The agent's progress message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) progress: Option<String>,
-    /// How many more lines of progress an attempt had than are kept.
+    /// How many progress messages of an attempt were not stored.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(crate) left_out: u64,
-    /// What a judge was asked, without what it said.
+    /// The request to a judge, without the reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) judge: Option<Box<JudgeCall>>,
-    /// How many secrets were blanked in `output`.
+    /// How many secrets were redacted in `output`.
     #[serde(default)]
     pub(crate) redacted: u32,
-    /// The answer was given before, to an earlier run; nobody was asked.
+    /// The answer is from the cache; the agent was not asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) cached: bool,
-    /// That run, where the cache knows it.
+    /// The run it is from, if the cache knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cached_from: Option<String>,
 }
@@ -111,7 +110,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl StoredEvent {
-    /// An event of now; its index is given when it is written.
+    /// An event with the current time; its index is set when it is written.
     pub(crate) fn new(sample_id: &str, epoch: u32, attempt: u32, kind: Kind) -> Self {
         Self {
             sample_id: sample_id.to_owned(),
@@ -135,7 +134,7 @@ impl StoredEvent {
 }
 
 impl StoredEvent {
-    /// What came of asking a judge. What it said is to be added.
+    /// The event of a request to a judge, without the reply.
     pub(crate) fn of_judge(sample_id: &str, epoch: u32, call: &JudgeCall, kind: Kind) -> Self {
         Self {
             latency_s: Some(call.latency_s),
@@ -149,10 +148,9 @@ impl StoredEvent {
         }
     }
 
-    /// What a judge said, if only that it would say nothing; `None` where the event is of something else, or of an answer
-    /// that only confirms a flip.
+    /// A judge's reply, including a refusal; `None` if the event is something else, or only confirms a flip.
     pub(crate) fn into_said(self) -> Option<JudgeCall> {
-        // Whoever was asked was asked at least once.
+        // The agent was asked at least once.
         if self.attempt == 0 && !self.cached {
             return None;
         }
@@ -184,15 +182,15 @@ struct State {
     next_index: u64,
     journal: JournalNumber,
     hash: Hasher,
-    /// When it was last seen that the file is still there.
+    /// When the file's existence was last checked.
     looked: Instant,
 }
 
-/// How often it is looked whether the file is still there: what is written into one that was removed is lost.
+/// How often the file's existence is checked, as writes to a removed file are lost.
 const LOOKS: Duration = Duration::from_millis(100);
 
 impl EventLog {
-    /// Opens the journal for appending and locks it; what stands in it is shown.
+    /// Opens the journal for appending and locks it; `see` is called with its events.
     pub(crate) fn open(path: &Path, see: &mut SeeEvent<'_>) -> Result<(Self, FoundJournal)> {
         let options = OpenOptions::new()
             .create(true)
@@ -234,12 +232,12 @@ impl EventLog {
         ))
     }
 
-    /// Writes one event, whole, and gives its place. After an error the file is as it was before.
+    /// Writes one event and returns its offset. After an error the file is unchanged.
     pub(crate) fn append(&self, event: &StoredEvent) -> Result<u64> {
         self.write(Unnumbered::new(event)?)
     }
 
-    /// Writes an event of another journal, its line but for its index, and gives its place.
+    /// Copies an event of another journal unchanged except for its index, and returns its offset.
     pub(crate) fn copy(&self, event: &Carried<StoredEvent>) -> Result<u64> {
         let copy = event.line().and_then(Unnumbered::copy);
         self.write(copy.map_or_else(|| Unnumbered::new(&event.known), Ok)?)
@@ -284,17 +282,17 @@ impl EventLog {
     }
 }
 
-/// The line of an event but for its index, which only the holder of the lock knows: everything else is
-/// done before, by the threads side by side.
+/// The line of an event without its index, which only the holder of the lock knows. Threads prepare everything else in
+/// parallel.
 struct Unnumbered {
     line: Vec<u8>,
-    /// Where the digits of the index stand.
+    /// Where to put the digits of the index.
     place: Range<usize>,
 }
 
 impl Unnumbered {
     fn new(event: &StoredEvent) -> Result<Self> {
-        /// No text of an event can hold this: JSON would escape its quotes.
+        /// No text of an event can contain this: JSON would escape its quotes.
         const KEY: &[u8] = br#","event_index":"#;
         let mut line = json_line(event).map_err(|error| {
             Error::infrastructure(format!("an event cannot be written: {error}"))
@@ -309,7 +307,7 @@ impl Unnumbered {
         Ok(Self { line, place })
     }
 
-    /// The same of a line as it stands in another journal.
+    /// The same from a line of another journal.
     fn copy(line: &str) -> Option<Self> {
         let members: Members<'_> = serde_json::from_str(line).ok()?;
         let place = place(line.as_bytes(), members.get("event_index")?);
@@ -330,12 +328,12 @@ impl Drop for EventLog {
             drop(stop);
             let _ = thread.join();
         }
-        // A program that another thread is just starting has the file, too, until it is that program.
+        // A program that another thread is starting has the file open, too, until its exec.
         let _ = lock(&self.state).file.unlock();
     }
 }
 
-/// Syncs what is written every second, where there is a thread to be had.
+/// Syncs the file every second, if a thread can be started.
 fn spawn_syncer(file: File, dirty: Arc<AtomicBool>) -> Option<(Sender<()>, JoinHandle<()>)> {
     let (stop, stopped) = channel::<()>();
     let sync = move || {
@@ -349,18 +347,18 @@ fn spawn_syncer(file: File, dirty: Arc<AtomicBool>) -> Option<(Sender<()>, JoinH
     Some((stop, thread))
 }
 
-/// Takes an event as it stands in a journal.
+/// Called with each event of a journal.
 pub(crate) type SeeEvent<'a> = dyn FnMut(JournalLine<'_>) -> Result<()> + 'a;
 
-/// What is known of a journal that was there, beside its events.
+/// What is known of an existing journal besides its events.
 pub(crate) struct FoundJournal {
-    /// Lines, from 1, that cannot be read, are not what was written here, or stand there twice.
+    /// Line numbers, from 1, that are unreadable, damaged or duplicate.
     pub(crate) skipped: Vec<u64>,
     /// The SHA-256 of its whole lines.
     pub(crate) hash: String,
 }
 
-/// Reads the journal and cuts a torn last line.
+/// Reads the journal and cuts off a torn last line.
 fn recover(path: &Path, file: &File, see: &mut SeeEvent<'_>) -> Result<(ReadLines, Hasher)> {
     let mut hash = Hasher::default();
     let read = lines::each(file, |line| hash.bytes(line), see);
@@ -372,7 +370,7 @@ fn recover(path: &Path, file: &File, see: &mut SeeEvent<'_>) -> Result<(ReadLine
     Ok((read, hash))
 }
 
-/// The error for a run directory that vanished while the run went on.
+/// The error for a run directory that was removed during the run.
 pub(super) fn gone(dir: &Path) -> Error {
     Error::infrastructure(format!(
         "the run directory `{}` was removed or moved while the run went on",
@@ -381,16 +379,16 @@ pub(super) fn gone(dir: &Path) -> Error {
     .hint("put it back if you can and continue it with `--resume`; else run again")
 }
 
-/// Whether somebody writes a journal at this moment.
+/// Whether a journal is being written right now.
 pub(crate) fn is_held(path: &Path) -> bool {
     let file = refuse_other(path).and_then(|()| OpenOptions::new().append(true).open(path));
     file.is_ok_and(|file| file.try_lock().is_err())
 }
 
-/// Shows the events of a journal that can be read; none where there is none.
+/// Visits the readable events of a journal; none if it does not exist.
 ///
 /// # Errors
-/// When there is one that cannot be read, and those of whoever sees them.
+/// When it exists but cannot be read, and errors of `see`.
 pub(crate) fn each(path: &Path, see: &mut SeeEvent<'_>) -> Result<()> {
     let file = match open_plain(path) {
         Ok(file) => file,
@@ -401,7 +399,7 @@ pub(crate) fn each(path: &Path, see: &mut SeeEvent<'_>) -> Result<()> {
     read.map(drop).map_err(|broken| broken.at(path))
 }
 
-/// Whether an answer stands in a journal.
+/// Whether a journal contains an answer.
 pub(crate) fn holds_answers(path: &Path) -> bool {
     let mut holds = false;
     let _ = each(path, &mut |line| {
@@ -431,7 +429,7 @@ mod tests {
         let open = || EventLog::open(&path, &mut |_| Ok(()));
         let (log, _) = open().unwrap();
         assert!(open().is_err() && is_held(&path));
-        // As a process has it between its fork and its program.
+        // As a process has it between its fork and its exec.
         let _started = lock(&log.state).file.try_clone().unwrap();
         drop(log);
         assert!(!is_held(&path));

@@ -5,33 +5,33 @@ use std::path::Path;
 
 use crate::system::file::is_temporary;
 
-/// What the run was: of which eval, with which settings, and a hash of each other file.
+/// What was run: the eval, its settings, and a hash of each other file.
 pub const MANIFEST: &str = "manifest.json";
-/// The journal. The figures of a finished run are not read from it.
+/// The journal. The figures of a finished run do not depend on it.
 pub const JOURNAL: &str = "events.jsonl";
-/// The records, of which everything else is made.
+/// The records, from which everything else is computed.
 pub const RECORDS: &str = "samples.jsonl";
-/// Those of them that have no verdict.
+/// The records without a verdict.
 pub const ERRORS: &str = "errors.jsonl";
 /// The figures, for programs.
 pub const SUMMARY: &str = "summary.json";
 /// The same for people.
 pub const SUMMARY_PAGE: &str = "summary.md";
 
-/// Where the samples of a part of a run stand in the dataset.
+/// The places in the dataset of a partial run's samples.
 pub const PLACES: &str = "places.json";
-/// What people say of its answers, of a run that was reviewed.
+/// People's verdicts on its answers, if the run was reviewed.
 pub const VERIFICATIONS: &str = "verifications.json";
 
-/// Those that have a hash in the manifest.
+/// Files with a hash in the manifest.
 pub(super) const HASHED: [&str; 6] = [RECORDS, JOURNAL, ERRORS, SUMMARY, SUMMARY_PAGE, PLACES];
 
-/// The records in the order in which they came, until the run ends.
+/// The records in order of arrival, until the run ends.
 pub(crate) const SPOOL: &str = "samples.jsonl.part";
 /// The folder of the agent's attempts.
 pub(crate) const SCRATCH: &str = "scratch";
 
-/// Whether a run writes a file of this name into its directory, or one beside it until that is whole.
+/// Whether a run writes a file of this name into its directory, or its temporary file.
 pub(crate) fn is_of_run(name: &str) -> bool {
     let of_run = || HASHED.into_iter().chain([MANIFEST]);
     let is_unfinished = |end: &str| end == ".tmp" || is_temporary(end);
@@ -42,7 +42,7 @@ pub(crate) fn is_of_run(name: &str) -> bool {
         })
 }
 
-/// Whether something in a run directory was made by the run alone: its files, and `scratch` with the empty folders in it.
+/// Whether an entry of a run directory was made by the run alone: its files, and `scratch` with empty folders in it.
 pub(crate) fn is_made_by_run(path: &Path, kind: FileType) -> bool {
     if kind.is_dir() {
         return path.starts_with(SCRATCH);

@@ -1,7 +1,7 @@
-//! Folders that killed runs left before they had a manifest, and in which nothing is that was paid for.
+//! Removes folders of runs that were killed before they had a manifest and anything paid for.
 //!
-//! What a run makes first is known: its folder, the journal, which it locks, an empty `scratch`, then the manifest. A folder
-//! in which there is anything else stays, whatever is missing in it: it may be a flow, a review, or somebody's own.
+//! A run creates, in this order: its folder, the journal, which it locks, an empty `scratch`, the manifest. A folder
+//! that contains anything else stays, whatever is missing: it may be a workflow's, a review, or someone's own.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
@@ -14,18 +14,18 @@ use super::stamp_and_id;
 use crate::system::file::open_plain;
 use crate::system::remove;
 
-/// A folder without a journal may be that of a run that is about to begin, or that scores stored answers anew.
+/// A folder without a journal may belong to a run that is starting, or to a rescore.
 const QUIET: Duration = Duration::from_hours(1);
-/// Within moments a run makes its folder, its journal, locks that, and writes its manifest. Nobody looks at the lock
-/// meanwhile: who does has it for a moment.
+/// A starting run takes only moments to create its folder, create and lock its journal, and write its manifest. The
+/// lock is not tested meanwhile, because testing takes it for a moment.
 const BEGINNING: Duration = Duration::from_mins(1);
 
-/// What became of the folders that killed runs left.
+/// The result of tidying.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Tidied {
-    /// Those that are gone.
+    /// Removed folders.
     pub(crate) removed: Vec<PathBuf>,
-    /// Those that stay: their journal only begins, and no beginning run makes what else is in them.
+    /// Folders that stay: their journal has only a start, but they contain files that no starting run makes.
     pub(crate) in_doubt: Vec<PathBuf>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn tidy(root: &Path) -> Tidied {
     tidied
 }
 
-/// Whether a folder may be that of a run that was killed as it began.
+/// Whether a folder may belong to a run that was killed as it started.
 fn is_left(path: &Path) -> bool {
     let journal = path.join(JOURNAL);
     if stamp_and_id(path).is_none() || path.join(MANIFEST).symlink_metadata().is_ok() {
@@ -68,9 +68,9 @@ fn is_left(path: &Path) -> bool {
     }
 }
 
-/// Whether a journal can be read to its end and has no other events than these. One of another kind ends the reading.
+/// Whether a journal is readable and has only events of these kinds. Stops at the first other one.
 pub(crate) fn holds_only(journal: &Path, kinds: &[Kind]) -> bool {
-    /// No line of such a kind is so long.
+    /// The longest line of such kinds.
     const LONGEST: u64 = 1 << 16;
     #[derive(serde::Deserialize)]
     struct Line {
@@ -96,14 +96,14 @@ pub(crate) fn holds_only(journal: &Path, kinds: &[Kind]) -> bool {
     read().unwrap_or(false)
 }
 
-/// Whether something was not changed for so long. What cannot be told is not.
+/// Whether something was unchanged for this long. `false` if unknown.
 fn is_unchanged(path: &Path, long: Duration) -> bool {
     let changed = fs::symlink_metadata(path).and_then(|file| file.modified());
     let age = changed.map(|changed| SystemTime::now().duration_since(changed));
     age.is_ok_and(|age| age.is_ok_and(|age| age >= long))
 }
 
-/// Whether nothing was changed in a folder for an hour.
+/// Whether a folder was unchanged for an hour.
 fn is_quiet(path: &Path) -> bool {
     let is_old = |path: &Path| is_unchanged(path, QUIET);
     let mut entries = fs::read_dir(path).into_iter().flatten();
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(tidy(root.path()), tidied(&["empty", "started"], &in_doubt));
         assert_eq!(fs::read_dir(root.path()).unwrap().count(), 9);
         assert_eq!(tidy(root.path()), tidied(&[], &in_doubt));
-        // It is gone once it is old.
+        // It is removed once it is old.
         let new = root.path().join("20260131T235959Z_new");
         let old = SystemTime::now() - 2 * QUIET;
         for path in [new.join("scratch"), new] {

@@ -20,11 +20,11 @@ use crate::text::name;
 use crate::text::setting::Override;
 use crate::text::{escape_line_ends, shell_word};
 
-/// How a run stands.
+/// The status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
-    /// It is going on, or was killed.
+    /// It is in progress, or was killed.
     Running,
     /// Every sample ended.
     Finished,
@@ -38,7 +38,7 @@ pub enum RunStatus {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "they are members of a file")]
 pub struct Manifest {
-    /// The version of the format, of the program that wrote it.
+    /// The format version of the program that wrote it.
     pub format_version: u32,
     /// The version of evaltest.
     pub evaltest_version: String,
@@ -48,12 +48,12 @@ pub struct Manifest {
     pub invocation: String,
     /// The eval's name.
     pub eval: String,
-    /// Which of the agents and prompts of its spec the eval has, where that names several.
+    /// The eval's agent and prompt, if its spec names several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<Variant>,
     /// The benchmark's name.
     pub benchmark: String,
-    /// How the run stands.
+    /// The status of the run.
     pub status: RunStatus,
     /// Why it stopped early.
     #[serde(default)]
@@ -71,16 +71,16 @@ pub struct Manifest {
     /// The tier that ran, if it was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
-    /// The largest tier of the eval, where that has more samples.
+    /// The largest tier of the eval, if that has more samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below_tier: Option<String>,
-    /// How it goes on tier by tier, if it does.
+    /// How it goes tier by tier, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progressive: Option<ProgressiveRun>,
     /// What it is a part of, if others complete it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<RunPart>,
-    /// The parts of which it was put together, if it was.
+    /// The parts that it was merged from, if it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub merged: Vec<MergedPart>,
     /// How often each sample is asked.
@@ -114,49 +114,48 @@ pub struct Manifest {
     /// Whether snapshots hide what was asked and answered.
     #[serde(default)]
     pub masked: bool,
-    /// Names the dataset whose questions and answers key the digests of masked snapshots.
+    /// Identifies the dataset whose questions and answers key the digests of masked snapshots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask_id: Option<String>,
-    /// The prompt around the questions: the preset with a hash of its text. Configuration, as the agent is.
+    /// The prompt around the questions: the preset with a hash of its text. Like the agent, this is configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
     /// The dataset of the Hub with its commit: `hf://datasets/ORG/NAME@COMMIT`, which a spec can name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataset: Option<String>,
-    /// Hash of all ids, inputs and ground truths; where snapshots are masked it is keyed, as they are.
+    /// Hash of all ids, inputs and ground truths; keyed if snapshots are masked.
     pub dataset_hash: String,
     /// Hash of everything that decides what is asked; a resumed run must have the same.
     pub(crate) request_hash: String,
-    /// Hash of the extraction and the scorer that decides; only runs with the same are compared.
+    /// Hash of the extraction and the deciding scorer; only runs with the same are compared.
     pub scorer_hash: String,
     /// Hash of the extraction and all scorers; a resumed run must have the same.
     #[serde(default)]
     pub scorers_hash: String,
-    /// Hash of the agent as the cache knows it, with its keys and options; of one that repeats recordings the hash of
-    /// its kind. `None` for an agent that does not say what it is ([`Agent::fingerprint`](crate::Agent::fingerprint)).
+    /// Hash of the agent as in the cache, with its keys and options; for one that replays recordings, of its kind.
+    /// `None` for an agent that does not identify itself ([`Agent::fingerprint`](crate::Agent::fingerprint)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent_hash: Option<String>,
-    /// What confined the agent where its spec asks for a sandbox: `bwrap`, `landlock` or `none`
+    /// The agent's confinement if its spec asks for a sandbox: `bwrap`, `landlock` or `none`
     /// ([`Agent::sandbox`](crate::Agent::sandbox)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,
-    /// Whether the agent was changed between the parts of the run: no baseline can be made of it.
+    /// Whether the agent changed between the parts of the run: such a run cannot become a baseline.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) mixed: bool,
-    /// Runs and recordings that gave its answers, where it did not ask itself; for answers from the cache see the
-    /// records.
+    /// Runs and recordings that gave its answers, if it did not ask itself; for cached answers see the records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) answers_of: Vec<String>,
-    /// What the command line set otherwise than the spec, redacted.
+    /// Keys of the spec that the command line overrode, redacted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overrides: Vec<Override>,
     /// Patterns that the command line added to those of the spec.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redact: Vec<String>,
-    /// The ids that were selected, when those are not all.
+    /// The selected ids, if not all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<String>>,
-    /// The looks of gates that may stop early, where there are such.
+    /// The interim analyses, if gates may stop early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early_stop: Option<EarlyStop>,
     /// The run that was the baseline.
@@ -165,7 +164,7 @@ pub struct Manifest {
     /// The scorers' names; the first decides.
     #[serde(default)]
     pub scorers: Vec<String>,
-    /// How low and how high details of their scores can be, where they tell.
+    /// The lowest and highest values of their score details, if they report them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub detail_bounds: DetailBounds,
     /// Samples whose assertion failed under `exact` and `correct`.
@@ -174,26 +173,26 @@ pub struct Manifest {
     /// The extraction, as in a spec.
     #[serde(default)]
     pub extract: Option<Value>,
-    /// Whether the eval names the extraction; else it is the benchmark's.
+    /// Whether the eval names the extraction; otherwise it is the benchmark's.
     #[serde(default)]
     pub extract_is_given: bool,
-    /// What answered, as endpoints report it: models with their fingerprints, and how many answers each gave.
+    /// What answered, as endpoints report it: models with their fingerprints, and the number of answers of each.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, usize>,
-    /// What judged, by the name of the scorer that asks a judge: models with their fingerprints as endpoints report them,
-    /// and how many calls each replied to.
+    /// What judged, by the name of the scorer that asks a judge: models with their fingerprints as endpoints report
+    /// them, and the number of replies of each.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub judge_models: BTreeMap<String, BTreeMap<String, u64>>,
-    /// The scorers that ask a judge: who each is, and where its calibration stands. Not in older files.
+    /// The scorers that ask a judge: the judge's identity, and its calibration. Missing in older files.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) judges: BTreeMap<String, ManifestJudge>,
-    /// Run directory whose answers were scored again.
+    /// Run directory whose answers were rescored.
     #[serde(default)]
     pub parent: Option<PathBuf>,
     /// The id of that run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_run_id: Option<String>,
-    /// Lines of the journal that could not be read, from 1, and were left out where the run went on or was made again.
+    /// Unreadable lines of the journal, from 1, that were left out when the run was resumed or restored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal_lines_skipped: Vec<u64>,
     /// SHA-256 of the other files.
@@ -204,35 +203,35 @@ pub struct Manifest {
 /// A scorer that asks a judge.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ManifestJudge {
-    /// Hash of all that makes it another judge.
+    /// Hash of everything that identifies the judge.
     pub(crate) fingerprint: String,
     /// How labels become the figures that it gives.
     #[serde(default)]
     pub(crate) rule: JudgeRule,
-    /// It works out what is true, and labels of people say nothing of it.
+    /// It computes the truth itself, so human labels do not apply.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) solves: bool,
-    /// The file of its calibration, absolute, where the spec names one.
+    /// The absolute path of its calibration file, if the spec names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) calibration: Option<PathBuf>,
-    /// That file, relative to the project's root: for a run directory that was moved to another checkout.
+    /// The same, relative to the project's root: for a run directory that was moved to another checkout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) calibration_in_project: Option<PathBuf>,
 }
 
-/// Which part of its eval a run covers, where others complete it: a shard, or what ran in one run of nextest.
+/// The part of its eval that a run covers, if others complete it: a shard, or what ran in one nextest run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunPart {
     /// The shard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
-    /// By which recorded latencies the shards were cut, if not by ids alone.
+    /// The recorded latencies by which the shards were balanced, if not by ids alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub balance: Option<String>,
-    /// Hash of the slices of all samples of the eval; of parts that nextest left, nothing.
+    /// Hash of the slices of all samples of the eval; empty for parts left by nextest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slices: Option<String>,
-    /// The id of the run of nextest.
+    /// The id of the nextest run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nextest: Option<String>,
     /// Whether all parts together cover the eval as its spec defines it.
@@ -240,7 +239,7 @@ pub struct RunPart {
 }
 
 impl RunPart {
-    /// How people call it.
+    /// Its name in messages.
     pub fn told(&self) -> String {
         match self.shard {
             Some(shard) => format!("shard {shard}"),
@@ -249,20 +248,20 @@ impl RunPart {
     }
 }
 
-/// A part of which a run was put together.
+/// A part that a run was merged from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergedPart {
     /// The id of its run.
     pub run_id: String,
-    /// The shard that it was, if it was one.
+    /// The shard, if it was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
 }
 
-/// How a run goes on tier by tier.
+/// How a run goes tier by tier.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgressiveRun {
-    /// What it must meet for that, if somebody said so.
+    /// The condition for continuing, if one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promote: Option<String>,
     /// Whether it ended before the largest tier.
@@ -270,16 +269,16 @@ pub struct ProgressiveRun {
     pub ended: bool,
 }
 
-/// The looks of gates that may stop early.
+/// The interim analyses of gates that may stop early.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EarlyStop {
     /// The seed of the order in which samples were asked.
     pub seed: u32,
-    /// How many looks there are; the last is at all samples.
+    /// How many analyses there are; the last is at all samples.
     pub looks: u32,
-    /// The look at which every gate was sure; `looks` if all samples were to be asked.
+    /// The analysis at which every gate was sure; `looks` if all samples were to be asked.
     pub look: u32,
-    /// Names of gates that were green at a look and stay so.
+    /// Gates that were green at an analysis and stay so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub green: Vec<String>,
 }
@@ -289,13 +288,13 @@ fn once() -> u32 {
 }
 
 impl Manifest {
-    /// Whether the command line asked for fewer samples than the eval is to have.
+    /// Whether the command line asked for fewer samples than the eval has.
     pub(crate) fn is_limited(&self) -> bool {
         let mut overrides = self.overrides.iter();
         overrides.any(|change| change.key == "limits.limit")
     }
 
-    /// Whether each sample must pass its assertion: an answer that is lacking leaves the run open.
+    /// Whether each sample must pass its assertion: a missing answer leaves the run open.
     pub(crate) fn asserts(&self) -> bool {
         let assert = self
             .config
@@ -304,26 +303,26 @@ impl Manifest {
         assert.is_some_and(|assert| ["exact", "correct"].contains(&assert))
     }
 
-    /// Whether it is what a run of nextest left that had not all samples.
+    /// Whether it is an incomplete run left by nextest.
     pub(crate) fn is_left_by_tests(&self) -> bool {
         let part = self.part.as_ref();
         part.is_some_and(|part| part.nextest.is_some())
     }
 
-    /// The command that asks everything of the run anew; of a shard, that shard.
+    /// The command that asks everything of the run again; for a shard, that shard.
     pub(crate) fn run_again(&self) -> String {
         let shard = self.part.as_ref().and_then(|part| part.shard);
         self.run_again_as(shard)
     }
 
-    /// The same of a shard of its eval, or of all.
+    /// The same for a shard of its eval, or for all.
     pub(crate) fn run_again_as(&self, shard: Option<Shard>) -> String {
         let spec = self.spec.as_ref().map(|spec| {
-            // A run of another machine names a file of that one.
+            // The path may be of another machine.
             let here = moved(spec, self.spec_in_project.as_ref());
             format!(" {}", shell_word(&shown(here.as_ref().unwrap_or(spec))))
         });
-        // Of a spec that names several agents or prompts only this one.
+        // If the spec names several agents or prompts, only this one.
         let only = self.variant.as_ref().map(|_| &self.eval);
         let only = only.map(|eval| format!(" --benchmark {}", shell_word(eval)));
         let shard = shard.map(|shard| format!(" --shard {shard}"));
@@ -350,8 +349,8 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Where the eval's snapshots are on this machine: where the run found them, else the same place in
-    /// the project around the current folder, for a run directory that came from another machine.
+    /// The eval's snapshot folder on this machine: the run's path, else the same place in the project around the
+    /// current folder, for a run directory from another machine.
     pub fn snapshot_folder(&self) -> PathBuf {
         let here = |path: &PathBuf| path.ancestors().skip(1).take(2).any(Path::is_dir);
         let moved = self
@@ -363,15 +362,15 @@ impl Manifest {
         moved.filter(here).unwrap_or_else(|| self.snapshots.clone())
     }
 
-    /// Where the calibration of a judge is on this machine: where the spec names it, else beside the spec, where `judge
-    /// calibrate` writes it; `None` for an eval without a spec that names none. It need not be there.
+    /// The calibration file of a judge on this machine: the one that the spec names, else next to the spec, where
+    /// `judge calibrate` writes it; `None` for an eval without a spec that names none. It may not exist.
     pub(crate) fn calibration_file(&self, scorer: &str) -> Option<PathBuf> {
         let judge = self.judges.get(scorer)?;
         if let Some(there) = &judge.calibration {
             let moved = moved(there, judge.calibration_in_project.as_ref());
             return Some(moved.unwrap_or_else(|| there.clone()));
         }
-        // Evals of one folder may have judges of one name.
+        // Evals in one folder may have judges of the same name.
         let name = name::file_name(&format!("{}.{scorer}.calibration", self.eval));
         let name = format!("{name}.json");
         Some(self.spec_folder()?.join(name))
@@ -393,8 +392,8 @@ impl Manifest {
         self.scorers.iter().find(is_judge).map(String::as_str)
     }
 
-    /// Whose answers stand in the run, as far as the manifest tells: its own, those of the runs that it scored again,
-    /// those of a recording.
+    /// The source of the run's answers, as far as the manifest says: the run itself, the runs that it rescored, or a
+    /// recording.
     pub(crate) fn answers_from(&self) -> BTreeSet<String> {
         let others = self.answers_of.iter().chain(&self.parent_run_id);
         others.chain([&self.run_id]).cloned().collect()
@@ -411,7 +410,7 @@ impl Manifest {
     }
 }
 
-/// What to do about a run directory without its manifest, which nothing makes again.
+/// What to do about a run directory without its manifest, which cannot be restored.
 pub(super) fn instead(dir: &Path) -> String {
     format!(
         "take it from where the directory was copied: nothing else says what the run was. Its answers stand in `{JOURNAL}` \
@@ -443,7 +442,7 @@ pub(crate) fn environment() -> BTreeMap<String, String> {
     environment
 }
 
-/// What a run adds to a history changes nothing of what is run.
+/// Lines that a run adds to a history do not change what is run.
 const NO_HISTORY: &str = ":(top,exclude,glob)**/history.jsonl";
 
 /// The commit that is checked out in `folder`, and whether files differ from it.
@@ -470,7 +469,7 @@ pub(crate) fn git_state(folder: &Path) -> (Option<String>, Option<bool>) {
     (sha, dirty.map(|changes| !changes.is_empty()))
 }
 
-/// Where a file of another machine is in the project around the current folder, unless it is where it was.
+/// The path of another machine's file in the project around the current folder, if it is not at its old path.
 fn moved(there: &Path, inside: Option<&PathBuf>) -> Option<PathBuf> {
     let inside = inside.filter(|_| !there.is_file());
     let moved =

@@ -1,7 +1,6 @@
-//! `places.json`: where the samples of a part stand in the dataset, written when the part begins.
+//! `places.json`: the dataset places of a part's samples, written when the part starts.
 //!
-//! By the places of its parts a merged run has its records in dataset order, and it is known exactly which samples no part
-//! has, or two of them.
+//! The places let a merged run write its records in dataset order, and detect missing and duplicate samples.
 
 use std::path::Path;
 
@@ -16,18 +15,18 @@ use crate::system::project::shown;
 /// Version of the file. 1: the first.
 const FORMAT_VERSION: u32 = 1;
 
-/// Where the samples of a part stand in the dataset.
+/// The dataset places of a part's samples.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PartPlaces {
     format_version: u32,
     /// How many samples the eval has.
     pub(crate) samples: usize,
-    /// The places of the part's own, from 0, in this order.
+    /// The places of the part's samples, from 0, ascending.
     pub(crate) places: Vec<usize>,
 }
 
 impl PartPlaces {
-    /// These of so many; they ascend.
+    /// These of `samples` places; they must ascend.
     pub(crate) fn new(samples: usize, places: Vec<usize>) -> Self {
         debug_assert!(places.is_sorted_by(|one, next| one < next));
         Self {
@@ -47,7 +46,7 @@ impl PartPlaces {
         file::hash(&path).map_err(|error| Error::io("read", &path, &error))
     }
 
-    /// Reads that of a part, which must be as it was written.
+    /// Reads the file of a part and verifies its hash.
     ///
     /// # Errors
     /// When it is missing or damaged.
@@ -60,7 +59,7 @@ impl PartPlaces {
         Self::read(dir)
     }
 
-    /// Reads that of a part.
+    /// Reads the file of a part.
     ///
     /// # Errors
     /// When it is missing or damaged.

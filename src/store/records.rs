@@ -1,7 +1,7 @@
 //! `samples.jsonl` and `errors.jsonl`.
 //!
-//! Records are spooled as samples end and put into dataset order when the run ends, so that memory holds
-//! none of them: what concludes the run sees them on the way.
+//! Records are spooled as samples end and sorted into dataset order when the run ends, so that none stay in memory: the
+//! conclusion of the run sees them on the way.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -19,7 +19,7 @@ use crate::text::hash::Hasher;
 use crate::text::splice::unknown::with_unknown;
 use crate::text::{escape_line_ends, json_line, shell_word};
 
-/// Bytes read or written at once.
+/// Bytes per read or write.
 const BUFFER: usize = 1 << 17;
 
 /// Records in the order in which samples ended.
@@ -27,19 +27,19 @@ pub(crate) struct Spool {
     path: PathBuf,
     file: BufWriter<File>,
     length: u64,
-    /// By sample: where its line stands, and whether it belongs into `errors.jsonl`. It is all that stays of a sample in
+    /// By sample: the offset of its line, and whether it belongs into `errors.jsonl`. Nothing else of a sample stays in
     /// memory.
     places: Vec<Option<(u64, bool)>>,
 }
 
-/// Takes a line with its place, and whether it is of an error.
+/// Called with a line, its place, and whether it is an error.
 type SeeLine<'a> = dyn FnMut(usize, &[u8], bool) -> Result<()> + 'a;
 
 impl Spool {
     /// A spool for `samples` records.
     pub(crate) fn create(path: PathBuf, samples: usize) -> Result<Self> {
         let file = create_plain(&path).map_err(|error| Error::io("create", &path, &error))?;
-        // Nothing depends on the spool before the end: a resumed run writes it anew.
+        // Nothing depends on the spool before the end: a resumed run writes it again.
         let file = BufWriter::with_capacity(BUFFER, file);
         Ok(Self {
             path,
@@ -63,8 +63,8 @@ impl Spool {
         self.places[place].is_some()
     }
 
-    /// Writes `samples.jsonl` and `errors.jsonl`, removes the spool, and gives the files' SHA-256. `see` sees each
-    /// record, [abridged](read_abridged), in the order of the dataset.
+    /// Writes `samples.jsonl` and `errors.jsonl`, removes the spool, and returns the files' SHA-256. `see` is called
+    /// with each record, [abridged](read_abridged), in dataset order.
     pub(crate) fn finish(
         &mut self,
         folder: &Path,
@@ -90,7 +90,7 @@ impl Spool {
         Ok(hashes)
     }
 
-    /// Shows each record that is there, [abridged](read_abridged), in the order of the dataset.
+    /// Visits each existing record, [abridged](read_abridged), in dataset order.
     pub(crate) fn so_far(&mut self, see: &mut dyn FnMut(usize, Record)) -> Result<()> {
         self.file.flush().map_err(|error| self.failed(&error))?;
         self.lines(&mut |slot, line, _| {
@@ -99,7 +99,7 @@ impl Spool {
         })
     }
 
-    /// The lines of the file, which is flushed, in the order of the dataset; and whether each is of an error.
+    /// Visits the lines of the flushed file in dataset order, and whether each is an error.
     fn lines(&self, see: &mut SeeLine<'_>) -> Result<()> {
         let file = File::open(&self.path).map_err(|error| self.failed(&error))?;
         // Samples end nearly in dataset order: the next line is nearly always in the buffer.
@@ -134,7 +134,7 @@ impl Spool {
     }
 }
 
-/// A record as it is spooled: threads make theirs side by side.
+/// A serialised record: threads prepare theirs in parallel.
 pub(crate) struct Spooled {
     line: Vec<u8>,
     is_error: bool,
@@ -152,7 +152,7 @@ impl Spooled {
         })
     }
 
-    /// Adds what of an earlier part of the run only another version knows.
+    /// Adds members of an earlier part of the run that only another version knows.
     pub(crate) fn with_unknown(mut self, foreign: &Foreign) -> Self {
         for old in foreign.records() {
             if let Ok(line) = std::str::from_utf8(&self.line) {
@@ -164,7 +164,7 @@ impl Spooled {
     }
 }
 
-/// A file of lines in dataset order, written beside its place and renamed into it.
+/// A file of lines in dataset order, written to a temporary file and renamed.
 pub(crate) struct Sorted {
     path: PathBuf,
     temporary: PathBuf,
@@ -193,9 +193,9 @@ impl Sorted {
             .map_err(|error| self.failed(&error))
     }
 
-    /// Puts the file into its place and gives its SHA-256.
+    /// Renames the file to its final name and returns its SHA-256.
     pub(crate) fn finish(mut self) -> Result<String> {
-        // Of an empty file, as that of the errors is when all is well, there is nothing to lose.
+        // An empty file, such as an error file without errors, need not be synced.
         let sync = |file: &File| match file.metadata()?.len() {
             0 => Ok(()),
             _ => file.sync_data(),
@@ -209,7 +209,7 @@ impl Sorted {
     }
 
     fn failed(&self, error: &std::io::Error) -> Error {
-        // The file that `create` made; nobody but the holder of the journal writes here.
+        // The file that `create` made; only the holder of the journal writes here.
         let _ = std::fs::remove_file(&self.temporary);
         Error::infrastructure(format!("cannot write `{}`: {error}", self.path.display()))
             .hint(remedy(error).unwrap_or("free some space, then continue the run with `--resume`"))
@@ -236,17 +236,17 @@ pub fn read(path: &Path) -> Result<impl Iterator<Item = Result<Record>> + use<>>
     read_by(path, |line| serde_json::from_slice(line))
 }
 
-/// The records of a `samples.jsonl`, one at a time, each with members that this version does not know.
+/// The records of a `samples.jsonl`, one at a time, each with unknown members.
 pub fn read_carried(path: &Path) -> Result<impl Iterator<Item = Result<Carried<Record>>> + use<>> {
     read_by(path, Carried::parse)
 }
 
-/// The same without what only the disk needs ([abridged](read_abridged)), which takes a fraction of the time.
+/// The same, [abridged](read_abridged), which takes a fraction of the time.
 pub(crate) fn read_lean(path: &Path) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
     read_by(path, read_abridged)
 }
 
-/// The records of the lines that are wanted.
+/// The records whose lines satisfy a predicate.
 pub(crate) fn read_where<W: Fn(&[u8]) -> bool>(
     path: &Path,
     is_wanted: W,

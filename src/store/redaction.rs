@@ -1,4 +1,4 @@
-//! What of an answer and of a record is blanked on the way into the run directory.
+//! Redaction of answers and records before they are written to the run directory.
 
 mod normalized;
 
@@ -12,14 +12,14 @@ use crate::text::redact::tally::{BlankCount, Blanked};
 
 use normalized::{Side, hide_normalized};
 
-/// How much of an agent's stderr is kept, in bytes, after redaction.
+/// How many bytes of an agent's stderr are stored, after redaction.
 const STDERR_TAIL: usize = 4096;
 
-/// How much of the beginning of a long stderr may be the half of a secret, in bytes.
+/// How many bytes at the start of a truncated stderr may be half a secret.
 const HALF_SECRET: usize = 512;
 
 impl Redactor {
-    /// Blanks what an agent said.
+    /// Redacts an agent's output.
     pub(crate) fn output(&self, output: &mut Output, count: &mut impl BlankCount) {
         if let Some(text) = &mut output.text {
             self.string(text, count);
@@ -31,10 +31,10 @@ impl Redactor {
         self.map(&mut output.metadata, count);
     }
 
-    /// Blanks an agent's failure and cuts its stderr to the last bytes.
+    /// Redacts an agent's failure and truncates its stderr to the last bytes.
     ///
-    /// The cut comes second: cutting first could leave the unrecognisable half of a token. A long tail may
-    /// have been cut before it came here, so that its beginning goes in any case.
+    /// Truncation comes second, as it could leave half a token, which is not recognisable. A long tail may be truncated
+    /// already, so its beginning is dropped in any case.
     pub(crate) fn agent_error(&self, error: &mut AgentError, count: &mut impl BlankCount) {
         self.string(&mut error.message, count);
         self.hidden(&error.hidden, count);
@@ -50,7 +50,7 @@ impl Redactor {
         }
     }
 
-    /// Blanks a whole record and notes how many places were blanked.
+    /// Redacts a whole record and notes the number of redacted places.
     pub(crate) fn record(&self, record: &mut Record) {
         let mut count = Blanked::from(record.result.redacted);
         if let Cow::Owned(clean) = self.text(&record.prompt, &mut count) {
@@ -78,7 +78,7 @@ impl Redactor {
         if let Some(output) = &mut outcome.output {
             self.output(output, count);
         }
-        // What was extracted from a text with a secret may be a piece of that.
+        // A prediction extracted from a text with a secret may be a piece of that.
         let may_be_pieces = count.places > before;
         let before = count.places;
         if let Some(prediction) = &mut outcome.prediction {
@@ -96,7 +96,7 @@ impl Redactor {
         }
     }
 
-    /// Blanks pieces of secrets in what scorers said.
+    /// Redacts pieces of secrets in scorers' output.
     fn pieces(&self, outcome: &mut Outcome, count: &mut Blanked) {
         if let Some(score) = &mut outcome.score {
             let mut reason = score.reason.to_string();
@@ -141,7 +141,7 @@ impl Redactor {
         }
     }
 
-    /// Blanks what scorers said.
+    /// Redacts scorers' output.
     pub(crate) fn verdicts(&self, outcome: &mut Outcome, count: &mut impl BlankCount) {
         if let Some(score) = &mut outcome.score {
             self.score(score, count);
@@ -157,7 +157,7 @@ impl Redactor {
         }
     }
 
-    /// Blanks what a judge said.
+    /// Redacts a judge's call.
     pub(crate) fn judge_call(&self, call: &mut JudgeCall, count: &mut impl BlankCount) {
         if let Some(output) = &mut call.output {
             self.output(output, count);

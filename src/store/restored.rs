@@ -1,4 +1,4 @@
-//! `RestoredFolder`: where the files of a killed run are made again to be read, for as long as somebody reads them.
+//! `RestoredFolder`: a temporary folder with the restored files of a killed run, while they are read.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,27 +10,27 @@ use super::files::is_made_by_run;
 use crate::system::file::open_plain;
 use crate::system::remove;
 
-/// How the name of such a folder begins.
+/// Prefix of the folder's name.
 const PREFIX: &str = "evaltest-restored-";
-/// Locked by whoever uses the folder.
+/// A file that users of the folder lock.
 const USED: &str = "used";
 
-/// A folder that goes with this value.
+/// A folder that is removed on drop.
 #[derive(Debug)]
 pub(crate) struct RestoredFolder {
     folder: TempDir,
-    /// The lock, which goes with the process.
+    /// The lock, which ends with the process.
     _used: File,
 }
 
 impl RestoredFolder {
-    /// A new one. Those of readers that were killed are removed.
+    /// Creates a folder. Removes those of killed readers.
     pub(crate) fn new() -> io::Result<Self> {
         Self::below(&std::env::temp_dir())
     }
 
     fn below(root: &Path) -> io::Result<Self> {
-        // A folder of temporary files may be one that nobody can list.
+        // The folder of temporary files may be unlistable.
         for entry in fs::read_dir(root).into_iter().flatten().flatten() {
             let name = entry.file_name();
             if name.to_string_lossy().starts_with(PREFIX) && is_left(&entry.path()) {
@@ -40,7 +40,7 @@ impl RestoredFolder {
             }
         }
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(root)?;
-        // Whoever finds it under its name finds it locked.
+        // Locked before it gets its final name.
         let unlocked = folder.path().join("unlocked");
         let used = File::create(&unlocked)?;
         used.lock()?;
@@ -56,8 +56,8 @@ impl RestoredFolder {
     }
 }
 
-/// Whether nobody uses a folder. One without the file is just being made. Others write among temporary files, too, and
-/// whoever opens a pipe waits.
+/// Whether a folder is unused. One without the file is being created. Other programs use the temporary folder, too, and
+/// opening a pipe would block.
 fn is_left(path: &Path) -> bool {
     open_plain(&path.join(USED)).is_ok_and(|used| used.try_lock().is_ok())
 }

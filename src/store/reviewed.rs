@@ -1,5 +1,5 @@
-//! What people say of the answers of a run, read from its directory: it may come long after the run is over, so that it is no
-//! part of what the run wrote.
+//! Reviews of a run by people, read from its directory. They may come long after the run, so they are not part of what
+//! the run wrote.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,10 +12,10 @@ use crate::data::reviews::ReviewedFigures;
 use crate::error::Result;
 
 impl RunDir {
-    /// The figures of its reviews; `None` where nothing was reviewed.
+    /// The figures of its reviews; `None` if nothing was reviewed.
     ///
     /// # Errors
-    /// With the line of the file that is no verification, and where the records cannot be read.
+    /// With the line of the file that is no verification, and when the records cannot be read.
     pub(crate) fn reviewed(&self, manifest: &Manifest) -> Result<Option<ReviewedFigures>> {
         let path = self.path().join(VERIFICATIONS);
         if !path.exists() {
@@ -38,7 +38,7 @@ impl RunDir {
     }
 }
 
-/// Whether a scorer lets an answer pass, if it says so.
+/// Whether a scorer accepts an answer, if it decides that.
 fn verdict(record: &Record, scorer: &str, first: Option<&str>) -> Option<bool> {
     let result = &record.result;
     if result.is_failure_as_wrong() {

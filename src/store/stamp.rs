@@ -1,17 +1,17 @@
-//! The time that the name of a run directory begins with: `20260131T235959Z_` and the id of the run.
+//! The time prefix of a run directory's name: `20260131T235959Z_` and the id of the run.
 
 use std::path::Path;
 
 /// How long it is.
 const LENGTH: usize = "20260131T235959Z".len();
 
-/// Now.
+/// The current time.
 pub fn stamp() -> String {
     let now = crate::system::clock::timestamp();
     now.strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 
-/// The time and the id in the name of a run directory; `None` of a folder that has another name.
+/// The time and the id in the name of a run directory; `None` for other names.
 pub fn stamp_and_id(path: &Path) -> Option<(&str, &str)> {
     let (stamp, id) = path.file_name()?.to_str()?.split_once('_')?;
     let is_digit = |at: usize, byte: u8| match at {
@@ -27,7 +27,7 @@ pub fn stamp_and_id(path: &Path) -> Option<(&str, &str)> {
     (is_stamp && !id.is_empty()).then_some((stamp, id))
 }
 
-/// A time of a manifest as such names have it.
+/// A manifest's time in the form of such names.
 pub fn stamp_of(time: &str) -> String {
     let seconds = time.split('.').next().unwrap_or_default();
     let digits = seconds.chars().filter(char::is_ascii_alphanumeric);

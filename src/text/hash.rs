@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 use hmac_sha256::HMAC;
 use sha2::{Digest, Sha256};
 
-/// An incremental SHA-256.
+/// Incremental SHA-256.
 #[derive(Clone, Default)]
 pub(crate) struct Hasher(Sha256);
 
@@ -19,7 +19,7 @@ impl Hasher {
         self
     }
 
-    /// Adds a text as one part, whichever line ends a checkout gave it.
+    /// Adds a text as one part, independent of the line ends of the checkout.
     pub(crate) fn text(self, text: &str) -> Self {
         if text.contains("\r\n") {
             self.part(text.replace("\r\n", "\n"))
@@ -33,12 +33,12 @@ impl Hasher {
         self.0.update(bytes);
     }
 
-    /// The bytes behind [`Hasher::hex`].
+    /// The 32 bytes of [`Hasher::hex`].
     pub(crate) fn digest(self) -> [u8; 32] {
         self.0.finalize().into()
     }
 
-    /// 64 hex digits.
+    /// The hash as 64 hex digits.
     pub(crate) fn hex(self) -> String {
         hex(&self.0.finalize())
     }
@@ -48,7 +48,7 @@ impl Hasher {
         hex(&self.first_bytes())
     }
 
-    /// The bytes behind [`Hasher::short`].
+    /// The 8 bytes of [`Hasher::short`].
     pub(crate) fn first_bytes(self) -> [u8; 8] {
         let mut first = [0; 8];
         first.copy_from_slice(&self.0.finalize()[..8]);
@@ -56,19 +56,19 @@ impl Hasher {
     }
 }
 
-/// A number that stands for a value while this program runs: of a million that is 8 MiB, where the values would be a
-/// hundred. Two may have one mark, which happens once in so many as nobody has.
+/// A hash for use within this process: a million hashes take 8 MiB, a million values about 100 MiB. Collisions are
+/// possible but so rare that they are ignored.
 pub(crate) fn mark(value: &(impl Hash + ?Sized)) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
 }
 
-/// The hash of a file, whichever line ends a checkout gave it: a carriage return before a line feed does not count.
+/// The hash of a file, independent of the line ends of the checkout: a carriage return before a line feed is skipped.
 #[derive(Default)]
 pub(crate) struct LineHasher {
     hasher: Hasher,
-    /// Whether the last byte was a carriage return, which may or may not count.
+    /// Whether the last byte was a carriage return; the next byte decides whether it is hashed.
     waits: bool,
 }
 
@@ -93,7 +93,7 @@ impl LineHasher {
         self.hasher.bytes(&body[start..]);
     }
 
-    /// 64 hex digits.
+    /// The hash as 64 hex digits.
     pub(crate) fn hex(mut self) -> String {
         if self.waits {
             self.hasher.bytes(b"\r");
@@ -102,17 +102,17 @@ impl LineHasher {
     }
 }
 
-/// A key for digests (HMAC-SHA-256) that say nothing to whoever does not have it: not even whether a guess is right.
+/// A key for digests (HMAC-SHA-256). Without the key they reveal nothing, and guesses cannot be tested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MaskKey([u8; 32]);
 
 impl MaskKey {
-    /// The key that is the hash of something which only few know.
+    /// Makes a key from the hash of a secret.
     pub(crate) fn of(secret: Hasher) -> Self {
         Self(secret.0.finalize().into())
     }
 
-    /// The key that [`MaskKey::to_hex`] wrote.
+    /// Parses the output of [`MaskKey::to_hex`].
     pub(crate) fn from_hex(text: &str) -> Option<Self> {
         let mut key = [0; 32];
         if text.len() != 2 * key.len() || !text.is_ascii() {
@@ -124,22 +124,22 @@ impl MaskKey {
         Some(Self(key))
     }
 
-    /// 64 hex digits.
+    /// The key as 64 hex digits.
     pub(crate) fn to_hex(&self) -> String {
         hex(&self.0)
     }
 
-    /// A key for one thing, from which this one cannot be told.
+    /// Derives a key for one purpose. It does not reveal this key.
     pub(crate) fn derived(&self, name: &str) -> Self {
         Self(self.digest(["key", name]))
     }
 
-    /// 64 hex digits over these parts.
+    /// The digest of these parts, as 64 hex digits.
     pub(crate) fn hex<const N: usize>(&self, parts: [&str; N]) -> String {
         hex(&self.digest(parts))
     }
 
-    /// The first 16 hex digits of the same.
+    /// The first 16 hex digits of the digest.
     pub(crate) fn short<const N: usize>(&self, parts: [&str; N]) -> String {
         hex(&self.digest(parts)[..8])
     }
@@ -154,7 +154,7 @@ impl MaskKey {
     }
 }
 
-/// Lower-case digits.
+/// Lower-case hex digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
     bytes
@@ -163,7 +163,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// Makes an agent's fingerprint of named parts. Values are hashed: a key may be among them.
+/// Builds an agent's fingerprint from named parts. The values are hashed, as they may contain a key.
 #[derive(Clone, Default)]
 pub(crate) struct Fingerprint(Hasher);
 

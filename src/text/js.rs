@@ -1,18 +1,19 @@
-//! What JavaScript's string functions and regular expressions take for white space and for a word.
+//! White space and word characters as JavaScript's string functions and regular expressions define them.
 //!
 //! Its `toLowerCase` is [`str::to_lowercase`]: the same mapping of the same version of Unicode.
 
-/// Whether JavaScript's `\s` matches the character, which is also what `trim()` cuts off.
+/// Whether JavaScript's `\s` matches the character; `trim()` removes the same ones.
 ///
-/// Unlike Python's white space it includes U+FEFF, and neither U+001C to U+001F nor U+0085.
+/// Unlike Python's white space it includes U+FEFF, and excludes U+001C to U+001F and U+0085.
 pub(crate) fn is_js_space(c: char) -> bool {
     c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
 }
 
-/// The character of `[a-z0-9_]` that is left of `c` after `toLowerCase()`; `None` where nothing of it matches
-/// JavaScript's `\w`, which knows ASCII only.
+/// The character of `[a-z0-9_]` in the result of `toLowerCase()` on `c`; `None` if JavaScript's `\w`, which is limited
+/// to ASCII, matches nothing in it.
 ///
-/// Two characters beyond ASCII leave a letter: the Kelvin sign a `k`, and `İ` an `i` (and a dot that is none).
+/// Two characters beyond ASCII yield a letter: the Kelvin sign `k`, and `İ` an `i` (and a combining dot, which does not
+/// match).
 pub(crate) fn js_lower_word(c: char) -> Option<char> {
     match c {
         'a'..='z' | '0'..='9' | '_' => Some(c),
@@ -46,7 +47,7 @@ mod tests {
         let tables = parity::json("unicode/js_tables.json");
         let spaces: HashSet<u32> = parity::get(&tables, "js_space");
         let trimmed: HashSet<u32> = parity::get(&tables, "js_trim");
-        // Numbers as keys: `serde_json` reads them from the names of members.
+        // The keys are numbers: `serde_json` parses them from member names.
         let lower: HashMap<u32, Vec<u32>> = parity::get(&tables, "js_lower");
         for c in '\0'..=char::MAX {
             let code = u32::from(c);
@@ -55,7 +56,7 @@ mod tests {
             let alone = [code];
             let expect = lower.get(&code).map_or(&alone[..], Vec::as_slice);
             let expect = expect.iter().filter_map(|&code| char::from_u32(code));
-            // On its own, since a sigma at the end of a word is another letter.
+            // One character at a time, as a sigma at the end of a word becomes a different letter.
             assert!(c.to_lowercase().eq(expect.clone()), "{c:?}");
             let is_word = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
             assert!(expect.filter(is_word).eq(js_lower_word(c)), "{c:?}");

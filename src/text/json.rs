@@ -1,7 +1,7 @@
-//! Bytes that do not stand for themselves in a string of JSON: quotes, backslashes and control characters.
+//! Finds the bytes that need an escape in a JSON string: quotes, backslashes and control characters.
 
-/// Where in a string of JSON something stands that is not the string as it is: a quote, a backslash or a
-/// control character.
+/// The position of the first byte that cannot stand unescaped in a JSON string: a quote, a backslash or a control
+/// character.
 #[inline]
 pub(crate) fn json_special(bytes: &[u8]) -> Option<usize> {
     let (words, rest) = bytes.as_chunks();
@@ -15,10 +15,10 @@ pub(crate) fn json_special(bytes: &[u8]) -> Option<usize> {
     rest.map(|rest| 8 * words.len() + rest)
 }
 
-/// Whether a text stands in a string of JSON as it is.
+/// Whether a text needs no escapes in a JSON string.
 #[inline]
 pub fn is_json_plain(bytes: &[u8]) -> bool {
-    // In blocks, of which the last overlaps the one before it.
+    // In blocks; the last one overlaps the one before it.
     if let Some(last) = bytes.last_chunk() {
         let blocks = bytes.as_chunks().0.iter();
         return !blocks.fold(has_special(last), |found, block| found | has_special(block));
@@ -32,7 +32,7 @@ pub fn is_json_plain(bytes: &[u8]) -> bool {
     !bytes.iter().any(|&byte| is_special(byte))
 }
 
-/// In a form that compilers turn into a few comparisons of all sixteen.
+/// Written so that compilers emit a few comparisons of all sixteen bytes.
 #[inline]
 fn has_special(block: &[u8; 16]) -> bool {
     let found = |found, &byte: &u8| found | is_special(byte);
@@ -47,7 +47,7 @@ fn is_special(byte: u8) -> bool {
     (byte == b'"') | (byte == b'\\') | (byte < b' ')
 }
 
-/// Marks the special bytes among eight, the first one being the lowest; a mark behind the first may be wrong.
+/// Marks the special bytes among eight, the first byte being the lowest. Only the lowest mark is reliable.
 ///
 /// See "Determine if a word has a byte less than n" in Anderson's "Bit Twiddling Hacks".
 #[inline]
@@ -55,7 +55,7 @@ fn specials(bytes: [u8; 8]) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     let less = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
     let word = u64::from_le_bytes(bytes);
-    // With this bit turned, the quote stands behind the control characters, and nothing else changes sides.
+    // Flipping this bit moves the quote next to the control characters, and no other byte across the limit.
     let quote_or_control = less(word ^ (ONES * 2), 0x21);
     let backslash = less(word ^ (ONES * u64::from(b'\\')), 1);
     (quote_or_control | backslash) & (ONES * 0x80)
@@ -71,7 +71,7 @@ mod tests {
             for place in [
                 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 14, 15, 16, 17, 23, 24, 31, 32, 38, 39,
             ] {
-                // What comes behind it does not matter.
+                // The bytes after it do not matter.
                 for behind in [b'a', b'!', b'"', 0x1f, 0xff, byte.wrapping_add(1)] {
                     let mut text = [0x80; 40];
                     text[place] = byte;

@@ -1,9 +1,9 @@
-//! A cursor over JSON as Python's `json` module reads it, which checks the grammar and tells where things stand,
-//! without building values.
+//! A cursor over JSON as Python's `json` module reads it. It checks the grammar and finds where things are, without
+//! building values.
 //!
-//! Beyond the standard it takes the bare words `NaN`, `Infinity` and `-Infinity`, escapes of lone surrogates, and
-//! a key that comes twice. Skipping a value of any depth takes no stack. What becomes of the tokens is up to those
-//! who build on it: `calls` makes Python values of them, `cargo evaltest score` looks for members of a line.
+//! Beyond the standard it accepts the bare words `NaN`, `Infinity` and `-Infinity`, escapes of lone surrogates, and
+//! duplicate keys. Skipping a value uses no stack, however deep it is. Callers interpret the tokens: `calls` makes
+//! Python values of them, `cargo evaltest score` looks for members of a line.
 
 mod raw;
 
@@ -14,16 +14,16 @@ use crate::error::Error;
 
 pub use raw::Raw;
 
-/// A place in a text that holds JSON.
+/// A position in a JSON text.
 #[derive(Debug)]
 pub struct Cursor<'a> {
     text: &'a str,
     place: usize,
-    /// The containers around the current value, innermost last; kept to save the allocation.
+    /// The containers around the current value, innermost last. Reused to save the allocation.
     open: Vec<u8>,
 }
 
-/// What should stand where a text stops being JSON.
+/// What was expected where the text stops being JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unexpected {
     /// A value.
@@ -34,35 +34,35 @@ pub enum Unexpected {
     Quote,
     /// An escape in place of a control character.
     Control,
-    /// One of the escapes that there are.
+    /// A valid escape.
     Escape,
     /// The digits of a `\u`.
     Hex,
     /// A digit of a number.
     Digit,
-    /// The key of a member.
+    /// An object key.
     Key,
-    /// What stands between key and value.
+    /// The colon between key and value.
     Colon,
-    /// More of an object, or its end.
+    /// The next member of an object, or its end.
     Object,
-    /// More of an array, or its end.
+    /// The next item of an array, or its end.
     Array,
 }
 
-/// A number of the text.
+/// A number in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonNumber {
-    /// The place behind it.
+    /// The position after it.
     pub end: usize,
-    /// Whether it has no fraction and no exponent, and is finite.
+    /// Whether it is finite, without fraction or exponent.
     pub(crate) is_integer: bool,
-    /// Whether a fraction or an exponent without digits was read behind it, which is an error in a whole text. Where
-    /// JSON is the start of a text, the number ends before that.
+    /// Whether a fraction or an exponent without digits follows, which is an error if the whole text must be JSON. If
+    /// only the start of the text must be JSON, the number ends before it.
     pub(crate) breaks_off: bool,
 }
 
-/// What stands for a value by its name.
+/// A value that is a bare word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonWord {
     /// `null`
@@ -86,7 +86,7 @@ const WORDS: [(&str, JsonWord); 5] = [
 ];
 
 impl<'a> Cursor<'a> {
-    /// At the start of a text, with a buffer for the containers that are open.
+    /// A cursor at the start of `text`. `open` is a buffer for the open containers.
     pub fn new(text: &'a str, open: Vec<u8>) -> Self {
         Self {
             text,
@@ -95,25 +95,25 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Gives back the buffer that [`Cursor::new`] took.
+    /// Returns the buffer that [`Cursor::new`] took.
     pub fn into_buffer(mut self) -> Vec<u8> {
         self.open.clear();
         self.open
     }
 
-    /// How many bytes are behind it.
+    /// The position, in bytes from the start.
     #[inline]
     pub fn place(&self) -> usize {
         self.place
     }
 
-    /// Goes back to where it was before.
+    /// Goes back to an earlier position.
     #[inline]
     pub fn back_to(&mut self, place: usize) {
         self.place = place;
     }
 
-    /// The text between two places.
+    /// The text between two positions.
     #[inline]
     pub fn between(&self, start: usize, end: usize) -> &'a str {
         &self.text[start..end]
@@ -125,7 +125,7 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.place).copied()
     }
 
-    /// Steps over white space.
+    /// Skips white space.
     #[inline]
     pub fn skip_space(&mut self) {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
@@ -133,7 +133,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Steps over the byte if it comes next.
+    /// Consumes the byte if it comes next.
     #[inline]
     pub fn eat(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
@@ -141,21 +141,21 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Whether nothing comes any more.
+    /// Whether the end of the text is reached.
     #[inline]
     pub fn at_end(&self) -> bool {
         self.place == self.text.len()
     }
 
-    /// The error that something else should stand here.
+    /// The error that `what` was expected here.
     pub fn expected(&self, what: impl fmt::Display) -> Error {
         let before = self.text.get(..self.place).unwrap_or(self.text);
-        // The space skipped last may be the line break, which no editor shows as a column.
+        // The space skipped last may be a line break, which editors do not show as a column.
         let column = before.trim_end_matches(['\r', '\n']).chars().count() + 1;
         Error::usage(format!("broken JSON in column {column}: expected {what}"))
     }
 
-    /// Reads a string that has no escapes, if one comes next, its quotes included. An error if it does not end.
+    /// Reads a string without escapes, quotes included, if one comes next. Fails if it does not end.
     #[expect(
         clippy::inline_always,
         reason = "a call would pass the value through memory"
@@ -177,7 +177,7 @@ impl<'a> Cursor<'a> {
         Ok(Some(&self.text[start..start + length]))
     }
 
-    /// Reads a string, its quotes included.
+    /// Reads a string, quotes included.
     #[expect(
         clippy::inline_always,
         reason = "a call would pass the value through memory"
@@ -214,8 +214,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the rest of a string without its escapes, and tells whether it ends with a quote, which then is read
-    /// too, or with the text. `push` appends what was escaped: a character, or a surrogate that is not one of a pair.
+    /// Unescapes the rest of a string. Returns whether it ends with a quote, which is then consumed, or with the text.
+    /// `push` appends each unescaped character or lone surrogate.
     pub fn unescape(
         &mut self,
         out: &mut String,
@@ -248,7 +248,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads an escape whose backslash comes next: the character, or half of a surrogate pair.
+    /// Reads an escape, starting at its backslash: a character, or half of a surrogate pair.
     #[inline]
     fn escape(&mut self) -> Result<u32, Unexpected> {
         self.place += 1;
@@ -279,7 +279,7 @@ impl<'a> Cursor<'a> {
         Ok(code)
     }
 
-    /// The character of which the first half was read, if the other one follows.
+    /// The character of a surrogate pair whose first half was read, if the second half follows.
     fn joined(&mut self, high: u32) -> Result<Option<char>, Unexpected> {
         let start = self.place;
         if (0xd800..0xdc00).contains(&high) && self.text[start..].starts_with("\\u") {
@@ -315,7 +315,7 @@ impl<'a> Cursor<'a> {
                 self.skip_space();
                 self.member(container)?;
             } else if self.eat(container + 2) {
-                // In ASCII `]` is two behind `[`, and `}` two behind `{`.
+                // In ASCII `]` is `[` plus two, and `}` is `{` plus two.
                 self.open.pop();
             } else {
                 return Err(match container {
@@ -327,7 +327,7 @@ impl<'a> Cursor<'a> {
         Ok(Raw::Other(&self.text[start..self.place]))
     }
 
-    /// A key, if it is a member of an object, and the start of its value.
+    /// In an object, reads the key and the space before the value.
     fn member(&mut self, container: u8) -> Result<(), Unexpected> {
         if container == b'{' {
             self.key()?;
@@ -335,7 +335,7 @@ impl<'a> Cursor<'a> {
         self.scalar_or_open()
     }
 
-    /// Reads a key, its colon and the space around that.
+    /// Reads a key and its colon, and the space around the colon.
     #[expect(
         clippy::inline_always,
         reason = "a call would pass the value through memory"
@@ -350,7 +350,7 @@ impl<'a> Cursor<'a> {
         Ok(key)
     }
 
-    /// Reads the colon behind a key and the space around it.
+    /// Reads the colon after a key and the space around it.
     #[inline]
     pub fn colon(&mut self) -> Result<(), Unexpected> {
         self.skip_space();
@@ -361,7 +361,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Reads a scalar, or enters containers up to the first scalar or empty container in them.
+    /// Reads a scalar, or enters containers up to the first scalar or empty container.
     fn scalar_or_open(&mut self) -> Result<(), Unexpected> {
         loop {
             match self.peek() {
@@ -386,7 +386,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads a value that has a name.
+    /// Reads a bare word.
     #[inline]
     pub fn word(&mut self) -> Result<JsonWord, Unexpected> {
         let rest = &self.text.as_bytes()[self.place..];
@@ -410,7 +410,7 @@ impl<'a> Cursor<'a> {
             self.place += "Infinity".len();
             return Ok(self.number_to(self.place, false));
         }
-        // A leading zero is the whole number; what follows is a fault of its own.
+        // A leading zero is the whole number; a digit after it is a separate fault.
         if !self.eat(b'0') && !self.digits() {
             return Err(Unexpected::Digit);
         }
@@ -439,7 +439,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Steps over digits, and tells whether there are any.
+    /// Skips digits; returns whether there were any.
     #[inline]
     fn digits(&mut self) -> bool {
         let start = self.place;

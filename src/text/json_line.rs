@@ -1,5 +1,4 @@
-//! JSON as it is written: one line to whoever reads it, whatever that takes for the end of one, and no command to a log
-//! in CI.
+//! JSON on one line, for every reader's definition of a line end, and without commands to CI logs.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -10,15 +9,15 @@ use serde::Serialize;
 
 use crate::printable::{is_mark, is_unseen};
 
-/// A value as JSON that is one line to every reader: see [`escape_line_ends`]. No line's end is behind it.
+/// A value as JSON on one line, see [`escape_line_ends`], without a line end.
 pub(crate) fn json_line(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Vec<u8>> {
     let mut json = serde_json::to_vec(value)?;
     escape_line_ends(&mut json, 0);
     Ok(json)
 }
 
-/// Puts escapes in the place of U+0085, U+2028 and U+2029, at which Python's `splitlines` and others end a line, and of
-/// what a log in CI takes for a command wherever it stands, in the JSON from `start` on. All of them stand in strings.
+/// Escapes U+0085, U+2028 and U+2029, where Python's `splitlines` and others end a line, and anything that a CI log
+/// takes for a command anywhere in a line. Applies to the JSON from `start` on, where these only occur in strings.
 pub fn escape_line_ends(json: &mut Vec<u8>, start: usize) {
     let written = json.get(start..).unwrap_or_default();
     let mut found = memchr3_iter(0xc2, 0xe2, b'#', written)
@@ -38,7 +37,7 @@ pub fn escape_line_ends(json: &mut Vec<u8>, start: usize) {
     json.append(&mut escaped);
 }
 
-/// Does the same to JSON that is written bit by bit; serde writes a text without its escapes in one.
+/// Escapes JSON as it is written piece by piece. Relies on serde writing text between escapes in one piece.
 pub(crate) struct EscapedLineEnds<'a>(pub(crate) &'a mut dyn Write);
 
 impl Write for EscapedLineEnds<'_> {
@@ -54,7 +53,7 @@ impl Write for EscapedLineEnds<'_> {
     }
 }
 
-/// The length and the escape of what the JSON begins with, if that is to be escaped.
+/// The length and the escape of the first character, if it must be escaped.
 fn line_end(json: &[u8]) -> Option<(usize, &'static [u8])> {
     match json {
         [0xc2, 0x85, ..] => Some((2, b"\\u0085")),
@@ -65,12 +64,11 @@ fn line_end(json: &[u8]) -> Option<(usize, &'static [u8])> {
     }
 }
 
-/// JSON that is shown: besides the ends of lines, escapes stand for what a terminal or a log in CI would act on and for
-/// what is not seen.
+/// JSON for display: also escapes what a terminal or a CI log would act on, and invisible characters.
 pub fn shown_json(json: &str) -> Cow<'_, str> {
     let is_hostile = |(place, c): (usize, char)| match c {
         '#' => is_mark(&json.as_bytes()[place..]),
-        // Below, they are the spaces of JSON, which escapes the other ones itself.
+        // The characters below are JSON's white space; JSON escapes the other ones itself.
         '\x7f'.. => is_unseen(c),
         _ => false,
     };
@@ -111,7 +109,7 @@ mod tests {
         let mut command = b"[\"##[error]x ## [1]\"]".to_vec();
         escape_line_ends(&mut command, 0);
         assert_eq!(command, b"[\"\\u0023#[error]x ## [1]\"]");
-        // Cut in the midst of a character.
+        // Truncated in the middle of a character.
         let mut cut = b"\xe2\x80".to_vec();
         escape_line_ends(&mut cut, 0);
         assert_eq!(cut, b"\xe2\x80");

@@ -1,10 +1,9 @@
-//! Names that any text can have: of a file, and of a test.
+//! Turns any text into a file name or a test name.
 
 use crate::printable::on_one_line;
 use crate::text::hash::Hasher;
 
-/// A file name for any text: `[a-z0-9._-]`, at most 100 characters, with a hash where that lost
-/// something.
+/// A file name for any text: `[a-z0-9._-]`, at most 100 characters, with a hash if information was lost.
 pub(crate) fn file_name(text: &str) -> String {
     let fits =
         |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-');
@@ -24,7 +23,7 @@ pub(crate) fn file_name(text: &str) -> String {
     name
 }
 
-/// A test name's part for any text: control characters and white space become `_`, what else is not seen an escape.
+/// Part of a test name for any text: control characters and white space become `_`, other invisible characters escapes.
 pub(crate) fn readable(text: &str) -> String {
     let clean = |c: char| {
         if c.is_control() || c.is_whitespace() {
@@ -40,8 +39,8 @@ pub(crate) fn readable(text: &str) -> String {
     }
 }
 
-/// The group of a sample's test: `gaia::level1`, or the eval where there are no slices. Categories have names that need no
-/// word before them: `bfcl::simple_python`.
+/// The group of a sample's test: `gaia::level1`, or the eval if there are no slices. Categories need no word before
+/// their name: `bfcl::simple_python`.
 pub(crate) fn trial_group(eval: &str, slice: Option<(&str, &str)>) -> String {
     match slice {
         Some(("category", value)) => format!("{eval}::{}", readable(value)),

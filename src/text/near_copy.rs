@@ -1,18 +1,17 @@
-//! Near copies: which of many texts a new one was copied from, though its numbers are others.
+//! Near copies: finds the text that a new one was copied from, even if its numbers were changed.
 //!
-//! Texts are cut into [words], numbers masked, and those into grams of eight. The share of a new text's grams that another
-//! text has as well, its *containment*, tells copies from texts that merely are about the same: two genuine contest
-//! problems have hardly ever half of them in common. The index has a list of texts for each gram, so that a look costs
-//! what the grams of one text cost, however many texts there are.
+//! Texts are split into [words], with numbers masked, and those into grams of eight. The *containment*, which is the
+//! share of a new text's grams that another text has too, tells copies from texts on the same subject: two genuine
+//! contest problems hardly ever share half of their grams. The index lists the texts of each gram, so a lookup costs as
+//! much as the grams of one text, however many texts there are.
 //!
-//! Grams that say nothing about a text do not count:
-//! - those of [stock] phrases, such as the way in which a problem asks for a fraction in lowest terms: more than half of
-//!   a short one may be that;
-//! - those of more than ten texts and of more than one in a hundred: a field has phrases of its own.
+//! Grams that are not specific to a text do not count:
+//! - those of [stock] phrases, such as asking for a fraction in lowest terms, which can be more than half of a short
+//!   text;
+//! - those found in more than ten texts and in more than one in a hundred, as a field has phrases of its own.
 //!
-//! Where hardly any other is left, they do count, for a copy of a text of nothing but such phrases is still one. A text of
-//! fewer than eight words is one gram, so that it is only a copy of the same words. A text without any word is a copy of
-//! nothing.
+//! If hardly any others remain, they do count, so that a copy of a text made of such phrases is still found. A text of
+//! fewer than eight words is a single gram and only a copy of the same words. A text without words is never a copy.
 
 mod grams;
 mod stock;
@@ -25,37 +24,38 @@ use std::collections::HashMap;
 pub(crate) use grams::TextGrams;
 use grams::{AlreadyHashed, Gram};
 
-/// As many texts may have a gram before it is common.
+/// A gram found in more texts may be common.
 const COMMON: u64 = 10;
-/// Common grams count where fewer than so many others are left.
+/// Common grams count if fewer than this many others remain.
 const FEW: usize = 4;
 
-/// Texts, and which of them a new one is nearest to.
+/// An index of texts that finds the nearest one to a new text.
 #[derive(Default)]
 pub struct NearCopies {
     ids: Vec<String>,
     grams: HashMap<u64, GramTexts, AlreadyHashed>,
-    /// The lists of all grams in one piece: most have a single text, and a list each would take three times as much.
+    /// The lists of all grams in one vector: most have a single text, and separate lists would take three times the
+    /// memory.
     links: Vec<Link>,
 }
 
-/// The text that a new one shares most with.
+/// The text with the largest share of a new text's grams.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NearCopy {
     /// Its id.
     pub id: String,
-    /// The share of the new text's grams that it has, above 0 and up to 1.
+    /// The share of the new text's grams that it contains, above 0 and at most 1.
     pub share: f64,
 }
 
-/// The texts of a gram: how many, and where the list of them begins.
+/// The texts of a gram: their number, and the head of their list.
 #[derive(Clone, Copy)]
 struct GramTexts {
     count: u64,
     last: Option<usize>,
 }
 
-/// A text of a gram, and where the text before it in that gram's list is.
+/// A text of a gram, and the link to the previous text of the same gram.
 #[derive(Clone, Copy)]
 struct Link {
     text: usize,
@@ -63,17 +63,17 @@ struct Link {
 }
 
 impl NearCopies {
-    /// No texts yet.
+    /// An empty index.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a text, which later ones are then compared with.
+    /// Adds a text to the index.
     pub fn add(&mut self, id: &str, text: &str) {
         self.add_grams(id, &TextGrams::of(text));
     }
 
-    /// Adds a text of these grams.
+    /// Adds a text by its grams.
     pub(crate) fn add_grams(&mut self, id: &str, grams: &TextGrams) {
         let number = self.ids.len();
         self.ids.push(id.to_owned());
@@ -92,22 +92,22 @@ impl NearCopies {
         }
     }
 
-    /// How many texts there are.
+    /// The number of texts.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no texts.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// The text that has most of this one's grams, the first of equals; `None` where no text has any.
+    /// The text with the most of this one's grams, the first of equals; `None` if no text has any.
     pub fn nearest(&self, text: &str) -> Option<NearCopy> {
         self.nearest_of(&TextGrams::of(text))
     }
 
-    /// The text that has most of these grams.
+    /// The text with the most of these grams.
     pub(crate) fn nearest_of(&self, grams: &TextGrams) -> Option<NearCopy> {
         let grams = self.telling(grams.all());
         let mut shared = vec![0_u32; self.ids.len()];

@@ -1,6 +1,6 @@
 //! English words of numbers below a hundred.
 
-/// The words from zero to nineteen, each at its value.
+/// The words from zero to nineteen, indexed by value.
 pub(crate) const BELOW_TWENTY: [&str; 20] = [
     "zero",
     "one",

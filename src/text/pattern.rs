@@ -1,4 +1,4 @@
-//! Regular expressions of a stranger's making.
+//! Regular expressions from untrusted sources.
 
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Hir, HirKind};
@@ -6,15 +6,15 @@ use regex_syntax::hir::{Hir, HirKind};
 use super::snippet;
 use crate::error::{Error, Result};
 
-/// Compiled patterns may take this much memory.
+/// Memory limit of a compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 1 << 20;
 
-/// Counted repetitions such as `[a-z]{200}` may make this many copies of what they repeat. A match takes time
-/// that grows with the length of the text times the places of the pattern that it can be at, and such copies
-/// are what makes them many: with 5,000 a text of 1 MiB takes the better part of a minute.
+/// Limit on the copies that counted repetitions such as `[a-z]{200}` expand to. Matching time grows with the length of
+/// the text times the number of positions in the pattern, and such copies are what makes those many: with 5,000 a text
+/// of 1 MiB takes most of a minute.
 const COPIES: usize = 1000;
 
-/// What of a text has to match.
+/// Which part of a text must match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MatchScope {
     /// Any part.
@@ -23,7 +23,7 @@ pub(crate) enum MatchScope {
     Whole,
 }
 
-/// Compiles a pattern; an error when it is none, or too large to be matched in a bounded time.
+/// Compiles a pattern; fails if it is invalid, or too large to be matched in bounded time.
 pub(crate) fn compile(text: &str, scope: MatchScope, ignore_case: bool) -> Result<Regex> {
     let build = |text: &str| {
         RegexBuilder::new(text)
@@ -37,7 +37,7 @@ pub(crate) fn compile(text: &str, scope: MatchScope, ignore_case: bool) -> Resul
         let text = snippet(text);
         Error::usage(format!("`{text}` is no regular expression: {reason}"))
     })?;
-    // What was built above is a pattern to this parser, too.
+    // The pattern compiled above, so this parser accepts it too.
     let copies = regex_syntax::parse(text).map_or(0, |parsed| copies(&parsed));
     if copies > COPIES {
         let text = snippet(text);
@@ -49,8 +49,8 @@ pub(crate) fn compile(text: &str, scope: MatchScope, ignore_case: bool) -> Resul
     if scope == MatchScope::Part {
         return Ok(pattern);
     }
-    // The pattern is one by itself, so what is put around it cannot change its meaning. With `(?x)` it may
-    // end in a comment, which the line break ends.
+    // The pattern is valid by itself, so wrapping it cannot change its meaning. With `(?x)` it may end in a comment,
+    // which the line break ends.
     build(&format!(r"\A(?:{text})\z"))
         .or_else(|_| build(&format!("\\A(?:{text}\n)\\z")))
         .map_err(|_| {
@@ -61,7 +61,7 @@ pub(crate) fn compile(text: &str, scope: MatchScope, ignore_case: bool) -> Resul
         })
 }
 
-/// How many characters the counted repetitions of a pattern stand for.
+/// How many characters the counted repetitions of a pattern expand to.
 fn copies(pattern: &Hir) -> usize {
     match pattern.kind() {
         HirKind::Repetition(repetition) => match count(repetition) {
@@ -74,7 +74,7 @@ fn copies(pattern: &Hir) -> usize {
     }
 }
 
-/// How many characters of a pattern a match can be at, its repetitions written out.
+/// The number of character positions in a pattern after its repetitions are expanded.
 fn places(pattern: &Hir) -> usize {
     match pattern.kind() {
         HirKind::Empty | HirKind::Look(_) => 0,
@@ -88,7 +88,7 @@ fn places(pattern: &Hir) -> usize {
     }
 }
 
-/// How often a repetition is written out when it is compiled.
+/// How many copies a repetition is compiled to.
 fn count(repetition: &regex_syntax::hir::Repetition) -> usize {
     usize::try_from(repetition.max.unwrap_or(repetition.min)).unwrap_or(usize::MAX)
 }

@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Unicode's punctuation, and the symbols among the punctuation of ASCII.
+/// Unicode punctuation, and the ASCII symbols that count as punctuation.
 static PUNCTUATION: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[\p{P}$+<=>^`|~]+").expect("a constant pattern"));
 
-/// The text without the punctuation of any script: `“It’s”` becomes `Its`. Currency signs other than `$`
-/// and mathematical symbols beyond ASCII stay.
+/// Removes the punctuation of all scripts: `“It’s”` becomes `Its`. Currency signs other than `$` and mathematical
+/// symbols beyond ASCII stay.
 pub(crate) fn without_punctuation(text: &str) -> Cow<'_, str> {
     if !text.is_ascii() {
         return PUNCTUATION.replace_all(text, "");

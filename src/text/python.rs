@@ -1,28 +1,28 @@
-//! Texts and numbers as Python has them: white space, lower case, the digits of all scripts, `float(text)` and the `repr`
-//! of a float.
+//! Texts and numbers as Python treats them: white space, lower case, the digits of all scripts, `float(text)` and the
+//! `repr` of a float.
 //!
-//! The crate `evaltest-python-constants` has this file too, by a link.
+//! The crate `evaltest-python-constants` includes this file by a link.
 
 use std::borrow::Cow;
 
-/// Whether Python's `str.isspace` holds, which is also `\s` of its regular expressions and what
-/// `str.strip()` and `str.split()` cut at.
+/// Python's `str.isspace`, which is the same as `\s` of its regular expressions and what `str.strip()` and
+/// `str.split()` remove.
 ///
 /// Unlike [`char::is_whitespace`] it includes the four ASCII separators U+001C to U+001F.
 pub(crate) fn is_py_space(c: char) -> bool {
     matches!(c, '\x1c'..='\x1f') || c.is_whitespace()
 }
 
-/// Python's `str.lower`: Unicode's full mapping, with a final sigma where the context asks for one.
+/// Python's `str.lower`: Unicode's full mapping, with a final sigma where the context requires one.
 ///
-/// [`str::to_lowercase`] is the same algorithm on newer tables, so only the 55 letters that Unicode
-/// gained a lower case for after version 14 (Python 3.11) are kept as they are.
+/// [`str::to_lowercase`] is the same algorithm on newer tables, so the 55 letters that got a lower case after Unicode
+/// 14 (Python 3.11) are left unchanged.
 pub(crate) fn py_lower(text: &str) -> String {
     if !text.contains(is_newer) {
         return text.to_lowercase();
     }
-    // To Python these letters are unassigned: neither cased nor ignorable, so for the context of a sigma
-    // they end the word just as the end of the text does, and the parts can be lowered by themselves.
+    // To Python these letters are unassigned: neither cased nor ignorable. For a sigma's context they end a word like
+    // the end of the text does, so the parts can be lowered separately.
     let mut lower = String::with_capacity(text.len());
     for part in text.split_inclusive(is_newer) {
         let newer = part.chars().next_back().filter(|&c| is_newer(c));
@@ -33,7 +33,7 @@ pub(crate) fn py_lower(text: &str) -> String {
     lower
 }
 
-/// Adds Python's `str.lower` of a single character. In a text a `Σ` at the end of a word becomes another
+/// Appends Python's `str.lower` of a single character. Within a text a `Σ` at the end of a word maps to a different
 /// letter.
 pub(crate) fn push_py_lower(text: &mut String, c: char) {
     if is_newer(c) {
@@ -43,17 +43,17 @@ pub(crate) fn push_py_lower(text: &mut String, c: char) {
     }
 }
 
-/// The letters with a lower case in Unicode 15 to 17 and none in Unicode 14.
+/// Whether the letter has a lower case in Unicode 15 to 17 but not in Unicode 14.
 fn is_newer(c: char) -> bool {
-    // Nearly every character is below the first of them.
+    // Nearly every character is below the first such letter.
     c >= '\u{1c89}'
         && matches!(c,
             '\u{1c89}' | '\u{a7cb}' | '\u{a7cc}' | '\u{a7ce}' | '\u{a7d2}' | '\u{a7d4}' | '\u{a7da}'
             | '\u{a7dc}' | '\u{10d50}'..='\u{10d65}' | '\u{16ea0}'..='\u{16eb8}')
 }
 
-/// The zeros of the 65 sets of decimal digits beyond ASCII (category Nd of Unicode 14); the digits one to
-/// nine follow each of them.
+/// The zeros of the 65 sets of decimal digits beyond ASCII (category Nd of Unicode 14). The digits one to nine follow
+/// each.
 const ZEROS: [u32; 65] = [
     0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6,
     0xe50, 0xed0, 0xf20, 0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50,
@@ -63,8 +63,8 @@ const ZEROS: [u32; 65] = [
     0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1e140, 0x1e2f0, 0x1e950, 0x1fbf0,
 ];
 
-/// The value of a decimal digit of any script, as Python's `int()` and `float()` read it and `\d` of its
-/// regular expressions matches it.
+/// The value of a decimal digit of any script, as accepted by Python's `int()` and `float()` and by `\d` of its regular
+/// expressions.
 pub(crate) fn py_digit(c: char) -> Option<u8> {
     if c.is_ascii() {
         return c.is_ascii_digit().then(|| c as u8 - b'0');
@@ -76,12 +76,12 @@ pub(crate) fn py_digit(c: char) -> Option<u8> {
 
 /// Python's `float(text)`: the number, or `None` where Python raises `ValueError`.
 ///
-/// Surrounding white space, digits of any script, single underscores between digits, `inf`, `infinity`
-/// and `nan` are read; a number beyond the range of a double is infinite.
+/// Accepts surrounding white space, digits of any script, single underscores between digits, `inf`, `infinity` and
+/// `nan`. A number beyond the range of a double is infinite.
 ///
-/// `" 1_000.5\n"` is 1000.5, `"١٢"` is 12, `"1e400"` is infinite, `"1,000"` is no number.
+/// `" 1_000.5\n"` is 1000.5, `"١٢"` is 12, `"1e400"` is infinite, `"1,000"` is not a number.
 pub(crate) fn py_float(text: &str) -> Option<f64> {
-    // Most texts are words, whose first letter tells. Spaces and digits beyond ASCII are seen to below.
+    // Most texts are words: check the first letter. Spaces and digits beyond ASCII are handled below.
     if let Some(first) = text.bytes().next()
         && first.is_ascii_alphabetic()
         && !matches!(first, b'i' | b'I' | b'n' | b'N')
@@ -93,10 +93,10 @@ pub(crate) fn py_float(text: &str) -> Option<f64> {
     } else {
         Cow::Owned(text.chars().map(to_ascii).collect::<Option<String>>()?)
     };
-    // Not PY_SPACE: after the translation only the white space of C counts, so U+001C is a fault.
+    // Not PY_SPACE: after the translation only C's white space counts, so U+001C is a fault.
     let number = ascii.trim_matches(['\t', '\n', '\x0b', '\x0c', '\r', ' ']);
     let number = without_underscores(number)?;
-    // The grammar left over is the one of `f64::from_str`, which also rounds correctly.
+    // The remaining grammar is that of `f64::from_str`, which also rounds correctly.
     number.parse().ok()
 }
 
@@ -110,7 +110,7 @@ fn to_ascii(c: char) -> Option<char> {
     }
 }
 
-/// The text without its underscores, each of which must stand between two digits.
+/// Removes the underscores; each must be between two digits.
 fn without_underscores(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('_') {
         return Some(Cow::Borrowed(text));
@@ -123,8 +123,8 @@ fn without_underscores(text: &str) -> Option<Cow<'_, str>> {
         .then(|| Cow::Owned(text.replace('_', "")))
 }
 
-/// Python's `repr` of a float: the shortest text that reads back as the same number, as `19.0`, `1e+16`,
-/// `1e-05`, `inf` or `nan`.
+/// Python's `repr` of a float: the shortest text that parses to the same number, as `19.0`, `1e+16`, `1e-05`, `inf` or
+/// `nan`.
 pub(crate) fn py_repr_float(number: f64) -> String {
     if number.is_nan() {
         return "nan".to_owned();
@@ -132,8 +132,8 @@ pub(crate) fn py_repr_float(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e15 && number.is_sign_positive() {
         return format!("{number}.0");
     }
-    // Rust's `Debug` has the same number of digits and takes to exponents at the same sizes, but writes
-    // them bare: `1e16`, `1e-5`.
+    // Rust's `Debug` gives the same number of digits and switches to exponents at the same sizes, but writes them bare:
+    // `1e16`, `1e-5`.
     let text = format!("{number:?}");
     let Some((digits, exponent)) = text.split_once('e') else {
         return match round_tie_to_even(number, &text) {
@@ -148,18 +148,17 @@ pub(crate) fn py_repr_float(number: f64) -> String {
     }
 }
 
-/// The shortest digits with the last one as Python has it, when two are equally near to the number: of
-/// 562949953421312.25 it keeps `.2`, Rust `.3`.
+/// The shortest digits, with the last one chosen as in Python when two are equally near: Python writes
+/// 562949953421312.25 with `.2`, Rust with `.3`.
 fn round_tie_to_even(number: f64, digits: &str) -> Cow<'_, str> {
     let significant = digits.trim_start_matches(['-', '0', '.']);
     let count = significant.bytes().filter(u8::is_ascii_digit).count();
-    // A number half-way between two such texts has one digit more, and every decimal of up to 15 digits
-    // is a double of its own, with no shorter text.
+    // A tie needs one more digit, and every decimal of up to 15 digits is a distinct double without a shorter text.
     if count < 15 || digits.ends_with(".0") {
         return Cow::Borrowed(digits);
     }
-    // A given number of digits is rounded to even. Only the last digit can differ: a carry would have
-    // left a shorter text.
+    // Formatting with a given precision rounds to even. Only the last digit can differ: a carry would give a shorter
+    // text.
     let rounded = format!("{number:.*e}", count - 1);
     let last = rounded
         .split('e')
@@ -171,7 +170,7 @@ fn round_tie_to_even(number: f64, digits: &str) -> Cow<'_, str> {
     if digits.ends_with(last) {
         return Cow::Borrowed(digits);
     }
-    // Next to a power of two the other text may belong to the number below.
+    // Next to a power of two the other text may parse to the number below.
     if rounded.parse() == Ok(number) {
         Cow::Owned(format!("{}{last}", &digits[..start]))
     } else {

@@ -1,14 +1,14 @@
-//! Secret redaction, applied where a message is made: on the way into the run directory and to whoever watches.
+//! Secret redaction, applied when a message is created, before it reaches the run directory or a progress display.
 //!
-//! Two rules. *Value patterns* (well-known token shapes, patterns of the user's own, and [known
-//! values](known::KnownSecrets), such as those of variables that were passed to an agent) apply to every text. The
-//! *key-name rule* (`key`, `token`, `secret`, … as a whole word of a key) applies to configuration, headers,
-//! environment and error bodies only: in prompts, predictions, tool calls or metadata it would destroy real answers.
-//! Redaction never changes a verdict, because scoring happens before it.
+//! Two rules. *Value patterns* (well-known token shapes, custom patterns, and [known values](known::KnownSecrets), such
+//! as those of variables passed to an agent) apply to every text. The *key-name rule* (`key`, `token`, `secret`, … as a
+//! whole word of a key) applies to configuration, headers, environment and error bodies only: in prompts, predictions,
+//! tool calls or metadata it would destroy real answers. Redaction never changes a verdict, because scoring happens
+//! before it.
 //!
-//! A known value is found as it is, in hex (its bytes may be apart: `73:33:63`), in base64, escaped as JSON and addresses
-//! do, broken into lines, and cut where `…` marks it. It is not found when who sends it has shortened it without a mark,
-//! reversed it, changed its letters to upper or lower case, or written it in UTF-16, in base32 or in a cipher.
+//! A known value is found verbatim, in hex (also with separators: `73:33:63`), in base64, with JSON or URL escapes,
+//! broken into lines, and truncated with `…`. It is not found if it was truncated without a mark, reversed, changed in
+//! case, or encoded in UTF-16, in base32 or with a cipher.
 
 mod known;
 pub(crate) mod literal;
@@ -35,29 +35,29 @@ pub(crate) use shapes::half_token;
 use shapes::{MARKS, SHAPES, looks_random};
 use tally::{BlankCount, Blanked, Samples};
 
-/// What stands in the place of a secret.
+/// Replaces a secret.
 pub const REDACTED: &str = "[REDACTED]";
 
-/// Whether a secret was blanked in what was extracted from an answer; extraction takes brackets off.
+/// Whether an extracted prediction had a secret blanked; extraction removes the brackets.
 pub(crate) fn is_blanked(prediction: &str) -> bool {
     prediction.contains(REDACTED.trim_matches(['[', ']']))
 }
 
-/// Values of passed variables shorter than this are not secrets worth the damage.
+/// Shorter values of passed variables are not redacted: it would do more harm than good.
 pub(crate) const MIN_SECRET: usize = 8;
 
-/// What marks the place where a text was cut.
+/// Marks where a text was truncated.
 const CUT: char = '…';
 
-/// Shorter parts of a secret, in bytes, say nothing.
+/// Shorter parts of a secret, in bytes, are ignored: they reveal nothing.
 const MIN_BEGUN: usize = 4;
 
-/// Blanks secrets. Cheap to ask about texts that hold none, and to clone.
+/// Blanks secrets. Cheap to clone, and cheap on texts without secrets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Redactor {
     custom: Vec<Regex>,
     known: Option<Arc<KnownSecrets>>,
-    /// The variables that have the known values, by their numbers.
+    /// The names of the variables with each known value, indexed by the number of the value.
     variables: Arc<[Vec<String>]>,
     samples: Arc<Samples>,
 }
@@ -68,7 +68,7 @@ impl Redactor {
         Self::with_variables(patterns, secrets, &[])
     }
 
-    /// The same, also with the values of variables, and it knows whose they are.
+    /// As [`Redactor::new`], and also blanks the values of variables and records which variables they belong to.
     pub(crate) fn with_variables(
         patterns: &[String],
         secrets: &[String],
@@ -109,12 +109,12 @@ impl Redactor {
         })
     }
 
-    /// Notes what was blanked in a sample.
+    /// Records what was blanked in a sample.
     pub(crate) fn note(&self, sample: &str, blanked: &Blanked) {
         self.samples.note(sample, blanked);
     }
 
-    /// The variables whose values were blanked in more than one sample: some are no secrets, and real answers.
+    /// The variables whose values were blanked in more than one sample: they may be real answers instead of secrets.
     pub(crate) fn often_blanked(&self) -> Vec<String> {
         let secrets = self.samples.in_several();
         let names = secrets.iter().flat_map(|secret| &self.variables[*secret]);
@@ -124,7 +124,7 @@ impl Redactor {
         names
     }
 
-    /// Tells `tally` of variables whose values were taken out of a text before.
+    /// Adds to `tally` the variables whose values were already removed from a text.
     pub(crate) fn hidden(&self, names: &[String], tally: &mut impl BlankCount) {
         for name in names {
             let mut all = self.variables.iter();
@@ -133,7 +133,7 @@ impl Redactor {
         }
     }
 
-    /// `text` without secrets; `tally` is told of each place.
+    /// `text` without secrets; adds each place to `tally`.
     pub(crate) fn text<'a>(&self, text: &'a str, tally: &mut impl BlankCount) -> Cow<'a, str> {
         let mut result = self.without_known(text, tally);
         if MARKS.is_match(&result) && SHAPES.is_match(&result) {
@@ -155,7 +155,7 @@ impl Redactor {
         for pattern in &self.custom {
             if pattern.is_match(&result) {
                 let blank = |found: &Captures<'_>| {
-                    // A pattern that matches nothing would otherwise fill the text with marks.
+                    // A pattern that matches the empty string would otherwise fill the text with marks.
                     tally.add(u32::from(!found[0].is_empty()), None);
                     if found[0].is_empty() {
                         String::new()
@@ -189,7 +189,7 @@ impl Redactor {
         Cow::Owned(clean)
     }
 
-    /// One line of a text that comes in pieces, which may hold the beginning, the middle or the end of a secret.
+    /// A line of a streamed text, which may hold the beginning, the middle or the end of a secret.
     pub(crate) fn line(&self, line: &str) -> String {
         if self.known.as_ref().is_some_and(|known| known.is_part(line)) {
             return REDACTED.to_owned();
@@ -200,7 +200,7 @@ impl Redactor {
         clean.strip_suffix(CUT).unwrap_or(clean).to_owned()
     }
 
-    /// The error without secrets in what it says and in what it advises.
+    /// The error with secrets removed from its message and hint.
     pub(crate) fn error(&self, error: Error) -> Error {
         error.map_text(|text| self.text(text, &mut 0).into_owned())
     }
@@ -212,7 +212,7 @@ impl Redactor {
         }
     }
 
-    /// Applies the value patterns to every string in `value`, keys of objects included.
+    /// Applies the value patterns to every string in `value`, including object keys.
     pub(crate) fn value(&self, value: &mut Value, tally: &mut impl BlankCount) {
         match value {
             Value::String(text) => self.string(text, tally),
@@ -222,7 +222,7 @@ impl Redactor {
         }
     }
 
-    /// The same for every member of a map.
+    /// Applies them to every member of a map.
     pub(crate) fn map(
         &self,
         map: &mut serde_json::Map<String, Value>,
@@ -240,13 +240,13 @@ impl Redactor {
         }
     }
 
-    /// Applies the value patterns and the key-name rule, and takes keys out of addresses, headers and commands: for
-    /// configuration and error bodies.
+    /// For configuration and error bodies: applies the value patterns and the key-name rule, and removes keys from
+    /// addresses, headers and commands.
     pub(crate) fn config(&self, value: &mut Value) {
         self.config_at("", value);
     }
 
-    /// The same for what stands at a key, which may be the path of one: `agent.headers`.
+    /// The same for the value at a key, which may be a path such as `agent.headers`.
     fn config_at(&self, key: &str, value: &mut Value) {
         let is_at = |name: &str| key.split('.').any(|part| part == name);
         match value {

@@ -1,4 +1,4 @@
-//! `Override`: one key of a spec with another value, as the command line writes it.
+//! `Override`: a new value for one key of a spec, as given on the command line.
 
 use std::fmt;
 
@@ -8,17 +8,17 @@ use serde_json::Value;
 use super::yaml;
 use crate::error::{Error, Result};
 
-/// One key of a spec with another value: `limits.concurrency=4`.
+/// A new value for one key of a spec: `limits.concurrency=4`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Override {
-    /// The key, with dots: `benchmark.split`.
+    /// The dotted key: `benchmark.split`.
     pub key: String,
     /// The value.
     pub value: Value,
 }
 
 impl Override {
-    /// The key of a seed that was drawn: it is that of the shuffle where nothing else says one.
+    /// The key of a randomly drawn seed. It is the seed of the shuffle unless another one is given.
     pub const DRAWN_SEED: &str = "shuffle.drawn_seed";
 
     /// An override of `key`.
@@ -29,7 +29,7 @@ impl Override {
         }
     }
 
-    /// Reads `key=value`; the value is YAML, so that `4`, `true` and `[1, 2]` are what they look like.
+    /// Reads `key=value`. The value is YAML, so `4`, `true` and `[1, 2]` have their usual types.
     pub fn parse(prefix: &str, pair: &str) -> Result<Self> {
         let Some((key, value)) = pair
             .split_once('=')
@@ -52,7 +52,7 @@ impl Override {
         ))
     }
 
-    /// As it is typed: a text that YAML takes for one needs no quotes.
+    /// As typed on a command line: a string needs no quotes if YAML reads it as a string.
     pub(crate) fn plain(&self) -> String {
         let is_plain = |text: &str| Self::value(text).is_ok_and(|read| read == *text);
         match &self.value {
@@ -61,7 +61,7 @@ impl Override {
         }
     }
 
-    /// Reads a value as YAML.
+    /// Parses a value as YAML.
     pub fn value(text: &str) -> Result<Value> {
         let value = yaml::read_json(text).map_err(|error| {
             if error.to_string().contains("duplicate field `type`") {
@@ -75,7 +75,7 @@ impl Override {
             };
             Error::usage(format!("`{text}` is not YAML: {error}")).hint(hint)
         })?;
-        // JSON has no such numbers, and what it has instead, `null`, would count as not given.
+        // JSON has no such numbers: they would become `null`, which counts as not given.
         if yaml::holds_infinity(text) {
             let message = format!("`{text}` holds a number that is not finite");
             return Err(Error::usage(message).hint("write digits, as in `1e9`"));

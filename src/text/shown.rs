@@ -1,20 +1,20 @@
-//! What people are shown of texts, on a terminal, in a log or in a report.
+//! Cleans texts for display on a terminal, in a log or in a report.
 
 use std::borrow::Cow;
 
 use crate::printable::{on_lines, on_one_line};
 
-/// `text` on one line without anything a terminal or a log in CI would act on, or that is not seen.
+/// `text` on one line, without anything a terminal or a CI log would act on, and without invisible characters.
 pub fn clean(text: &str) -> String {
     on_one_line(text)
 }
 
-/// As [`clean`], but the text keeps its lines.
+/// Like [`clean`], but keeps line breaks.
 pub fn clean_lines(text: &str) -> Cow<'_, str> {
     on_lines(text)
 }
 
-/// As [`clean`], cut to a readable length.
+/// Like [`clean`], truncated to a readable length.
 pub fn excerpt(text: &str) -> String {
     let mut short: String = clean(text.trim()).chars().take(200).collect();
     if text.trim().chars().count() > 200 {
@@ -23,7 +23,7 @@ pub fn excerpt(text: &str) -> String {
     short
 }
 
-/// Names in backticks, with commas: `` `a`, `b` ``.
+/// Names in backticks, separated by commas: `` `a`, `b` ``.
 pub(crate) fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<String> = names
         .into_iter()
@@ -32,7 +32,7 @@ pub(crate) fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.join(", ")
 }
 
-/// `text` as one word of a shell command.
+/// `text` quoted as one word of a shell command.
 pub fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,=".contains(c);
     let text = clean(text);

@@ -1,10 +1,9 @@
-//! The beginning of a text, for the reason of a verdict.
+//! The start of a text, for the reason of a verdict.
 
 use crate::printable::is_unseen;
 
-/// The first characters of a text, with `…` where more follows; control characters are spaces, and what else is not
-/// seen is an escape. Shorter than an
-/// [`excerpt`](super::excerpt), as a reason may quote several.
+/// The first characters of a text, with `…` if more follow. Control characters become spaces, other invisible
+/// characters escapes. Shorter than an [`excerpt`](super::excerpt), as a reason may quote several.
 pub(crate) fn snippet(text: &str) -> String {
     const CHARS: usize = 60;
     let mut chars = text.chars();

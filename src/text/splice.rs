@@ -1,5 +1,5 @@
-//! `Splice`: a text of JSON in which single members change; all others stay byte for byte. [`Members`]: those of an
-//! object, as text; [`Written`]: those of a struct, as they are written.
+//! `Splice`: changes single members of a JSON text and leaves all others byte for byte. [`Members`]: the members of an
+//! object, as text. [`Written`]: the serialized members of a struct.
 
 pub(crate) mod unknown;
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::ser::Formatter;
 use serde_json::value::RawValue;
 
-/// The changes of a text. What is changed is named by its value, a part of that very text.
+/// Changes to a text. A change is identified by the old value, which must be a slice of that text.
 pub(crate) struct Splice<'a> {
     text: &'a [u8],
     changes: Vec<Change<'a>>,
@@ -21,7 +21,7 @@ pub(crate) struct Splice<'a> {
 
 struct Change<'a> {
     place: Range<usize>,
-    /// The name of a member that is added.
+    /// The name of an added member.
     name: Option<&'static str>,
     value: &'a [u8],
 }
@@ -34,23 +34,23 @@ impl<'a> Splice<'a> {
         }
     }
 
-    /// Puts a value in the place of `old`.
+    /// Replaces the value `old`.
     pub(crate) fn replace(&mut self, old: &str, value: &'a [u8]) {
         let place = place(self.text, old);
         self.change(place, None, value);
     }
 
-    /// Adds a member behind the one whose value is `before`.
+    /// Adds a member after the one whose value is `before`.
     pub(crate) fn add_behind(&mut self, before: &str, name: &'static str, value: &'a [u8]) {
         let end = place(self.text, before).end;
         self.change(end..end, Some(name), value);
     }
 
-    /// Removes the member whose value is `old`, and one comma.
+    /// Removes the member whose value is `old`, with one comma.
     pub(crate) fn remove(&mut self, old: &str) {
         let Range { start, mut end } = place(self.text, old);
         let quote = |text: &[u8]| text.iter().rposition(|&byte| byte == b'"').unwrap_or(0);
-        // Of a name no quote is left but the two around it: others are escaped, and none that is removed has any.
+        // Only the two quotes around the name are plain: others would be escaped, and no removed name has any.
         let mut start = quote(&self.text[..quote(&self.text[..start])]);
         let before = self.text[..start].trim_ascii_end();
         if before.ends_with(b",") {
@@ -64,7 +64,7 @@ impl<'a> Splice<'a> {
         self.change(start..end, None, b"");
     }
 
-    /// Writes the text with its changes behind `out`.
+    /// Appends the changed text to `out`.
     pub(crate) fn write(mut self, out: &mut Vec<u8>) {
         self.changes.sort_by_key(|change| change.place.start);
         let mut done = 0;
@@ -86,17 +86,17 @@ impl<'a> Splice<'a> {
     }
 }
 
-/// Where a part of a text stands in it.
+/// The range of `part` in `text`.
 pub(crate) fn place(text: &[u8], part: &str) -> Range<usize> {
     let start = part.as_ptr().addr() - text.as_ptr().addr();
     start..start + part.len()
 }
 
-/// The members of an object, in their order, each value as text.
+/// The members of an object in order, each value as text.
 pub(crate) struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Members<'a> {
-    /// The text of a value.
+    /// The text of a member's value.
     pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
         let mut members = self.0.iter();
         let found = members.find(|(known, _)| known == name);
@@ -117,7 +117,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 
 struct Pairs;
 
-/// The name of a member, lent where nothing in it is escaped.
+/// A member name, borrowed if it has no escapes.
 #[derive(Deserialize)]
 pub(crate) struct Name<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
@@ -137,10 +137,10 @@ impl<'de> Visitor<'de> for Pairs {
     }
 }
 
-/// The members of a struct as they are written, which are to be put into a [`Splice`].
+/// The serialized members of a struct, to be put into a [`Splice`].
 pub(crate) struct Written(Marked);
 
-/// A text of JSON, and where each member of the outermost object ends.
+/// A JSON text, and where each member of the outermost object ends.
 struct Marked {
     text: Vec<u8>,
     ends: Vec<usize>,
@@ -158,7 +158,7 @@ impl Written {
         Ok(Self(written))
     }
 
-    /// The text of a value; its name has nothing to escape.
+    /// The text of a value. The name must not need escapes.
     pub(crate) fn get(&self, name: &str) -> Option<&[u8]> {
         let Marked { text, ends } = &self.0;
         let mut start = 0;
@@ -171,7 +171,7 @@ impl Written {
     }
 }
 
-/// Stands between two members of the outermost object: no text of JSON holds the end of a line.
+/// Written between members of the outermost object: serialized JSON contains no line break.
 const MARK: &[u8] = b"\n";
 
 impl Write for Marked {
@@ -193,7 +193,7 @@ impl Write for Marked {
     }
 }
 
-/// Writes a mark between members of the outermost object, and nothing around them.
+/// A formatter that writes a mark between members of the outermost object, and nothing around them.
 struct Marks {
     depth: usize,
 }

@@ -1,12 +1,12 @@
-//! JSON with TeX in its texts, as models write it: `"$\frac{a}{b}$"`, whose backslash should have been two.
+//! JSON with TeX in its strings, as models write it: `"$\frac{a}{b}$"`, where the backslash should have been doubled.
 //!
-//! What is no escape of JSON is a backslash that stands for itself. `\b` and `\f` before a letter are, too: nobody means
-//! a backspace there. `\n`, `\r` and `\t` are JSON's unless two things come together: they are the start of a TeX
-//! [`command`], as in `\neq`, and there is evidence, that one of them stands in `$…$` or that the text has other
-//! backslashes that stand for themselves. A text in which every backslash is escaped is read as any reader reads it;
-//! half of a surrogate pair, for which JSON has an escape and Rust no character, is U+FFFD.
+//! A backslash that does not start a JSON escape is literal. So is one in `\b` and `\f` before a letter: nobody means a
+//! backspace there. `\n`, `\r` and `\t` are literal only if two things hold: they start a TeX [`command`], as in
+//! `\neq`, and there is evidence, which is that one of them is in `$…$` or that the text has other literal backslashes.
+//! A text with correctly escaped backslashes is read as usual. Half of a surrogate pair, which JSON can escape and Rust
+//! cannot represent, becomes U+FFFD.
 //!
-//! Linear in the length of the text, and no deeper than `serde_json` goes.
+//! Takes linear time and nests no deeper than `serde_json`.
 
 mod command;
 mod extent;
@@ -20,17 +20,17 @@ use serde_json::{Deserializer, Map, Value};
 pub(crate) use extent::Extents;
 use mend::mended;
 
-/// A text of JSON that was read.
+/// A parsed JSON text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TexJson {
     pub(crate) value: Value,
-    /// How many backslashes were taken for themselves.
+    /// How many backslashes were taken as literal.
     pub(crate) repaired: u32,
-    /// Members of the outermost object that come again with another value: what stood there before.
+    /// Members of the outermost object that are repeated with another value: the overwritten values.
     pub(crate) overwritten: Vec<(String, Value)>,
 }
 
-/// Reads a text that is JSON from its first to its last character, but for the white space around it.
+/// Parses a text that is JSON throughout, apart from white space around it.
 pub(crate) fn read(text: &str) -> Option<TexJson> {
     let (text, repaired) = mended(text);
     if !text.trim_start().starts_with('{') {

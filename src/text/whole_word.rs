@@ -1,10 +1,10 @@
-//! Finding words that are not part of longer ones.
+//! Finds words that are not part of longer ones.
 
-/// Whether `text` contains `part` with no letter, digit or `_` directly before or after it that would make
-/// its first or last word a longer one. A `.` or `,` between two digits does so, too: `5` is no word of `3.5`.
+/// Whether `text` contains `part` with no letter, digit or `_` directly before or after it that would extend its first
+/// or last word. A `.` or `,` between two digits also extends it: `5` is not a word of `3.5`.
 ///
-/// Takes time that grows with the sum of both lengths, whatever they hold (the algorithm of Knuth, Morris
-/// and Pratt). A search that starts anew behind each place found would not: places may overlap.
+/// Takes time linear in the sum of both lengths (the algorithm of Knuth, Morris and Pratt). A search that restarts
+/// after each match would not, as matches may overlap.
 pub(crate) fn contains_whole(text: &str, part: &str) -> bool {
     if part.is_empty() {
         return false;
@@ -21,7 +21,7 @@ pub(crate) fn contains_whole(text: &str, part: &str) -> bool {
         }
         if matched == part_bytes.len() {
             let end = place + 1;
-            // Equal bytes of two valid texts begin and end between characters.
+            // Matching byte ranges of two valid UTF-8 texts start and end at character boundaries.
             if is_whole(&text[..end - matched], part, &text[end..]) {
                 return true;
             }
@@ -31,7 +31,7 @@ pub(crate) fn contains_whole(text: &str, part: &str) -> bool {
     false
 }
 
-/// For each place the length of the longest proper beginning of the word that also ends there.
+/// For each position, the length of the longest proper prefix of the word that also ends there.
 fn prefixes(word: &[u8]) -> Vec<usize> {
     let mut table = vec![0; word.len()];
     let mut matched = 0;
@@ -53,7 +53,7 @@ fn is_whole(before: &str, part: &str, after: &str) -> bool {
     starts && ends
 }
 
-/// Whether the characters outside, the nearest first, belong to the same word as the edge of the part.
+/// Whether the characters outside, nearest first, belong to the same word as the edge of the part.
 fn joins(mut outside: impl Iterator<Item = char>, edge: Option<char>) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());

@@ -1,22 +1,22 @@
-//! What Python takes for a character of a word.
+//! Python's definition of a word character.
 
-/// Whether Python's `\w` matches the character, which also decides where `\b` of its regular expressions
-/// is: letters, whatever has a numeric value (`²`, `½`, `Ⅷ`), and `_`.
+/// Whether Python's `\w` matches the character, which also determines where its `\b` matches: letters, anything with a
+/// numeric value (`²`, `½`, `Ⅷ`), and `_`.
 ///
-/// Unlike `\w` of the crate `regex` it leaves out combining marks, joiners and all connectors but `_`.
+/// Unlike `\w` of the crate `regex` it excludes combining marks, joiners and all connectors but `_`.
 pub(crate) fn is_py_word(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric() || c == '_';
     }
-    // Words begin at the bounds of even places and end at those of odd ones.
+    // Word runs start at bounds with even indices and end at odd ones.
     let code = u32::from(c);
     BOUNDS.partition_point(|&bound| bound <= code) % 2 == 1
 }
 
-/// The characters beyond ASCII that [`is_py_word`] takes, as the inside of a class of the crate `regex`.
+/// The characters beyond ASCII that [`is_py_word`] accepts, as the inside of a character class of the crate `regex`.
 #[cfg(feature = "bfcl")]
 pub(crate) fn py_word_class() -> String {
-    // The characters themselves: numbers in braces take three times as long to read, in each of the patterns.
+    // Literal characters: code points in braces take three times as long to parse, in each of the patterns.
     let mut class = String::new();
     for run in BOUNDS.chunks_exact(2) {
         let ends = [run[0], run[1] - 1].map(char::from_u32);
@@ -27,7 +27,7 @@ pub(crate) fn py_word_class() -> String {
     class
 }
 
-/// Where a run of word characters begins or ends, in turn.
+/// The bounds where runs of word characters start and end, alternating.
 static BOUNDS: [u32; RUNS.len()] = bounds();
 
 const fn bounds() -> [u32; RUNS.len()] {
@@ -42,7 +42,7 @@ const fn bounds() -> [u32; RUNS.len()] {
     bounds
 }
 
-/// How many code points from U+0080 on are no word characters, then how many are, and so on, in Unicode 14
+/// Run lengths from U+0080 on: code points that are no word characters, then ones that are, and so on, in Unicode 14
 /// (Python 3.11). The standard library's classes follow newer versions of Unicode.
 const RUNS: [u16; 1460] = [
     42, 1, 7, 2, 1, 1, 3, 2, 1, 3, 1, 23, 1, 31, 1, 458, 4, 12, 14, 5, 7, 1, 1, 1, 129, 5, 1, 2, 2,

@@ -1,4 +1,4 @@
-//! YAML into values and types: the only file that names its parser.
+//! Parses YAML into values and types. The only file that names the parser.
 
 use std::fmt;
 
@@ -12,12 +12,12 @@ mod json;
 
 pub(crate) use json::OneEach;
 
-/// Why a text is not the YAML that was wanted.
+/// Why a text is not the expected YAML.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct YamlError {
-    /// As the parser says it; most end with the place.
+    /// The parser's message; most end with the position.
     message: String,
-    /// Line and column, both from 1, of what is wrong or of what holds it.
+    /// Line and column, both from 1, of the error or of what contains it.
     pub(crate) place: Option<(usize, usize)>,
 }
 
@@ -36,13 +36,13 @@ impl From<serde_yaml::Error> for YamlError {
     }
 }
 
-/// Reads a type.
+/// Parses into a type.
 pub(crate) fn read<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, YamlError> {
     check_depth(text)?;
     serde_yaml::from_str(text).map_err(|error| found(error, text))
 }
 
-/// Reads what somebody who knows more than a type does makes of it.
+/// Parses with a seed that knows more than a type does.
 pub(crate) fn read_by<'a, S: DeserializeSeed<'a>>(
     seed: S,
     text: &'a str,
@@ -52,7 +52,7 @@ pub(crate) fn read_by<'a, S: DeserializeSeed<'a>>(
     value.map_err(|error| found(error, text))
 }
 
-/// Whether a text nests deeper than anything is read. Nothing that takes its time with such a text is to be tried.
+/// Whether a text is nested too deep to be read. Do not try anything slow on such a text.
 pub(crate) fn is_too_deep(text: &str) -> bool {
     deep::too_deep(text).is_some()
 }
@@ -67,8 +67,8 @@ fn check_depth(text: &str) -> Result<(), YamlError> {
     }
 }
 
-/// What is wrong with a text that the parser refuses. A byte order mark amid it is not seen, and the parser speaks of what
-/// it makes of the text around it.
+/// The error in a text that the parser rejects. The parser misreports a byte order mark in the middle of a text, so it
+/// is detected here.
 fn found(error: serde_yaml::Error, text: &str) -> YamlError {
     const MARK: char = '\u{feff}';
     let mut lines = text.lines().zip(1..);
@@ -86,12 +86,12 @@ fn found(error: serde_yaml::Error, text: &str) -> YamlError {
     }
 }
 
-/// Reads a value of JSON. A map in it that has a key twice is an error, as only one of them could count.
+/// Parses a JSON value. A map with a duplicate key is an error, as only one of the two values could count.
 pub(crate) fn read_json(text: &str) -> Result<Json, YamlError> {
     read_by(json::OneEach, text)
 }
 
-/// Whether there is a `.inf` or `.nan` in it, which values of JSON do not show.
+/// Whether the text contains a `.inf` or `.nan`, which JSON values cannot show.
 pub(crate) fn holds_infinity(text: &str) -> bool {
     fn found(value: &Value) -> bool {
         match value {

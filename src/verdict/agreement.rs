@@ -1,7 +1,7 @@
 //! How several scorers judge the same answers: the matrix of `cargo evaltest scorers`.
 //!
-//! Pure. Each sample is a row of votes, one for each scorer: correct, wrong, or none where its rule cannot
-//! judge. Two scorers are compared over the samples that both can judge.
+//! Pure. Each sample is a row of votes, one per scorer: correct, wrong, or none if its rule does not apply. Two scorers
+//! are compared over the samples that both can judge.
 
 use std::fmt;
 
@@ -10,19 +10,19 @@ use serde::{Deserialize, Serialize};
 use crate::figure::Points;
 use crate::stats;
 
-/// What a scorer says of an answer: whether it is correct; `None` where its rule cannot judge.
+/// The verdict of a scorer on an answer; `None` if its rule does not apply.
 pub type Vote = Option<bool>;
 
-/// How several scorers judge the same answers.
+/// How far several scorers agree on the same answers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Agreement {
-    /// Samples that were put to the vote.
+    /// Number of samples.
     pub samples: u64,
-    /// Samples on which not all who can judge agree.
+    /// Samples on which the scorers that can judge disagree.
     pub disagreements: u64,
     /// The scorers, in the order given.
     pub scorers: Vec<ScorerFigures>,
-    /// Every two of them.
+    /// All pairs of scorers.
     pub pairs: Vec<ScorerPair>,
 }
 
@@ -31,26 +31,26 @@ pub struct Agreement {
 pub struct ScorerFigures {
     /// Its name.
     pub name: String,
-    /// Samples that it can judge.
+    /// Samples it can judge.
     pub judged: u64,
-    /// Those it accepts.
+    /// Samples it accepts.
     pub correct: u64,
-    /// Samples that its rule cannot judge.
+    /// Samples its rule does not apply to.
     pub cannot_judge: u64,
-    /// correct / judged, 0 to 1; `null` when it judged nothing.
+    /// correct / judged, 0 to 1; `null` if it judged nothing.
     pub accuracy: Option<f64>,
     /// Its 95 % Wilson interval `[low, high]`.
     pub accuracy_ci95: Option<[f64; 2]>,
 }
 
-/// Two scorers over the samples that both can judge.
+/// Two scorers, over the samples that both can judge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScorerPair {
     /// One of them.
     pub one: String,
     /// The other.
     pub other: String,
-    /// Samples that both judge.
+    /// Samples that both can judge.
     pub judged: u64,
     /// Both accept.
     pub both: u64,
@@ -60,34 +60,33 @@ pub struct ScorerPair {
     pub only_one: u64,
     /// `other` accepts what `one` rejects.
     pub only_other: u64,
-    /// (both + neither) / judged, 0 to 1; `null` when there is no such sample.
+    /// (both + neither) / judged, 0 to 1; `null` without samples.
     pub agreement: Option<f64>,
-    /// Cohen's kappa: agreement beyond what the two shares of accepted answers bring about by chance, at most
-    /// 1. `null` where both accept everything or both reject everything.
+    /// Cohen's kappa: agreement beyond chance given the two acceptance rates, at most 1. `null` if both accept
+    /// everything or both reject everything.
     pub kappa: Option<f64>,
 }
 
-/// A scorer against the reference, over the samples that both can judge: how much of a score is leniency.
+/// A scorer compared with the reference, over the samples that both can judge: how much of its score is leniency.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Leniency {
     /// The scorer.
     pub scorer: String,
-    /// The one that it is held against.
+    /// The reference scorer.
     pub reference: String,
-    /// Answers that it accepts and the reference rejects,
+    /// Answers that it accepts and the reference rejects.
     pub more: u64,
-    /// of so many that the reference rejects.
+    /// Answers that the reference rejects.
     pub rejected: u64,
-    /// Answers that it rejects and the reference accepts,
+    /// Answers that it rejects and the reference accepts.
     pub fewer: u64,
-    /// of so many that the reference accepts.
+    /// Answers that the reference accepts.
     pub accepted: u64,
-    /// By how much its accuracy is above that of the reference, -1 to 1; `null` when there is no sample that
-    /// both can judge.
+    /// Its accuracy minus that of the reference, -1 to 1; `null` without common samples.
     pub difference: Option<f64>,
 }
 
-/// In a sentence without its full stop.
+/// As a sentence without its full stop.
 impl fmt::Display for Leniency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -113,7 +112,7 @@ impl fmt::Display for Leniency {
 }
 
 impl Agreement {
-    /// Each of the others against the scorer at `reference`.
+    /// Each other scorer compared with the one at `reference`.
     pub fn leniency(&self, reference: usize) -> Vec<Leniency> {
         let Some(reference) = self.scorers.get(reference).map(|scorer| &scorer.name) else {
             return Vec::new();
@@ -150,13 +149,12 @@ pub struct Ballot {
     disagreements: u64,
     /// By scorer: accepted, rejected.
     single: Vec<[u64; 2]>,
-    /// By pair, the first scorer's with all later ones before the second one's: both, neither, only the one,
-    /// only the other.
+    /// By pair, in the order (0, 1), (0, 2), …, (1, 2), …: both, neither, only the first, only the second.
     pairs: Vec<[u64; 4]>,
 }
 
 impl Ballot {
-    /// No votes yet of these scorers, whose names differ.
+    /// No votes yet; the names of the scorers must differ.
     pub fn new(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         let count = names.len();
@@ -169,7 +167,7 @@ impl Ballot {
         }
     }
 
-    /// Adds so many samples with these votes, in the order of the scorers; tells whether they differ.
+    /// Adds `samples` samples with these votes, in the order of the scorers; returns whether the votes differ.
     pub fn add(&mut self, votes: &[Vote], samples: u64) -> bool {
         self.samples += samples;
         for (counts, vote) in self.single.iter_mut().zip(votes) {
@@ -241,7 +239,7 @@ fn pair(one: &str, other: &str, [both, neither, only_one, only_other]: [u64; 4])
     }
 }
 
-/// `None` also where both are constant and the same: there is no room above chance.
+/// `None` also if both are constant and equal, as chance agreement is then 1.
 fn kappa(both: u64, neither: u64, only_one: u64, only_other: u64) -> Option<f64> {
     let cells = [
         (1, 1, both),
@@ -259,7 +257,7 @@ mod tests {
     const YES: Vote = Some(true);
     const NO: Vote = Some(false);
 
-    /// The figures of two scorers with so many votes of each kind.
+    /// The figures of two scorers with these counts.
     fn two(both: u64, only_one: u64, only_other: u64, neither: u64) -> Agreement {
         let mut ballot = Ballot::new(["a", "b"]);
         let kinds = [
@@ -290,7 +288,7 @@ mod tests {
         check(25, 35, 5, 35, Some(0.14 / 0.54));
         check(3, 0, 0, 2, Some(1.0));
         check(0, 1, 1, 0, Some(-1.0));
-        // One accepts everything: what agreement there is, is chance.
+        // One scorer accepts everything: all agreement is chance.
         check(3, 2, 0, 0, Some(0.0));
         check(5, 0, 0, 0, None);
         check(0, 0, 0, 0, None);

@@ -1,21 +1,20 @@
-//! Alerts: what should be told of an eval that is run again and again.
+//! Alerts on the history of an eval that is run repeatedly.
 //!
-//! An [`Alert`] is a rule over the history of an eval; [`AlertJudge`] says what became of each for a run, of the lines of
-//! the history alone. Pure, as all of a verdict: no clock, no file.
+//! An [`Alert`] is a rule over the history of an eval; [`AlertJudge`] evaluates each for a run, from the history lines
+//! alone. Pure, like all verdicts: no clock, no file.
 //!
-//! A run is held against the runs before it on its *line*: those of the same dataset, scorer and tier, in the order of
-//! their time. Runs that asked nobody anything new (all from the cache), or ended as soon as their gates were sure, are none of
-//! them for the statistical rules.
+//! A run is compared with the earlier runs of its *line*: those with the same dataset, scorer and tier, in order of
+//! time. The statistical rules ignore runs that requested nothing new (all from the cache), or stopped as soon as their
+//! gates were decided.
 //!
-//! The statistical rules, `drop` and `trend`, are judged again at each run, and share one alpha over an *era*: so many
-//! runs of a line as there are `looks`, and what comes after begins anew, as it does with a new baseline. Each rule has its
-//! alpha divided by the number of such rules, for all its looks of an era together (`stats::watch` has how, and what can
-//! be seen). What was found before an era is not looked at again, but for the five runs of `median(5)`, which may reach
-//! back to the last baseline.
+//! The statistical rules, `drop` and `trend`, are tested at each run and share one alpha over an *era* of `looks` runs
+//! of a line. Then a new era starts, as it does with a new baseline. Alpha is divided by the number of such rules, and
+//! each part covers all interim analyses of an era (`stats::watch` explains how, and what can be detected). Data from
+//! before an era is not used again, except for the five runs of `median(5)`, which may reach back to the last baseline.
 //!
-//! Of 300 simulated histories of 30 runs of an agent that does not change (`tests/alerts_honest.rs`), each with a baseline
-//! of one run, so many raise an alarm with `drop(accuracy)` alone, with `against=median(5)` alone, and with both and
-//! `trend(accuracy, runs=8)`, in percent:
+//! The percentage of 300 simulated histories of 30 runs of an unchanged agent (`tests/alerts_honest.rs`), each with a
+//! baseline of one run, that raise an alarm with `drop(accuracy)` alone, with `against=median(5)` alone, and with both
+//! and `trend(accuracy, runs=8)`:
 //!
 //! | samples | 15 % a coin's toss | 30 % | all right with 0.62 |
 //! |---|---|---|---|
@@ -41,21 +40,21 @@ pub use result::{AlertResult, AlertVerdict};
 use crate::error::Result;
 use crate::verdict::gate::Op;
 
-/// How many runs share one alpha unless a spec says otherwise.
+/// Default number of runs that share one alpha.
 pub(crate) const LOOKS: usize = 30;
 
-/// The alpha of a statistical rule that names none.
+/// Default alpha of a statistical rule.
 const ALPHA: f64 = 0.05;
 
 /// A rule over the history of an eval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alert {
-    /// As it is written.
+    /// The alert as written.
     text: String,
     rule: AlertRule,
 }
 
-/// What is looked at, and when it is raised.
+/// The condition of an alert.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum AlertRule {
     /// Fewer right answers than those of a reference.
@@ -64,17 +63,17 @@ pub(crate) enum AlertRule {
         against: DropReference,
         alpha: f64,
     },
-    /// A figure that gets worse and worse over the last runs.
+    /// A figure that steadily gets worse over the last runs.
     Trend {
         metric: AlertMetric,
         runs: usize,
         alpha: f64,
     },
-    /// No run for so many days.
+    /// No run for this number of days.
     Stale { days: f64 },
-    /// A figure that is so much above the median of the five runs before, as a share of it.
+    /// A figure that exceeds the median of the five runs before by this share of it.
     Rise { metric: AlertMetric, by: f64 },
-    /// A figure beyond a threshold, in so many runs one after another.
+    /// A figure beyond a threshold, in a number of consecutive runs.
     Bound {
         metric: AlertMetric,
         op: Op,
@@ -83,12 +82,12 @@ pub(crate) enum AlertRule {
     },
 }
 
-/// What `drop` holds answers against.
+/// What `drop` compares answers with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DropReference {
     /// The accepted baseline.
     Baseline,
-    /// The five runs before.
+    /// The median of the five runs before.
     Median,
 }
 
@@ -96,7 +95,7 @@ pub(crate) enum DropReference {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alerts {
     pub(crate) rules: Vec<Alert>,
-    /// How many runs share one alpha.
+    /// The number of runs that share one alpha.
     pub(crate) looks: usize,
 }
 
@@ -110,10 +109,10 @@ impl Default for Alerts {
 }
 
 impl Alerts {
-    /// Those of these texts, as a spec writes them.
+    /// Parses alerts as a spec has them.
     ///
     /// # Errors
-    /// When one is no alert, or can never be raised beside the others.
+    /// If one is not an alert, or can never be raised in combination with the others.
     pub fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         let rules: Result<_> = texts.into_iter().map(str::parse).collect();
         let alerts = Self {
@@ -124,12 +123,12 @@ impl Alerts {
         Ok(alerts)
     }
 
-    /// Whether there is no rule.
+    /// Whether there are no alerts.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// The share of alpha that a statistical rule has for all its looks of an era.
+    /// The share of alpha of a statistical rule, for all its analyses of an era.
     fn share(&self, alpha: f64) -> f64 {
         let count = self.rules.iter().filter(|alert| alert.is_statistical());
         #[expect(clippy::cast_precision_loss, reason = "a number of rules")]

@@ -1,7 +1,7 @@
-//! `Baseline`: the accepted runs that a new one is compared with, and the pairing of the two.
+//! `Baseline`: the accepted runs that a new run is compared with, and the pairing of both.
 //!
-//! A baseline is one or several whole runs. Snapshots accepted one by one (`digest_matches: false`) are no sample of
-//! anything: keeping only what went well makes an unchanged agent look worse ever after.
+//! A baseline is one or several whole runs. Snapshots accepted one by one (`digest_matches: false`) are not a random
+//! sample: keeping only good answers makes an unchanged agent look worse from then on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,28 +16,28 @@ use crate::verdict::marks::Marks;
 /// The accepted runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
-    /// The runs, in the order in which they were accepted; none where that is not known.
+    /// The runs, in the order in which they were accepted; empty if unknown.
     pub runs: Vec<BaselineRun>,
     /// Hash of scorer, options and extraction.
     pub scorer_hash: String,
-    /// Its samples by id.
+    /// The samples by id.
     pub samples: BTreeMap<String, BaselineSample>,
     /// Whether the snapshots are still those of these runs.
     pub digest_matches: bool,
-    /// Where they are not: the files of the folder that were changed, added or removed since, as far as that can be
-    /// told. None of a baseline of the first version.
+    /// If they are not: the files that were changed, added or removed since, as far as known. Empty for a baseline of
+    /// the first version.
     pub changed_files: Vec<String>,
-    /// The prompt around the questions of these runs, as [`Facts::prompt`](crate::engine::verdict::Facts::prompt)
-    /// names it; `None` where that is not known.
+    /// The prompt around the questions of these runs, as in [`Facts::prompt`](crate::engine::verdict::Facts::prompt);
+    /// `None` if unknown.
     pub prompt: Option<String>,
     /// The models that served judges in these runs, by the name of the scorer, with their fingerprints.
     pub judges: BTreeMap<String, BTreeSet<String>>,
-    /// Names the dataset whose questions and answers key its hashes, where they are masked.
+    /// Identifies the dataset that keys its hashes, if they are masked.
     pub mask_id: Option<String>,
-    /// Whether it keeps one verdict of several epochs, as snapshots of the first version did: that of the majority.
+    /// Whether it has one verdict for several epochs, that of the majority, as snapshots of the first version.
     /// Majorities are then compared.
     pub majorities: bool,
-    /// Whether its hashes are of question and prompt together, as those of the first version.
+    /// Whether its hashes cover question and prompt together, as in the first version.
     pub of_prompts: bool,
 }
 
@@ -46,50 +46,49 @@ pub struct Baseline {
 pub struct BaselineRun {
     /// Its id.
     pub run_id: String,
-    /// How often it asked each sample.
+    /// Epochs per sample.
     pub epochs: u32,
 }
 
-/// One sample of the accepted runs.
+/// A sample of the accepted runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BaselineSample {
-    /// The verdict on each of its answers, in the order of runs and of epochs; `None` where there was none.
+    /// The verdict on each answer, in the order of runs and epochs; `None` if there was none.
     pub answers: Vec<Option<bool>>,
-    /// Hash of the question with its files, or what stands for it where it is masked; of the whole prompt, in
-    /// snapshots of version 1.
+    /// Hash of the question with its files, or its mask; of the whole prompt in snapshots of version 1.
     pub input_hash: String,
-    /// Hash of the ground truth, or what stands for it.
+    /// Hash of the ground truth, or its mask.
     pub target_hash: String,
 }
 
-/// What the comparison needs of one sample of the current run.
+/// A sample of the current run, as far as the comparison needs it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CurrentSample {
     /// The sample's id.
     pub id: String,
-    /// The verdict on each of its answers, in the order of epochs; `None` for one that errored or was never asked.
-    /// Empty where there is no verdict to get.
+    /// The verdict on each answer, in the order of epochs; `None` if it errored or was never requested. Empty if no
+    /// verdict is expected.
     pub answers: Vec<Option<bool>>,
-    /// The same by the name of the scorer, where there are several.
+    /// The same by the name of the scorer, if there are several.
     pub by_scorer: BTreeMap<String, Vec<Option<bool>>>,
-    /// Hash of what the agent was given.
+    /// Hash of the input of the agent.
     pub input_hash: String,
     /// Hash of the ground truth.
     pub target_hash: String,
-    /// By what else it is known again.
+    /// Masks and older hashes that also identify it.
     pub marks: Marks,
-    /// Whether it was never asked, or not to the end.
+    /// Whether it was not asked, or not in all epochs.
     pub skipped: bool,
     /// The slices it belongs to.
     pub slices: Vec<Slice>,
-    /// The group of samples that it hangs together with, such as those on one passage.
+    /// The group of dependent samples, such as those on one passage.
     pub cluster: Option<String>,
-    /// Seconds that each answer took that was timed.
+    /// Seconds of each timed answer.
     pub latencies_s: Vec<f64>,
 }
 
 impl CurrentSample {
-    /// What the comparison needs of a sample's first record.
+    /// From the first record of a sample.
     pub(crate) fn of(record: &Record) -> Self {
         let mut sample = Self {
             id: record.sample_id.clone(),
@@ -104,7 +103,7 @@ impl CurrentSample {
         sample
     }
 
-    /// Adds the record of the next epoch; `of` has added the first.
+    /// Adds the record of the next epoch; the first is added by `of`.
     pub(crate) fn add(&mut self, record: &Record) {
         let outcome = &record.result;
         self.skipped |= outcome.status == Status::Skipped;
@@ -142,20 +141,20 @@ impl CurrentSample {
     }
 }
 
-/// The samples of two sets of runs, side by side.
+/// The samples of two sets of runs, paired.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pairing<'a> {
-    /// Those with a verdict in the baseline, and one to get now.
+    /// Samples with a verdict in the baseline for which one is expected now.
     pub(crate) pairs: Vec<Pair<'a>>,
     /// Ids that the baseline does not have.
     pub(crate) added: Vec<&'a str>,
     /// Ids that only the baseline has.
     pub(crate) removed: Vec<&'a str>,
-    /// Ids whose input or ground truth is another one now.
+    /// Ids whose input or ground truth has changed.
     pub(crate) changed: Vec<&'a str>,
-    /// Ids that had no verdict in the baseline, or have none to get now.
+    /// Ids without a verdict in the baseline, or for which none is expected now.
     pub(crate) unscored: Vec<&'a str>,
-    /// Samples with a verdict in the baseline, whatever became of them since.
+    /// Samples with a verdict in the baseline, whatever happened to them since.
     pub(crate) expected: usize,
 }
 
@@ -164,15 +163,15 @@ pub(crate) struct Pairing<'a> {
 pub(crate) struct Pair<'a> {
     /// The sample's id.
     pub(crate) id: &'a str,
-    /// The verdict on each of its answers in the baseline, in the order of runs and of epochs.
+    /// The verdict on each answer in the baseline, in the order of runs and epochs.
     pub(crate) before: &'a [Option<bool>],
-    /// The same of now, in the order of epochs; `None` for one that errored or was never asked.
+    /// The verdict on each answer now, in the order of epochs; `None` if it errored or was never requested.
     pub(crate) now: &'a [Option<bool>],
-    /// The group of samples that it hangs together with.
+    /// The group of dependent samples it belongs to.
     pub(crate) cluster: Option<&'a str>,
 }
 
-/// A sample that was correct in the baseline and is not now, or the other way round.
+/// A sample that was correct in the baseline and is not now, or vice versa.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Flip {
@@ -183,7 +182,7 @@ pub struct Flip {
 }
 
 impl BaselineSample {
-    /// Of one answer.
+    /// With a single answer.
     pub fn once(correct: Option<bool>) -> Self {
         Self {
             answers: vec![correct],
@@ -191,20 +190,20 @@ impl BaselineSample {
         }
     }
 
-    /// Whether any of its answers has a verdict.
+    /// Whether any answer has a verdict.
     pub(crate) fn has_verdict(&self) -> bool {
         self.answers.iter().any(Option::is_some)
     }
 
-    /// Whether more than half of its answers were correct; `None` without one that has a verdict.
+    /// Whether more than half of the answers are correct; `None` if no answer has a verdict.
     pub(crate) fn verdict(&self) -> Option<bool> {
         let scored = self.answers.iter().flatten().count();
         let correct = self.answers.iter().flatten().filter(|is| **is).count();
         (scored > 0).then_some(correct * 2 > scored)
     }
 
-    /// Whether it is of the same question, files and ground truth as a sample of now with these hashes. The prompt
-    /// around the question is configuration, as the agent is.
+    /// Whether question, files and ground truth equal those of a current sample with these hashes. The prompt around
+    /// the question is configuration, like the agent.
     pub(crate) fn is_of(&self, input_hash: &str, target_hash: &str, marks: &Marks) -> bool {
         let is_one =
             |old: &String, now: &str, others: &[String]| old == now || others.contains(old);
@@ -222,21 +221,21 @@ pub(crate) fn right_of(answers: &[Option<bool>]) -> AnswerCounts {
     AnswerCounts::new(count(|right| **right), count(|_| true))
 }
 
-/// Whether a sample changed sides: more than half of the answers with a verdict were right before, and at most half
-/// are now (`Some(true)`, it became wrong), or the other way round (`Some(false)`).
+/// Whether the majority verdict of a sample flipped: more than half of the answers with a verdict were right before,
+/// and at most half are now (`Some(true)`, it became wrong), or vice versa (`Some(false)`).
 pub(crate) fn flipped(before: &[Option<bool>], now: &[Option<bool>]) -> Option<bool> {
     let [before, now] = [before, now].map(right_of);
     flipped_counts(before, now)
 }
 
-/// [`flipped`], of counted answers.
+/// [`flipped`] for counted answers.
 pub(crate) fn flipped_counts(before: AnswerCounts, now: AnswerCounts) -> Option<bool> {
     let is_right = |AnswerCounts { right, of }: AnswerCounts| u64::from(right) * 2 > u64::from(of);
     let was = is_right(before);
     (before.of > 0 && now.of > 0 && was != is_right(now)).then_some(was)
 }
 
-/// The verdict that more than half of the answers give, if those without a verdict cannot change it.
+/// The majority verdict, if answers without a verdict cannot change it.
 fn majority(answers: &[Option<bool>]) -> &'static [Option<bool>] {
     let AnswerCounts { right, of } = right_of(answers);
     let (right, open) = (right as usize, answers.len() - of as usize);
@@ -250,14 +249,14 @@ fn majority(answers: &[Option<bool>]) -> &'static [Option<bool>] {
 }
 
 impl Baseline {
-    /// The ids of its runs, for people.
+    /// The ids of its runs, for messages.
     pub fn run_ids(&self) -> String {
         let ids: Vec<_> = self.runs.iter().map(|run| run.run_id.as_str()).collect();
         ids.join(", ")
     }
 
-    /// Why nothing can be compared with a run whose dataset has this [`mask_id`](Self::mask_id): truths are hidden on
-    /// both sides, by other keys.
+    /// Why nothing can be compared with a run whose dataset has this [`mask_id`](Self::mask_id): ground truths are
+    /// masked by different keys.
     pub(crate) fn hidden_from(&self, mask_id: Option<&str>) -> Option<String> {
         let (then, now) = (self.mask_id.as_deref()?, mask_id?);
         (then != now).then(|| {
@@ -270,11 +269,11 @@ impl Baseline {
         })
     }
 
-    /// Puts the current samples beside those of the baseline. Only samples with equal hashes are
-    /// comparable. A sample is one pair, however many answers it has.
+    /// Pairs the current samples with those of the baseline. Only samples with equal hashes are comparable. A sample is
+    /// one pair, however many answers it has.
     ///
-    /// With a `slice`, only its samples; what was removed is not told then, as the baseline does not know
-    /// slices. `early` leaves out samples that were not asked: a look does not wait for them.
+    /// With a `slice`, only its samples; removed ones are then not reported, as the baseline has no slices. `early`
+    /// skips samples that were not asked: an interim analysis does not wait for them.
     pub(crate) fn pair<'a>(
         &'a self,
         current: &'a [CurrentSample],
@@ -321,8 +320,8 @@ impl Baseline {
         });
     }
 
-    /// Refuses, before any agent starts, a comparison that could say nothing or something untrue: another scorer,
-    /// scorer option, extraction or `errors`, or no common sample.
+    /// Refuses, before any agent starts, a comparison that would be meaningless: another scorer, scorer option,
+    /// extraction or `errors`, or no common sample.
     pub(crate) fn check_comparable<'a>(
         &self,
         scorer_hash: &str,
@@ -330,7 +329,7 @@ impl Baseline {
     ) -> Result<()> {
         const HINT: &str =
             "make a new baseline: cargo evaltest run --ignore-baseline, then cargo evaltest accept";
-        // Snapshots that were accepted one by one, without a run, do not say who judged them.
+        // Snapshots accepted one by one, without a run, do not name their scorer.
         if !self.scorer_hash.is_empty() && self.scorer_hash != scorer_hash {
             return Err(Error::usage(format!(
                 "the baseline (run `{}`) was judged by another scorer, scorer option or extraction, or with another \

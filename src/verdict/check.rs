@@ -1,4 +1,4 @@
-//! `Facts::check`: a finished run against its gates. Pure.
+//! `Facts::check`: evaluates the gates of a finished run. Pure.
 
 mod accuracy;
 mod change;
@@ -28,7 +28,7 @@ pub(crate) use progressive::Border;
 pub(crate) use validate::Known;
 
 impl Facts<'_> {
-    /// What becomes of the gates of a finished run, in their order.
+    /// The results of the gates of a finished run, in their order.
     pub(crate) fn check(&self, gates: &[Gate]) -> Vec<GateResult> {
         let asked = self.with_parts(gates);
         let results = self.look(&asked).into_iter().map(CheckedGate::result);
@@ -37,13 +37,12 @@ impl Facts<'_> {
             .collect()
     }
 
-    /// The verdicts alone, without the words and figures for people, which take longer than the test itself: for
-    /// simulations.
+    /// The verdicts alone, for simulations: messages and figures take longer than the test itself.
     pub fn verdicts(&self, gates: &[Gate]) -> Vec<Verdict> {
         self.look(gates).iter().map(CheckedGate::verdict).collect()
     }
 
-    /// What a look at the samples so far finds.
+    /// An interim analysis of the samples so far.
     pub(crate) fn at_look(&self, gates: &[Gate]) -> LookFindings {
         let verdicts = self.verdicts(gates);
         let checked = || verdicts.iter().zip(gates);
@@ -60,7 +59,7 @@ impl Facts<'_> {
         }
     }
 
-    /// The scorer whose verdicts a gate is about; `None` where it is about something else.
+    /// The scorer whose verdicts a gate is about; `None` if it is about something else.
     pub(crate) fn decided_by(&self, gate: &Gate) -> Option<String> {
         if !gate.metric().is_of_verdicts() && !gate.needs_baseline() {
             return None;
@@ -95,16 +94,16 @@ impl Facts<'_> {
     }
 }
 
-/// What a look at the samples so far finds.
+/// The result of an interim analysis.
 #[derive(Debug, Default)]
 pub(crate) struct LookFindings {
-    /// Whether nothing that is still to be asked can change the verdict of any gate.
+    /// Whether the remaining samples cannot change the verdict of any gate.
     pub(crate) is_sure: bool,
-    /// The names of gates that look and are green: they stay so.
+    /// The names of gates with interim analyses that are green; these stay green.
     pub(crate) green: Vec<String>,
 }
 
-/// A gate beside a finished run.
+/// A gate evaluated against a finished run.
 enum CheckedGate<'a> {
     Over(Box<GateResult>),
     Compared(Box<BaselineComparison<'a>>),
@@ -127,7 +126,7 @@ impl CheckedGate<'_> {
 }
 
 impl Gate {
-    /// What becomes of the gate in a finished run, were it the only one.
+    /// The result of the gate in a finished run, as if it were the only gate.
     pub fn check(&self, facts: &Facts<'_>) -> GateResult {
         let other = facts.left_to_merge(self);
         let other = other.or_else(|| facts.of_other_tier(self, std::slice::from_ref(self)));
@@ -138,7 +137,7 @@ impl Gate {
         let result = |verdict, value, message| {
             CheckedGate::Over(Box::new(GateResult::of(self, verdict, value, message)))
         };
-        // Some samples tell little about the agent, and enough about an outage.
+        // A part of the samples says little about the agent, but enough about an outage.
         if facts.is_partial() && !self.is_default() {
             let message = if facts.selected < facts.total {
                 format!("{} of {} samples selected", facts.selected, facts.total)
@@ -148,7 +147,7 @@ impl Gate {
             return result(Verdict::Ignored, None, message);
         }
         let Some(figures) = Figures::of(facts, self.slice.as_ref()) else {
-            // Every slice was checked against the whole dataset, so it is the limit that left it out.
+            // Slices were checked against the whole dataset, so the limit excluded it.
             let message = format!("no sample of this run belongs to `{}`", self.name());
             return result(Verdict::Ignored, None, message);
         };
@@ -166,7 +165,7 @@ impl Gate {
         }
     }
 
-    /// The verdict on a gate that has a threshold.
+    /// The verdict on a gate with a threshold.
     fn check_bound(
         &self,
         facts: &Facts<'_>,

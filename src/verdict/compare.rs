@@ -1,9 +1,9 @@
-//! Two runs side by side: `RunsComparison`, what came of it.
+//! `RunsComparison`: a comparison of two runs.
 //!
-//! Run A is a baseline as it would be if it were accepted, run B is held against it as `no_regression` does. So p, the
-//! difference and its interval are those of that gate, with epochs and groups as it takes them.
+//! Run A is treated as an accepted baseline, and run B is compared with it as `no_regression` does. So p, the
+//! difference and its interval are those of that gate, including its treatment of epochs and groups.
 //!
-//! Samples are added one by one ([`Comparing`]), and counted: of independent samples none stays in memory.
+//! Samples are added one by one ([`Comparing`]) and counted: independent samples are not stored.
 
 pub(crate) mod means;
 pub(crate) mod side;
@@ -19,56 +19,56 @@ use crate::verdict::summary::Summary;
 use means::{PairedMean, PairedMeanTally};
 use side::{SideAnswer, SideNames, SideSample};
 
-/// Run B beside run A.
+/// Run B compared with run A.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RunsComparison {
     /// Over all samples.
     pub whole: PairedFigures,
-    /// The smallest loss that it sees.
+    /// The smallest drop that the comparison detects.
     pub seen: SeenDrop,
-    /// What errors of either run could change; `None` without one.
+    /// How errors of either run could change the result; `None` without errors.
     pub error_bounds: Option<ErrorBounds>,
     /// The same figures by dimension and value.
     pub slices: BTreeMap<String, BTreeMap<String, PairedFigures>>,
-    /// The same figures by the name of the scorer, where there are several.
+    /// The same figures by the name of the scorer, if there are several.
     pub scorers: BTreeMap<String, PairedFigures>,
-    /// Means of the numbers that scorers give, by the scorer and the name of the number.
+    /// Means of the numbers given by scorers, by scorer and name of the number.
     pub means: BTreeMap<String, BTreeMap<String, PairedMean>>,
-    /// Says of a judge that decides that another model serves it in B: what changed may be the judge.
+    /// A message if another model serves the deciding judge in B: what changed may be the judge.
     pub judge: Option<String>,
 }
 
-/// What became of a sample.
+/// What happened to a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SampleFate {
     /// B does not have it.
     OnlyInA,
     /// A does not have it.
     OnlyInB,
-    /// Its question, file or ground truth is another one.
+    /// Its question, file or ground truth differs.
     Changed,
-    /// It has no verdict in A or in B: it errored, was skipped, or has none to get.
+    /// It has no verdict in A or B: it errored, was skipped, or none is expected.
     WithoutVerdict,
-    /// More than half of the answers were right in A, and at most half are in B.
+    /// More than half of its answers are right in A, and at most half in B.
     Worse,
-    /// The other way round.
+    /// The reverse.
     Better,
-    /// It is on the same side in both.
+    /// Its majority verdict is the same in both.
     Same,
 }
 
-/// A [`RunsComparison`] while samples are added, in the order of B.
+/// Builds a [`RunsComparison`] from samples, added in the order of B.
 pub(crate) struct Comparing<'a> {
     names: &'a SideNames,
-    /// The scorer that decides, and whether those beside it are the same in both runs.
+    /// The deciding scorer, and whether the others are the same in both runs.
     scorer: Option<&'a str>,
     all_scorers: bool,
     is_grouped: bool,
-    /// How many samples are in both runs, whatever they ask.
+    /// The number of samples in both runs, even if their questions differ.
     shared: u64,
     whole: CountedPairs,
-    /// With those that have no verdict in A.
+    /// Includes samples without a verdict in A.
     with_errors: CountedPairs,
     slices: BTreeMap<u32, CountedPairs>,
     scorers: BTreeMap<u32, CountedPairs>,
@@ -76,8 +76,8 @@ pub(crate) struct Comparing<'a> {
 }
 
 impl<'a> Comparing<'a> {
-    /// Of runs with these names, which one scorer decided. Scorers beside it are compared if `all_scorers` are the same in
-    /// both. `is_grouped` if samples of B come in groups.
+    /// For runs decided by the same scorer. Other scorers are compared if `all_scorers` are the same in both.
+    /// `is_grouped` if samples of B have groups.
     pub(crate) fn new(
         names: &'a SideNames,
         scorer: Option<&'a str>,
@@ -113,7 +113,7 @@ impl<'a> Comparing<'a> {
             cluster: b.cluster.as_deref(),
         };
         if !now.is_empty() && a.answers.iter().any(|it| *it != SideAnswer::Unscored) {
-            // What has no verdict to get is no error.
+            // A sample for which no verdict is expected is not an error.
             let before = a.now();
             let pair = Pair {
                 before: &before,
@@ -167,7 +167,7 @@ impl<'a> Comparing<'a> {
         self.shared > 0
     }
 
-    /// What came of it. The runs have these figures, and are called by these names.
+    /// The result, given the summaries and names of the runs.
     pub(crate) fn finish(self, [a, b]: [&Summary; 2], called: [&str; 2]) -> RunsComparison {
         let whole = PairedFigures::of(&self.whole);
         let mut slices = BTreeMap::<String, BTreeMap<_, _>>::new();
@@ -198,7 +198,7 @@ impl<'a> Comparing<'a> {
     }
 }
 
-/// Says of a judge that decides that another model serves it in B.
+/// A message if another model serves the deciding judge in B.
 fn other_judge([a, b]: [&Summary; 2], called: [&str; 2]) -> Option<String> {
     let served = a.judge_models().into_iter();
     let served = served.map(|(scorer, models)| (scorer, models.into_keys().collect()));
@@ -211,8 +211,8 @@ fn other_judge([a, b]: [&Summary; 2], called: [&str; 2]) -> Option<String> {
     ServedJudges::of(b.judge_models()).other_between(&baseline, beside, called)
 }
 
-/// The two-sided p's of several comparisons, adjusted by Holm: the more pairs of runs, the more often chance tells two of
-/// them apart. Those that had nothing to compare count for none.
+/// The two-sided p's of several comparisons, adjusted by Holm, as chance is more likely to separate one of several
+/// pairs. Comparisons with nothing to compare are ignored.
 pub(crate) fn holm(comparisons: &[&RunsComparison]) -> Vec<Option<f64>> {
     let p = comparisons
         .iter()

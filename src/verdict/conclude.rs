@@ -1,4 +1,4 @@
-//! From [`Facts`] to what came of the run: verdicts of gates, exit code.
+//! From [`Facts`] to the result of a run: verdicts of gates, exit code.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use crate::verdict::judged::calibration::{CalibrationStatus, JudgeCalibration, N
 use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::summary::{BaselineChange, Summary};
 
-/// Why a jury is not calibrated that has labels to weigh and compare its judges by.
+/// Why a jury is not calibrated although its spec has labels that compare its judges.
 const LABELS_OF_JURY: &str = "its `labels` compare its judges alone; `cargo evaltest judge calibrate RUN_DIR --labels FILE` \
                               calibrates";
 
 impl Facts<'_> {
-    /// The summary, with what became of the gates and how the run ends.
+    /// The summary with the results of the gates and the exit code.
     pub(crate) fn conclude(mut self, gates: &[Gate]) -> Summary {
         self.tell_calibrations();
         let mut gates = self.check(gates);
@@ -50,7 +50,7 @@ impl Facts<'_> {
 }
 
 impl Facts<'_> {
-    /// Says of each judge what labels of people say of it, and of a jury as a whole: its judges are so by that alone.
+    /// Adds the calibration of each judge; the judges of a jury are calibrated only as a whole.
     fn tell_calibrations(&mut self) {
         let Some(asked) = &mut self.summary.judge else {
             return;
@@ -81,7 +81,7 @@ impl Facts<'_> {
         }
     }
 
-    /// Adds to what is said of a gate that the judge it is about is not calibrated.
+    /// Adds a note to the result of a gate whose judge is not calibrated.
     fn mark(&self, result: &mut GateResult) {
         let Some(scorer) = self.decided_by(&result.gate) else {
             return;
@@ -100,8 +100,8 @@ impl Facts<'_> {
     }
 }
 
-/// How a run ends that could start: with the worst of its causes. An agent that refused every sample is a mistake of
-/// usage, as is an [`Error`](crate::Error) that kept the run from starting.
+/// The exit code: that of the worst cause. If the agent refused every sample, it is a usage error, like an
+/// [`Error`](crate::Error) that prevented the run.
 fn exit(results: &[GateResult], facts: &Facts<'_>) -> Exit {
     let Summary {
         samples,
@@ -110,7 +110,7 @@ fn exit(results: &[GateResult], facts: &Facts<'_>) -> Exit {
         ..
     } = facts.summary;
     let all_errored = errors > 0 && errors == samples - skipped;
-    // What one part lacks decides nothing before all are together.
+    // A part decides nothing alone; missing verdicts count after the merge.
     let is_part = facts.part.is_some();
     let is_open = facts.needs_every_verdict && errors > 0 && !is_part;
     let causes = [
@@ -128,7 +128,7 @@ fn exit(results: &[GateResult], facts: &Facts<'_>) -> Exit {
     Exit::worst(causes.into_iter().flatten().chain(gates).chain(ignored))
 }
 
-/// Whether nobody may look at what a gate that was not asked would have said.
+/// Whether ignored gates make the run undecided.
 fn ignored_matter(results: &[GateResult], facts: &Facts<'_>) -> bool {
     let mut ignored = results
         .iter()
@@ -228,7 +228,7 @@ mod tests {
         check(&failed, &errored, 3);
         check(&[], &open, 3);
         check(&[(errors, Verdict::Failed)], &interrupted, 130);
-        // A shard is judged after the merge; that it was an outage is known at once.
+        // A shard is evaluated after the merge, but an outage is known at once.
         let shard = |facts: &Facts<'static>| Facts {
             part: Some(RunPart::default()),
             ..facts.clone()

@@ -1,4 +1,4 @@
-//! `Facts`: all that a run is judged by.
+//! `Facts`: everything that the verdict on a run depends on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,91 +10,90 @@ use crate::verdict::look::EarlyLook;
 use crate::verdict::progressive::Progressive;
 use crate::verdict::summary::Summary;
 
-/// All that a run is judged by: [`Gate::check`](crate::Gate::check) and the exit code depend on nothing else.
+/// Everything that the verdict on a run depends on: [`Gate::check`](crate::Gate::check) and the exit code use nothing
+/// else.
 #[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "facts that do not depend on each other"
 )]
 pub struct Facts<'a> {
-    /// The figures; `gates` and `exit_code` are what comes of the facts, and not set yet.
+    /// The figures; `gates` and `exit_code` are results and not set yet.
     pub summary: Summary,
-    /// The samples one by one, for `no_regression` and for latency percentiles that the summary does not have; empty
-    /// where no gate looks at them.
+    /// The individual samples, for `no_regression` and for latency percentiles that the summary lacks; empty if no gate
+    /// needs them.
     pub current: Vec<CurrentSample>,
-    /// Records with an answer, whatever became of it.
+    /// Records with an answer, of any status.
     pub answered: u64,
-    /// Samples that were selected, each counted once.
+    /// Selected samples, each counted once.
     pub selected: u64,
-    /// Samples of the eval. With some of them not selected, gates are ignored.
+    /// Samples of the eval. If not all are selected, gates are ignored.
     pub total: u64,
-    /// Whether somebody asked for fewer samples than the eval is to have, by `--limit`: gates are ignored then, too.
-    /// The limit of the eval itself is its size.
+    /// Whether `--limit` asked for fewer samples than the eval has: gates are then ignored, too. A limit in the eval
+    /// itself defines its size.
     pub partial: bool,
-    /// The tier that ran, if it was one.
+    /// The tier of the run, if it has one.
     pub tier: Option<String>,
-    /// The largest tier, where that one is smaller: gates that name none are asked there.
+    /// The largest tier, if the run is of a smaller one: gates without a tier are evaluated there.
     pub below_tier: Option<String>,
-    /// How far the run came, if it goes on tier by tier.
+    /// The progress through tiers, if the run goes on tier by tier.
     pub progressive: Option<Progressive>,
-    /// What it is a part of, if others complete it: whoever puts all together judges.
+    /// Which part of a run it is, if others complete it: gates are left to the merge.
     pub part: Option<RunPart>,
-    /// Whether ignored gates are fine in continuous integration.
+    /// Whether ignored gates are acceptable in continuous integration.
     pub allow_ignored: bool,
-    /// How low and how high the details of scores can be, where their scorers tell: what could not be judged counts as
-    /// both.
+    /// The lowest and highest values of score details, if scorers declare them; unjudged answers count as both.
     pub detail_bounds: DetailBounds,
-    /// The scorers that ask a judge, by name, beside labels of people.
+    /// The scorers that use a judge, by name, with their calibration by labels of people.
     pub calibrated: BTreeMap<String, CalibratedJudge>,
-    /// Scorers that have agents work out what is true: labels of people say nothing of them.
+    /// Scorers that have agents find the true answer; labels of people do not apply to them.
     pub solvers: BTreeSet<String>,
     /// The accepted run, for `no_regression`.
     pub baseline: Option<&'a Baseline>,
-    /// Whether a baseline that is there was left aside.
+    /// Whether an existing baseline was ignored.
     pub ignores_baseline: bool,
-    /// What judged: the hash of the scorers and of the extraction, which a baseline has as well. `None` where that is not
-    /// known.
+    /// Hash of the scorers and the extraction, as in a baseline. `None` if unknown.
     pub scorer_hash: Option<String>,
-    /// The prompt around the questions: the preset with a hash of its text. `None` where that is not known.
+    /// The prompt around the questions: the preset with a hash of its text. `None` if unknown.
     pub prompt: Option<String>,
-    /// Names the dataset whose questions and answers key masked hashes, where there are some.
+    /// Identifies the dataset that keys masked hashes, if there are any.
     pub mask_id: Option<String>,
-    /// Why it ended before every selected sample was asked, if it did.
+    /// Why the run ended before every selected sample was asked, if it did.
     pub stop: Option<Stop>,
-    /// How far the looks of gates that may stop early are; `None` where nobody looks.
+    /// The current interim analysis of gates that may stop early; `None` without such gates.
     pub look: Option<EarlyLook>,
-    /// Names of gates that were green at a look before: they stay so.
+    /// Names of gates that were green at an earlier analysis, which is final.
     pub green: Vec<String>,
-    /// Whether each sample must have a verdict, as under `assert: exact` and `correct`: an outage leaves the question
-    /// open there.
+    /// Whether each sample must have a verdict, as under `assert: exact` and `correct`: an outage then leaves the run
+    /// undecided.
     pub needs_every_verdict: bool,
     /// Ids of the samples that failed their snapshot under `assert: exact` or `correct`.
     pub failed_assertions: &'a [String],
-    /// Whether this runs in continuous integration, where a missing baseline is a failure, and an ignored gate leaves
-    /// the question open.
+    /// Whether this is continuous integration, where a missing baseline is a failure, and an ignored gate leaves the
+    /// run undecided.
     pub ci: bool,
 }
 
 /// Why a run ended before every sample was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// A person or the system asked for it.
+    /// Requested by a person or the system.
     Interrupted,
-    /// The agent refused the eval itself: no such key, model or address.
+    /// The agent rejected the configuration: a wrong key, model or address.
     Misconfigured,
-    /// Something else kept it from going on: `fail_fast`, a budget, a full disk, too many agents that hang.
+    /// Another reason: `fail_fast`, a budget, a full disk, too many agents that hang.
     Early,
-    /// Every gate was sure: nothing was left to find out.
+    /// Every gate was decided.
     Sure,
 }
 
 impl Facts<'_> {
-    /// Whether less was asked than the eval as it is defined.
+    /// Whether less was asked than the full eval.
     pub(crate) fn is_partial(&self) -> bool {
         self.partial || self.selected < self.total || self.part.is_some()
     }
 
-    /// Those of a whole run that nothing stopped, outside of continuous integration and without a baseline.
+    /// Facts of a complete run, outside of continuous integration and without a baseline.
     pub fn of(summary: Summary) -> Self {
         Self {
             summary,

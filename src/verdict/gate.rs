@@ -22,37 +22,36 @@ pub use slice::Slice;
 pub(crate) use tier::of_tiers;
 pub(crate) use variant::without_variants;
 
-/// The level of `no_regression` unless the gate says otherwise: how often an unchanged agent fails it at
-/// most.
+/// The default level of `no_regression`: the maximum rate at which an unchanged agent fails it.
 pub(crate) const DEFAULT_ALPHA: f64 = 0.05;
 
-/// With fewer of the baseline's samples than this share, the two runs are hardly of the same eval.
+/// If fewer of the baseline's samples are found, the two runs are hardly of the same eval.
 const DEFAULT_MIN_PAIRS: f64 = 0.9;
 
 /// A condition that a run must meet.
 ///
-/// A gate is written as a text, as in a spec, or built in Rust. It is checked against the samples before anything
-/// starts, so that a senseless one (`accuracy >= 60`) costs nothing, and applied to the run when that is over.
+/// A gate is written as text, as in a spec, or built in Rust. It is checked against the samples before anything starts,
+/// so a senseless one (`accuracy >= 60`) costs nothing, and evaluated when the run is over.
 ///
-/// Errored and skipped samples have no verdict, so every gate but `error_rate` is evaluated with them as
-/// wrong and as right: it passes if both pass, fails if both fail, and is inconclusive otherwise. That way
-/// an outage neither breaks a build nor lets a worse agent through.
+/// Errored and skipped samples have no verdict, so every gate but `error_rate` is evaluated with them as wrong and as
+/// right: it passes if both pass, fails if both fail, and is inconclusive otherwise. That way an outage neither breaks
+/// a build nor lets a worse agent through.
 ///
-/// An eval without an `error_rate` of its own has `error_rate <= 0.05` behind its gates, a gate as any other; it is also
-/// asked where only some of the samples are selected and the others are ignored. `error_rate <= 1` never fails.
+/// An eval without its own `error_rate` gets `error_rate <= 0.05` as its last gate. This gate is also evaluated if only
+/// some of the samples are selected and other gates are ignored. `error_rate <= 1` never fails.
 ///
-/// With several scorers a metric may name one: `accuracy(substring)`, `macro_f1(choice)`, `mean(qa_f1.f1)`;
-/// without a name it is that of the deciding scorer, and `mean(f1)` finds the detail of another scorer
-/// where only one has it. A name that nothing has is an error that lists what there is: before the run for
-/// scorers, and for details where all scorers tell theirs ([`Scorer::details`](crate::Scorer::details)); else in the
-/// verdict (`inconclusive`) or, when a finished run is checked again, at once.
+/// With several scorers a metric may name one: `accuracy(substring)`, `macro_f1(choice)`, `mean(qa_f1.f1)`. Without a
+/// name it is that of the deciding scorer, and `mean(f1)` finds the detail of another scorer if only one has it. An
+/// unknown name is an error that lists the legal ones: before the run for scorers, and for details if all scorers
+/// declare theirs ([`Scorer::details`](crate::Scorer::details)); otherwise in the verdict (`inconclusive`) or, when a
+/// finished run is checked again, at once.
 ///
-/// Several `no_regression` gates of an eval are adjusted together (Holm), so that all of them stay green for an
-/// unchanged agent as often as one would.
+/// Several `no_regression` gates of an eval are adjusted together (Holm), so that an unchanged agent passes all of them
+/// as often as it would pass one.
 ///
-/// `metric(NAME)` is an aggregate of the benchmark's own, such as `metric(overall)` of `bfcl`; the summary has them
-/// under `metrics`. A name that a benchmark does not have is an error before anything starts where it tells its
-/// names ([`Benchmark::metric_names`](crate::Benchmark::metric_names)). One without a value (N/A) is inconclusive.
+/// `metric(NAME)` is a benchmark's own aggregate, such as `metric(overall)` of `bfcl`; the summary has them under
+/// `metrics`. An unknown name is an error before anything starts if the benchmark declares its names
+/// ([`Benchmark::metric_names`](crate::Benchmark::metric_names)). One without a value (N/A) is inconclusive.
 ///
 /// | in a spec | in Rust |
 /// |---|---|
@@ -85,26 +84,26 @@ const DEFAULT_MIN_PAIRS: f64 = 0.9;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     pub(super) metric: Metric,
-    /// `None` is the whole run.
+    /// `None` means the whole run.
     pub(super) slice: Option<Slice>,
-    /// The tier in which alone it is asked.
+    /// The only tier in which it is evaluated.
     pub(super) tier: Option<String>,
     /// `None` for `no_regression`, which has options instead.
     pub(super) bound: Option<(Op, f64)>,
-    /// How the threshold is written.
+    /// The notation of the threshold.
     pub(super) unit: WrittenIn,
     pub(super) alpha: Option<f64>,
     pub(super) max_drop: Option<f64>,
-    /// No spec says it: the `error_rate` of an eval that has none of its own.
+    /// Whether it is the default `error_rate` of an eval.
     pub(super) is_default: bool,
     pub(super) mid_p: bool,
     pub(super) early_stop: bool,
     pub(super) min_pairs: Option<f64>,
-    /// Of the interval whose upper end is compared with the threshold.
+    /// The confidence of the interval whose upper end is compared with the threshold.
     pub(super) confidence: Option<f64>,
 }
 
-/// How a threshold is written. `60%` and `0.6` are the same gate: only where neither makes sense does it matter.
+/// The notation of a threshold. `60%` and `0.6` are the same gate; the notation only matters if neither makes sense.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum WrittenIn {
     Number,
@@ -123,13 +122,13 @@ impl Gate {
         Self::bounded(Metric::Accuracy(None), Op::AtLeast, at_least)
     }
 
-    /// At least this share (0 to 1) is correct by the scorer of that name, one of several.
+    /// At least this share (0 to 1) is correct by the scorer of that name, if there are several.
     pub fn accuracy_of(scorer: impl Into<String>, at_least: f64) -> Self {
         let metric = Metric::Accuracy(Some(scorer.into()));
         Self::bounded(metric, Op::AtLeast, at_least)
     }
 
-    /// At most this share (0 to 1) of the asked samples ended in an error. Outages, not wrong answers.
+    /// At most this share (0 to 1) of the asked samples ended in an error, that is, an outage, not a wrong answer.
     pub fn error_rate(at_most: f64) -> Self {
         Self::bounded(Metric::ErrorRate, Op::AtMost, at_most)
     }
@@ -139,24 +138,24 @@ impl Gate {
         Self::bounded(Metric::FailureRate, Op::AtMost, at_most)
     }
 
-    /// At least so many samples were scored.
+    /// At least this number of samples was scored.
     pub fn min_samples(at_least: u32) -> Self {
         Self::bounded(Metric::MinSamples, Op::AtLeast, f64::from(at_least))
     }
 
-    /// The mean of a detail, or of the score itself (`value`), is at least this. With several scorers
-    /// `SCORER.DETAIL` says whose.
+    /// The mean of a detail, or of the score itself (`value`), is at least this. With several scorers, `SCORER.DETAIL`
+    /// names the scorer.
     pub fn mean(name: impl Into<String>, at_least: f64) -> Self {
         Self::bounded(Metric::Mean(name.into()), Op::AtLeast, at_least)
     }
 
-    /// The mean of a figure of a judge, `JUDGE.DETAIL`, is at least this when it is corrected by labels of this run that
-    /// were drawn by lot; `JUDGE` alone is its accuracy. Without such labels it is inconclusive.
+    /// The mean of a judge's figure, `JUDGE.DETAIL`, corrected by labels of a random sample of this run, is at least
+    /// this; `JUDGE` alone means its accuracy. Inconclusive without such labels.
     pub fn corrected(name: impl Into<String>, at_least: f64) -> Self {
         Self::bounded(Metric::Corrected(name.into()), Op::AtLeast, at_least)
     }
 
-    /// An aggregate of the benchmark's own is at least this.
+    /// A benchmark's own aggregate is at least this.
     pub fn own_metric(name: impl Into<String>, at_least: f64) -> Self {
         Self::bounded(Metric::Own(name.into()), Op::AtLeast, at_least)
     }
@@ -183,39 +182,39 @@ impl Gate {
         Self::bounded(Metric::PassHat(k, None), Op::AtLeast, at_least)
     }
 
-    /// The answer that most epochs gave is correct for at least this share (0 to 1) of the samples.
+    /// The most frequent answer is correct for at least this share (0 to 1) of the samples.
     pub fn majority(at_least: f64) -> Self {
         Self::bounded(Metric::Majority(None), Op::AtLeast, at_least)
     }
 
-    /// The `percent`-th percentile of the time an answer took is at most so many seconds.
+    /// The `percent`-th percentile of the latency of answers is at most this number of seconds.
     pub fn latency_percentile(percent: f64, at_most_s: f64) -> Self {
         let metric = Metric::Latency(LatencyStatistic::Percentile(percent));
         Self::bounded(metric, Op::AtMost, at_most_s)
     }
 
-    /// Answers took at most so many seconds on average.
+    /// The mean latency of answers is at most this number of seconds.
     pub fn latency_mean(at_most_s: f64) -> Self {
         let metric = Metric::Latency(LatencyStatistic::Mean);
         Self::bounded(metric, Op::AtMost, at_most_s)
     }
 
-    /// Correct answers took at most so many steps on average.
+    /// The mean number of steps of correct answers is at most this.
     pub fn steps(at_most: f64) -> Self {
         Self::bounded(Metric::Steps, Op::AtMost, at_most)
     }
 
-    /// Correct answers took at most so many times the steps that people took, on average.
+    /// The mean ratio of the steps of correct answers to those that people took is at most this.
     pub fn steps_ratio(at_most: f64) -> Self {
         Self::bounded(Metric::StepsRatio, Op::AtMost, at_most)
     }
 
-    /// Accuracy falls by at most this share (0.3 is 30 % lost) from one level to the next, the largest drop counting.
+    /// Accuracy falls by at most this share (0.3 is 30 % lost) from one level to the next, for the largest drop.
     pub fn difficulty_drop(at_most: f64) -> Self {
         Self::bounded(Metric::DifficultyDrop(None), Op::AtMost, at_most)
     }
 
-    /// Accuracy falls by at most this share from one of the levels to the other, its next.
+    /// Accuracy falls by at most this share from one level to another, which must be the next one.
     pub fn difficulty_drop_between(
         from: impl Into<String>,
         to: impl Into<String>,
@@ -228,44 +227,43 @@ impl Gate {
         Self::bounded(Metric::DifficultyDrop(Some(step)), Op::AtMost, at_most)
     }
 
-    /// At most this share (0 to 1) of the answers asked for came only because the sample was asked again.
+    /// At most this share (0 to 1) of the requested answers was obtained only by a retry.
     pub fn recovered_by_retry(at_most: f64) -> Self {
         Self::bounded(Metric::RecoveredByRetry, Op::AtMost, at_most)
     }
 
-    /// People approve at least this share (0 to 1) of what they reviewed.
+    /// People approved at least this share (0 to 1) of what they reviewed.
     pub fn reviewed_approved(at_least: f64) -> Self {
         Self::reviewed("approved", at_least)
     }
 
-    /// A figure of what people say is at least this: `share`, `agreement`, or the mean of a dimension.
+    /// A figure of the reviews by people is at least this: `share`, `agreement`, or the mean of a dimension.
     pub fn reviewed(figure: impl Into<String>, at_least: f64) -> Self {
         Self::bounded(Metric::Reviewed(figure.into()), Op::AtLeast, at_least)
     }
 
-    /// All answers together cost at most so many US dollars.
+    /// All answers together cost at most this number of US dollars.
     pub fn cost_usd(at_most: f64) -> Self {
         Self::bounded(Metric::CostUsd, Op::AtMost, at_most)
     }
 
-    /// All answers together took at most so many tokens, read and written.
+    /// All answers together took at most this number of tokens, read and written.
     pub fn tokens(at_most: u32) -> Self {
         Self::bounded(Metric::Tokens, Op::AtMost, f64::from(at_most))
     }
 
-    /// All answers together took at most so many tokens read by the model.
+    /// All answers together took at most this number of tokens read by the model.
     pub fn input_tokens(at_most: u32) -> Self {
         Self::bounded(Metric::InputTokens, Op::AtMost, f64::from(at_most))
     }
 
-    /// All answers together took at most so many tokens written by the model.
+    /// All answers together took at most this number of tokens written by the model.
     pub fn output_tokens(at_most: u32) -> Self {
         Self::bounded(Metric::OutputTokens, Op::AtMost, f64::from(at_most))
     }
 
-    /// The run is not worse than the accepted baseline, by an exact test over all answers to the samples with a
-    /// verdict on both sides. It is inconclusive where it could not have failed, and where too few samples are there
-    /// to be compared.
+    /// The run is not worse than the accepted baseline, by an exact test over all answers to the samples with a verdict
+    /// on both sides. Inconclusive if it could not have failed, or if too few samples can be compared.
     pub fn no_regression() -> Self {
         Self {
             metric: Metric::NoRegression,
@@ -290,50 +288,49 @@ impl Gate {
         self
     }
 
-    /// `no_regression` fails if p is below this (default 0.05): an unchanged agent fails at
-    /// most so often.
+    /// `no_regression` fails if p is below this (default 0.05), the maximum rate at which an unchanged agent fails.
     #[must_use]
     pub fn alpha(mut self, alpha: f64) -> Self {
         self.alpha = Some(alpha);
         self
     }
 
-    /// `no_regression` also fails if accuracy over the pairs dropped by more than this (0 to 1), however
-    /// likely that is by chance.
+    /// `no_regression` also fails if accuracy over the pairs dropped by more than this (0 to 1), even if that is likely
+    /// by chance.
     #[must_use]
     pub fn max_drop(mut self, max_drop: f64) -> Self {
         self.max_drop = Some(max_drop);
         self
     }
 
-    /// `no_regression` takes the mid-p: outcomes exactly as likely as the observed count half. It sees more with few
-    /// samples, and an unchanged agent fails about as often as alpha, at times a little more.
+    /// `no_regression` uses the mid-p: outcomes exactly as likely as the observed one count half. It detects more with
+    /// few samples, and an unchanged agent fails about as often as alpha, sometimes slightly more.
     #[must_use]
     pub fn mid_p(mut self) -> Self {
         self.mid_p = true;
         self
     }
 
-    /// `no_regression` may end the run as soon as it and every other gate of the eval are sure: the samples are asked in
-    /// a random order, and looked at up to four times. Red by O'Brien and Fleming's bounds, so that all looks together
-    /// are red for an unchanged agent no more often than alpha; green where red has become unlikely, which costs a
-    /// little power. See O'Brien and Fleming, Biometrics 35 (1979).
+    /// `no_regression` may end the run as soon as it and every other gate of the eval are decided: samples are asked in
+    /// random order, with up to four interim analyses. Red by O'Brien and Fleming's bounds, so that all analyses
+    /// together are red for an unchanged agent no more often than alpha; green if red has become unlikely, which costs
+    /// a little power. See O'Brien and Fleming, Biometrics 35 (1979).
     #[must_use]
     pub fn early_stop(mut self) -> Self {
         self.early_stop = true;
         self
     }
 
-    /// `no_regression` says nothing (inconclusive) where less than this share (0 to 1, default 0.9) of the baseline's
-    /// samples can be compared. Samples that a limit leaves out do not count; those that left the dataset do.
+    /// `no_regression` is inconclusive if less than this share (0 to 1, default 0.9) of the baseline's samples can be
+    /// compared. Samples excluded by a limit do not count; those that left the dataset do.
     #[must_use]
     pub fn min_pairs(mut self, at_least: f64) -> Self {
         self.min_pairs = Some(at_least);
         self
     }
 
-    /// `accuracy`, and `corrected`, fails only where the upper end of its two-sided interval of this confidence (0 to 1, usually 0.95)
-    /// is below the threshold, so that chance alone seldom fails an agent that is just good enough.
+    /// `accuracy`, or `corrected`, fails only if the upper end of its two-sided interval at this confidence (0 to 1,
+    /// usually 0.95) is below the threshold, so that chance alone seldom fails an agent that is just good enough.
     #[must_use]
     pub fn confidence(mut self, confidence: f64) -> Self {
         self.confidence = Some(confidence);
@@ -348,7 +345,7 @@ impl Gate {
         }
     }
 
-    /// Whether no spec says it: the `error_rate` of an eval that has none of its own.
+    /// Whether it is the default `error_rate` of an eval.
     pub(crate) fn is_default(&self) -> bool {
         self.is_default
     }
@@ -363,7 +360,7 @@ impl Gate {
         self.early_stop
     }
 
-    /// Whether the gate looks at single samples, not only at the summary.
+    /// Whether the gate needs individual samples in addition to the summary.
     pub(crate) fn needs_samples(&self) -> bool {
         matches!(
             self.metric,
@@ -373,7 +370,7 @@ impl Gate {
         )
     }
 
-    /// Whether it looks at more than the verdicts on them.
+    /// Whether it needs more than their verdicts.
     pub(crate) fn needs_each_sample(&self) -> bool {
         self.needs_samples() && self.metric != Metric::Accuracy(None)
     }
@@ -383,7 +380,7 @@ impl Gate {
         self.alpha.unwrap_or(DEFAULT_ALPHA)
     }
 
-    /// The least share of the baseline's samples that `no_regression` must find again.
+    /// The smallest share of the baseline's samples that `no_regression` must find in the run.
     pub(super) fn least_pairs(&self) -> f64 {
         self.min_pairs.unwrap_or(DEFAULT_MIN_PAIRS)
     }

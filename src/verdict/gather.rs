@@ -1,4 +1,4 @@
-//! From records to [`Facts`].
+//! Builds [`Facts`] from records.
 
 use std::collections::BTreeMap;
 
@@ -10,32 +10,31 @@ use crate::verdict::facts::Facts;
 use crate::verdict::gate::{Gate, Slice};
 use crate::verdict::summary::SummaryBuilder;
 
-/// What the facts need of the records, taken from them one by one in dataset order, so that none of them has to stay in
-/// memory.
+/// Collects the facts from records one by one in dataset order, so that no record stays in memory.
 pub(crate) struct Gathered<'a> {
     summary: SummaryBuilder,
     kept: KeptSamples,
     baseline: Option<&'a Baseline>,
     flips: Vec<Flip>,
-    /// The sample whose records come in.
+    /// The current sample.
     sample: Option<CurrentSample>,
     selected: u64,
     answered: u64,
 }
 
-/// What stays of single samples.
+/// The data stored per sample.
 enum KeptSamples {
-    /// Nothing: no gate looks at them.
+    /// None: no gate needs it.
     Nothing,
-    /// Right, wrong and lacking answers, by the slices of their samples. As long as each sample is one answer, and belongs
-    /// to no group, an accuracy needs no more.
+    /// Counts of right, wrong and missing answers by slices. Enough for an accuracy as long as each sample has one
+    /// answer and no group.
     Counts(BTreeMap<Vec<(String, String)>, [u64; 3]>),
-    /// All of them.
+    /// All samples.
     Samples(Vec<CurrentSample>),
 }
 
 impl<'a> Gathered<'a> {
-    /// Of no records yet, for these gates.
+    /// Without records yet, for these gates.
     pub(crate) fn new(
         summary: SummaryBuilder,
         gates: &[Gate],
@@ -74,7 +73,7 @@ impl<'a> Gathered<'a> {
         self.answered += u64::from(has_answer);
     }
 
-    /// Adds a record to its sample.
+    /// Adds a record to the current sample.
     fn gather(&mut self, record: &Record) {
         match &mut self.sample {
             Some(sample) if sample.id == record.sample_id => sample.add(record),
@@ -85,7 +84,7 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Takes the sample whose records are all there into account.
+    /// Finishes the current sample.
     fn end_sample(&mut self) {
         let Some(sample) = self.sample.take() else {
             return;
@@ -99,8 +98,8 @@ impl<'a> Gathered<'a> {
         self.kept.add(sample);
     }
 
-    /// The facts that the records tell, with the benchmark's own aggregates, as those of a whole run that nothing
-    /// stopped; and the samples that changed sides since the baseline.
+    /// The facts of a complete run, with the benchmark's own aggregates; and the samples that flipped since the
+    /// baseline.
     pub(crate) fn finish(mut self, metrics: Map<String, Value>) -> (Facts<'a>, Vec<Flip>) {
         self.end_sample();
         let facts = Facts {
@@ -145,14 +144,14 @@ impl KeptSamples {
     }
 }
 
-/// The samples that were counted, which belong to no group: an accuracy asks them nothing else.
+/// Counted samples, which have no group; an accuracy needs nothing else of them.
 fn counted(counts: &BTreeMap<Vec<(String, String)>, [u64; 3]>) -> Vec<CurrentSample> {
     let mut samples = Vec::new();
     for (slices, counts) in counts {
         for (answer, count) in [Some(true), Some(false), None].into_iter().zip(counts) {
             for _ in 0..*count {
                 samples.push(CurrentSample {
-                    // Each is one of its own.
+                    // Ids are unique.
                     id: format!("\u{0}{}", samples.len()),
                     answers: vec![answer],
                     slices: slices
@@ -167,7 +166,7 @@ fn counted(counts: &BTreeMap<Vec<(String, String)>, [u64; 3]>) -> Vec<CurrentSam
     samples
 }
 
-/// Whether a sample changed sides since the baseline, and became wrong.
+/// Whether a sample flipped since the baseline, and became wrong.
 fn flip(baseline: &Baseline, now: &CurrentSample) -> Option<bool> {
     let then = baseline.samples.get(&now.id)?;
     let same = then.is_of(&now.input_hash, &now.target_hash, &now.marks);
@@ -192,7 +191,7 @@ mod tests {
         record
     }
 
-    /// The results of gates on these records, and how many samples were kept.
+    /// The results of gates on these records, and the number of stored samples.
     fn results(gates: &[&str], records: &[Record]) -> (String, usize) {
         let gates: Vec<Gate> = gates.iter().map(|gate| gate.parse().unwrap()).collect();
         let mut gathered = Gathered::new(SummaryBuilder::new("e"), &gates, None);
@@ -212,7 +211,7 @@ mod tests {
             "accuracy[level=1] >= 0.6",
             "accuracy >= 0.7 (confidence=0.95)",
         ];
-        // One that looks at samples, so that they are all kept.
+        // This gate needs all samples stored.
         let all = |records: &[Record]| {
             let gates = [&gates[..], &["latency_p42 <= 1"]].concat();
             results(&gates, records).0
@@ -226,7 +225,7 @@ mod tests {
         };
         let mut records: Vec<_> = (0..100).map(|number| record(number, None)).collect();
         is_same(&records, 0);
-        // Late, and only some of them.
+        // Groups appear late, and only for some samples.
         for number in 100..140_usize {
             let cluster = number.to_string();
             let cluster = Some(&cluster[..2]).filter(|_| !number.is_multiple_of(5));

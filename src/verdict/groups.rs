@@ -1,8 +1,7 @@
-//! `FailureGroups`: what went wrong in a run, grouped, for a listing or a report.
+//! `FailureGroups`: the failures of a run in groups, for a listing or a report.
 //!
-//! Pure, and of bounded memory whatever the run's size: records are added one by one in dataset order (abridged ones will
-//! do), and each group keeps a count and the ids of its first few samples. A sample with several epochs is counted for
-//! each and named once.
+//! Pure, and of bounded memory: records are added one by one in dataset order (abridged ones suffice), and each group
+//! has a count and the ids of its first samples. A sample with several epochs is counted for each and named once.
 
 mod extremes;
 
@@ -19,13 +18,13 @@ use crate::data::record::slices_of;
 use crate::data::{Record, Status};
 use crate::stats;
 
-/// So many samples are named of each group, unless asked otherwise.
+/// Default number of samples named per group.
 const NAMED: usize = 10;
 
-/// So many different reasons of wrong answers are told apart; a judge may find words of its own for each.
+/// The most distinct reasons of wrong answers; a judge may invent a new one for each.
 const MOST_REASONS: usize = 100;
 
-/// Groups what went wrong in a run. Add its records in dataset order, then [`finish`](Self::finish).
+/// Groups the failures of a run. Add its records in dataset order, then [`finish`](Self::finish).
 #[derive(Clone, Debug)]
 pub struct FailureGroups {
     named: usize,
@@ -33,33 +32,33 @@ pub struct FailureGroups {
     errors: BTreeMap<String, ErrorGroup>,
     wrong: BTreeMap<String, WrongGroup>,
     other_wrong: WrongGroup,
-    /// By the scorer that contradicts, and whether the one that decides accepts.
+    /// By the contradicting scorer, and whether the deciding one accepts.
     disagreements: BTreeMap<(String, bool), DisagreementGroup>,
     slices: BTreeMap<(String, String), SliceFailures>,
-    /// The sample whose epochs come in.
+    /// The epochs of the current sample.
     sample: Option<FlakyEpochs>,
     flaky: FlakySamples,
     slowest: Largest,
     dearest: Largest,
 }
 
-/// What went wrong in a run, by what it has in common.
+/// The failures of a run in groups.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct GroupedFailures {
-    /// Answers that nobody could give or judge, by the kind of the error; the most frequent first.
+    /// Answers that errored or could not be judged, by kind of error; the most frequent first.
     pub errors: Vec<ErrorGroup>,
-    /// Wrong answers by the reason that the deciding scorer gives; the most frequent first.
+    /// Wrong answers by the deciding scorer's reason; the most frequent first.
     pub wrong: Vec<WrongGroup>,
-    /// Where another scorer contradicts the one that decides, by scorer and direction; the most frequent first.
+    /// Answers on which another scorer contradicts the deciding one, by scorer and direction; the most frequent first.
     pub disagreements: Vec<DisagreementGroup>,
-    /// The slices in which something failed, the largest share first.
+    /// The slices with failures, the largest share first.
     pub slices: Vec<SliceFailures>,
     /// Samples that are correct in some epochs and wrong in others.
     pub flaky: FlakySamples,
-    /// The slowest answers, slowest first, in seconds. What came from the cache took no time.
+    /// The slowest answers, slowest first, in seconds, without cached ones.
     pub slowest: Vec<SampleFigure>,
-    /// The dearest answers, dearest first, in US dollars. What came from the cache cost nothing.
+    /// The most expensive answers, most expensive first, in US dollars, without cached ones.
     pub dearest: Vec<SampleFigure>,
 }
 
@@ -67,24 +66,23 @@ pub struct GroupedFailures {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ErrorGroup {
-    /// The kind, as in the `failures` of the summary: `exited`, `timed_out`, `scorer_failed`, …
+    /// The kind, as in `failures` of the summary: `exited`, `timed_out`, `scorer_failed`, …
     pub kind: String,
     /// How many.
     pub count: u64,
-    /// Those of them that `errors: wrong` counts as wrong answers.
+    /// Those that `errors: wrong` counts as wrong answers.
     pub as_wrong: u64,
     /// The ids of the first samples.
     pub ids: Vec<String>,
-    /// What the first of them said. Of an agent, and so not fit for a terminal as it is.
+    /// The message of the first. It is text of an agent: escape it for a terminal.
     pub example: String,
 }
 
-/// Wrong answers for one reason.
+/// Wrong answers with the same reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WrongGroup {
-    /// The reason as the deciding scorer gives it, such as `mismatch`; `null` for all that came after the first hundred
-    /// different ones.
+    /// The deciding scorer's reason, such as `mismatch`; `null` for any further ones after the first hundred.
     pub reason: Option<String>,
     /// How many.
     pub count: u64,
@@ -92,15 +90,15 @@ pub struct WrongGroup {
     pub ids: Vec<String>,
 }
 
-/// Answers of which another scorer says the opposite of the one that decides.
+/// Answers on which another scorer contradicts the deciding one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct DisagreementGroup {
-    /// The scorer that decides; `null` where its name is not known.
+    /// The deciding scorer; `null` if its name is unknown.
     pub scorer: Option<String>,
-    /// The one that contradicts.
+    /// The contradicting scorer.
     pub other: String,
-    /// What the one that decides found: whether it accepts what the other rejects, or rejects what the other accepts.
+    /// Whether the deciding scorer accepts what the other rejects, rather than the reverse.
     pub accepted: bool,
     /// How many answers.
     pub count: u64,
@@ -108,19 +106,19 @@ pub struct DisagreementGroup {
     pub ids: Vec<String>,
 }
 
-/// What failed in a slice.
+/// Failures in a slice.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SliceFailures {
-    /// Such as `level`.
+    /// The dimension, such as `level`.
     pub dimension: String,
-    /// Such as `2`.
+    /// The value, such as `2`.
     pub value: String,
     /// `wrong` + `errors`.
     pub failed: u64,
     /// Wrong answers.
     pub wrong: u64,
-    /// Answers that nobody could give or judge.
+    /// Answers that errored or could not be judged.
     pub errors: u64,
     /// All that should have a verdict: scored + errors.
     pub of: u64,
@@ -151,7 +149,7 @@ pub struct FlakyEpochs {
 }
 
 impl FailureGroups {
-    /// Nothing yet. `scorer` is the name of the one that decides, as `scorer` of the summary has it.
+    /// No records yet. `scorer` is the name of the deciding one, as `scorer` of the summary.
     pub fn new(scorer: Option<&str>) -> Self {
         Self {
             named: NAMED,
@@ -172,7 +170,7 @@ impl FailureGroups {
         }
     }
 
-    /// Names so many samples of each group, instead of 10; as many slowest, dearest and flaky ones.
+    /// Names this many samples of each group instead of 10; the same for slowest, most expensive and flaky ones.
     #[must_use]
     pub fn naming(mut self, samples: usize) -> Self {
         self.named = samples;
@@ -230,7 +228,7 @@ impl FailureGroups {
         }
     }
 
-    /// Notes which scorers say the opposite of the one that decides.
+    /// Adds the record to the scorers that contradict the deciding one.
     fn contradict(&mut self, record: &Record) {
         let outcome = &record.result;
         let (Status::Scored, Some(score)) = (outcome.status, &outcome.score) else {
@@ -317,7 +315,7 @@ impl FailureGroups {
         }
     }
 
-    /// The groups of what was added; those without a failure are left out.
+    /// The groups; empty ones are omitted.
     pub fn finish(mut self) -> GroupedFailures {
         self.end_sample();
         let mut errors: Vec<_> = self.errors.into_values().collect();
@@ -346,7 +344,7 @@ impl FailureGroups {
     }
 }
 
-/// Names a sample, if there is room; the epochs of one come one after the other.
+/// Adds a sample's id, if there is room; epochs of a sample are consecutive.
 fn name(ids: &mut Vec<String>, id: &str, most: usize) {
     if ids.len() < most && ids.last().is_none_or(|last| last != id) {
         ids.push(id.to_owned());

@@ -1,9 +1,9 @@
-//! What a judge is worth, from verdicts and labels that are stored: nobody is asked.
+//! Figures of a judge from stored verdicts and labels; no requests are made.
 //!
-//! Three questions, each with lines of its own: how far a judge agrees with people ([`agreement`]), what a mean is when
-//! a few labels correct its verdicts ([`correct`]), and how often one of two answers wins ([`winrate`]). Pure; figures
-//! that are nothing over nothing are `None`. The same of the judge of a run, whose answers people labelled: what it says of
-//! each ([`items`]), what people say of it ([`people`]), and the means that this corrects ([`calibrated`]).
+//! Three questions, each with its own lines: how far a judge agrees with people ([`agreement`]), the mean of its
+//! verdicts corrected by a few labels ([`correct`]), and how often one of two answers wins ([`winrate`]). Pure; figures
+//! that are 0 / 0 are `None`. Also for the judge of a run with labelled answers: its verdict on each ([`items`]), the
+//! labels of people ([`people`]), and the means corrected by them ([`calibrated`]).
 
 #[cfg(feature = "command")]
 pub(crate) mod agreement;
@@ -29,7 +29,7 @@ use crate::data::dataset::{jsonl, kind};
 use crate::error::{Error, Result};
 use crate::text::excerpt;
 
-/// A line of a file of verdicts.
+/// A line of a verdict file.
 ///
 /// ```
 /// use evaltest::engine::judge::{GradedItem, judged_line};
@@ -39,18 +39,18 @@ use crate::text::excerpt;
 /// # Ok::<(), evaltest::Error>(())
 /// ```
 pub trait JudgedLine: Sized {
-    /// A line as it should be.
+    /// An example of a line.
     const EXAMPLE: &'static str;
 
-    /// From the members of the line; those it does not know do not matter.
+    /// Parses the members of a line; unknown ones are ignored.
     fn read(fields: &Map<String, Value>) -> Result<Self>;
 }
 
-/// Reads a line of a file, without its line break. Python's bare `NaN` and `Infinity` are null.
+/// Parses a line of a file, without its line break. Python's bare `NaN` and `Infinity` are null.
 ///
 /// # Errors
 ///
-/// With the place of what is wrong, and a line as it should be as the hint.
+/// With the place of the error, and an example of a line as the hint.
 pub fn judged_line<T: JudgedLine>(path: &Path, number: u64, line: &str) -> Result<T> {
     let fields = jsonl::fields(path, number, line)?;
     T::read(&fields).map_err(|error| {
@@ -62,7 +62,7 @@ pub fn judged_line<T: JudgedLine>(path: &Path, number: u64, line: &str) -> Resul
     })
 }
 
-/// A number from 0 to 1; `None` where it is null or missing.
+/// A number from 0 to 1; `None` if it is null or missing.
 fn share(fields: &Map<String, Value>, name: &str) -> Result<Option<f64>> {
     let value = match fields.get(name) {
         None | Some(Value::Null) => return Ok(None),
@@ -73,7 +73,7 @@ fn share(fields: &Map<String, Value>, name: &str) -> Result<Option<f64>> {
     number.map(Some).ok_or_else(wrong)
 }
 
-/// A member is not what it should be.
+/// The error for a member of another type or range.
 fn wrong(name: &str, wanted: &str, found: &Value) -> Error {
     let shown = excerpt(&found.to_string());
     Error::usage(format!(
@@ -82,7 +82,7 @@ fn wrong(name: &str, wanted: &str, found: &Value) -> Error {
     ))
 }
 
-/// A line lacks a member.
+/// The error for a missing member.
 fn missing(name: &str) -> Error {
     Error::usage(format!("the line has no `{name}`"))
 }

@@ -1,20 +1,20 @@
-//! `EarlyLook`: a look of the gates that may stop a run early.
+//! `EarlyLook`: an interim analysis for gates that may stop a run early.
 
 use serde::{Deserialize, Serialize};
 
-/// A look of the gates that may stop a run early, at the samples so far.
+/// An interim analysis, over the samples so far, for gates that may stop a run early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EarlyLook {
-    /// The number of the look, 1 to `of`.
+    /// The number of the analysis, 1 to `of`.
     #[serde(rename = "look")]
     pub number: u32,
-    /// How many there are; the last is at all samples.
+    /// The number of analyses; the last is over all samples.
     pub of: u32,
 }
 
 impl EarlyLook {
-    /// That with this number of so many.
+    /// Analysis `number` of `of`.
     pub fn new(number: u32, of: u32) -> Self {
         let of = of.max(1);
         Self {
@@ -23,12 +23,12 @@ impl EarlyLook {
         }
     }
 
-    /// Its place among the looks.
+    /// Its index, from 0.
     pub(crate) fn index(self) -> usize {
         self.number as usize - 1
     }
 
-    /// Whether samples are left that were not asked.
+    /// Whether samples remain to be asked.
     pub(crate) fn is_early(self) -> bool {
         self.number < self.of
     }

@@ -1,24 +1,24 @@
-//! [`Marks`]: by what a sample of a run is known again in a baseline.
+//! [`Marks`]: hashes that identify a sample of a run in a baseline.
 //!
-//! A snapshot holds a hash of the question with its files, and one of the ground truth; those of a version before
-//! hashed the whole prompt. A masked one holds digests keyed by the whole dataset: only a run on the same dataset,
-//! whose records have the key, has the same. Hashes of several kinds are never equal by chance, so that one that is
-//! equal to any of these is that of this sample.
+//! A snapshot has a hash of the question with its files, and one of the ground truth; an older version hashed the whole
+//! prompt. A masked one has digests keyed by the whole dataset: only runs on the same dataset, whose records have the
+//! key, have the same. Hashes of different kinds are never equal by chance, so a snapshot that matches any of these is
+//! of this sample.
 
 use crate::data::Record;
 use crate::text::hash::MaskKey;
 
-/// The hashes of a sample besides those that the oldest baselines have.
+/// The hashes of a sample, apart from those of the oldest baselines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// Of its question.
+    /// Hashes of its question.
     pub questions: Vec<String>,
-    /// Of its ground truth.
+    /// Hashes of its ground truth.
     pub targets: Vec<String>,
 }
 
 impl Marks {
-    /// Those of a record.
+    /// The hashes of a record.
     pub fn of(record: &Record) -> Self {
         let mut marks = Self::default();
         if record.question_hash.is_empty() {
@@ -34,7 +34,7 @@ impl Marks {
     }
 }
 
-/// What a masked snapshot has in place of the hashes of question and ground truth.
+/// The digests of question and ground truth in a masked snapshot.
 pub(crate) fn masked(key: &MaskKey, record: &Record) -> [String; 2] {
     [
         key.short(["question", &record.question_hash]),

@@ -1,19 +1,19 @@
-//! Epochs: several answers to the same question, and the one verdict that they make together.
+//! Epochs: combines several answers to the same question into one verdict.
 //!
-//! A sample that is asked `k` times has `k` records. Wherever one verdict is needed (its snapshot, the gate
-//! `majority`, its test), that of the majority counts; `no_regression` compares all answers:
+//! A sample with `k` epochs has `k` records. Wherever one verdict is needed (its snapshot, the gate `majority`, its
+//! test), the majority counts; `no_regression` compares all answers:
 //!
-//! * Answers vote by their normalised prediction where the scorer gives one, else by their prediction, else by
-//!   their verdict. The answer with the most votes wins.
-//! * Of answers with equally many votes the one that was given first wins. Epochs are exchangeable, so this is a
-//!   fair draw, and yet the same each time the run is looked at.
-//! * Verdicts of answers that normalise alike may differ where a model judges; the winner is correct if most of
-//!   its votes were judged so, and at a tie if the first was.
+//! * Answers vote by their normalised prediction if the scorer gives one, else by their prediction, else by their
+//!   verdict. The answer with the most votes wins.
+//! * Among answers with equally many votes the earliest wins. Epochs are exchangeable, so this is a fair draw, and yet
+//!   reproducible.
+//! * Answers that normalise equally may have different verdicts if a model judges; the winner is correct if most of its
+//!   votes are, and at a tie if the first is.
 //!
 //! With one epoch the majority is the answer.
 //!
-//! An epoch without a verdict that it should have (an outage, never asked) is no vote. `Poll::extremes` says
-//! whether it could have changed the verdict.
+//! An epoch without its expected verdict (an outage, never asked) does not vote. `Poll::extremes` says whether it could
+//! have changed the verdict.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -24,7 +24,7 @@ use serde_json::Value;
 use crate::data::{Normalized, Outcome, Record, Status};
 use crate::error::Result;
 
-/// More epochs than this are taken for a mistake.
+/// More epochs are considered a mistake.
 pub(crate) const MOST: u32 = 1000;
 
 /// The votes of a sample's epochs.
@@ -40,7 +40,7 @@ pub(crate) struct Poll {
 struct Votes {
     count: u64,
     correct: u64,
-    /// Which vote of the poll was the first for this answer.
+    /// The index of the first vote for this answer.
     first: u64,
     first_correct: bool,
 }
@@ -53,7 +53,7 @@ impl Votes {
 }
 
 impl Poll {
-    /// The votes of one sample's records, in the order of their epochs, by the scorer that decides.
+    /// The votes of one sample's records, in the order of their epochs, by the deciding scorer.
     pub(crate) fn of(records: &[Record]) -> Self {
         let mut poll = Self::default();
         for record in records {
@@ -62,7 +62,7 @@ impl Poll {
         poll
     }
 
-    /// Adds the verdict of the scorer that decides.
+    /// Adds the verdict of the deciding scorer.
     pub(crate) fn add(&mut self, outcome: &Outcome) {
         match (outcome.status, &outcome.score) {
             (Status::Scored, Some(score)) => {
@@ -109,7 +109,7 @@ impl Poll {
         votes.correct += u64::from(correct);
     }
 
-    /// Adds epochs that should have a verdict and have none.
+    /// Adds epochs whose expected verdict is missing.
     pub(crate) fn miss(&mut self, epochs: u64) {
         self.unknown += epochs;
     }
@@ -119,22 +119,22 @@ impl Poll {
         self.scored
     }
 
-    /// Those that are correct.
+    /// Epochs that are correct.
     pub(crate) fn correct(&self) -> u64 {
         self.correct
     }
 
-    /// Epochs that should have a verdict and have none.
+    /// Epochs whose expected verdict is missing.
     pub(crate) fn unknown(&self) -> u64 {
         self.unknown
     }
 
-    /// How many different answers were given.
+    /// The number of distinct answers.
     pub(crate) fn answers(&self) -> u64 {
         self.answers.len() as u64
     }
 
-    /// Whether the verdict depends on when one asks.
+    /// Whether the verdict differs between epochs.
     pub(crate) fn is_flaky(&self) -> bool {
         self.correct > 0 && self.correct < self.scored
     }
@@ -149,12 +149,12 @@ impl Poll {
         self.winner().map(Votes::is_correct)
     }
 
-    /// Which vote was the first for the majority's answer.
+    /// The index of the first vote for the majority's answer.
     pub(crate) fn spokesman(&self) -> Option<u64> {
         self.winner().map(|votes| votes.first)
     }
 
-    /// The majority's verdict with the unknown epochs as wrong and as correct.
+    /// The majority verdict with all unknown epochs as wrong, and as correct.
     pub(crate) fn extremes(&self) -> (bool, bool) {
         let most = |correct: bool| {
             let votes = self.answers.values();
@@ -163,7 +163,7 @@ impl Poll {
         };
         match (self.unknown, self.majority()) {
             (0, majority) => (majority == Some(true), majority == Some(true)),
-            // An epoch that is missing may also have been the first to give its answer.
+            // A missing epoch may also have been the first with its answer.
             (unknown, _) => (
                 most(true) > most(false) + unknown,
                 most(true) + unknown >= most(false),
@@ -172,7 +172,7 @@ impl Poll {
     }
 }
 
-/// What was said, where no scorer normalises it; where nothing was, the verdict.
+/// The prediction, or the verdict if there is none, if no scorer normalises it.
 fn said(outcome: &Outcome, correct: bool) -> Cow<'_, str> {
     match &outcome.prediction {
         Some(prediction) => Cow::Borrowed(prediction.trim()),
@@ -181,8 +181,8 @@ fn said(outcome: &Outcome, correct: bool) -> Cow<'_, str> {
     }
 }
 
-/// The record that stands for a sample: the first that gave the majority's answer, else the first with a
-/// verdict to get. `None` of nothing.
+/// The record that represents a sample: the first with the majority's answer, else the first that should have a
+/// verdict. `None` without records.
 pub(crate) fn representative(records: &[Record]) -> Option<&Record> {
     let scored = records
         .iter()
@@ -194,13 +194,13 @@ pub(crate) fn representative(records: &[Record]) -> Option<&Record> {
         .or(records.first())
 }
 
-/// Whether a sample lacks an answer: some epoch errored or was never asked.
+/// Whether an answer is missing: some epoch errored or was never asked.
 pub(crate) fn is_open(records: &[Record]) -> bool {
     let mut statuses = records.iter().map(|record| record.result.status);
     statuses.any(|status| status == Status::Skipped || status.is_error())
 }
 
-/// Records of a file by sample: neighbours with the same id. What cannot be read ends it.
+/// Groups the records of a file by sample: neighbours with the same id. Stops at the first error.
 pub(crate) fn samples(
     records: impl Iterator<Item = Result<Record>>,
 ) -> impl Iterator<Item = Result<Vec<Record>>> {
@@ -253,7 +253,7 @@ mod tests {
         check("bA", Some(false), Some(0));
         check("Ab", Some(true), Some(0));
         check("bAA", Some(true), Some(1));
-        // Three of five are wrong, but not in the same way.
+        // Three of five are wrong, but with different answers.
         check("bcAdA", Some(true), Some(2));
         check("bAbA", Some(false), Some(0));
         check("?bAA", Some(true), Some(1));

@@ -1,4 +1,4 @@
-//! `Progressive`: how far a run came that goes on tier by tier, as in `summary.json`.
+//! `Progressive`: the progress of a run through its tiers, as in `summary.json`.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,34 +6,34 @@ use crate::stats::{as_f64, spending};
 use crate::verdict::gate::Gate;
 use crate::verdict::result::GateResult;
 
-/// How far a run came that goes on tier by tier.
+/// The progress of a run through its tiers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Progressive {
     /// The tiers, the smallest first.
     pub tiers: Vec<TierStep>,
-    /// The place of the one that was asked last, from 0.
+    /// The index of the tier that was asked last.
     pub at: usize,
-    /// What a run must meet to be promoted, if somebody said so.
+    /// The condition for promotion to the next tier, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promote: Option<Gate>,
-    /// What ended it before the last tier: a promotion that failed, a gate of the tier, or one that cannot hold any more.
+    /// What ended it before the last tier: a failed promotion, a gate of the tier, or a gate that can no longer pass.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ended_by: Vec<GateResult>,
 }
 
-/// One of the tiers.
+/// A tier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TierStep {
     /// Its name.
     pub tier: String,
-    /// How many samples it has.
+    /// Its number of samples.
     pub samples: u64,
 }
 
 impl Progressive {
-    /// A run that begins, through tiers of so many samples.
+    /// The start of a run through tiers with these sizes.
     pub(crate) fn new(tiers: Vec<(String, usize)>, promote: Option<Gate>) -> Self {
         let tiers = tiers.into_iter().map(|(tier, samples)| TierStep {
             tier,
@@ -51,7 +51,7 @@ impl Progressive {
         self.tiers.get(self.at)
     }
 
-    /// How many samples it did not come to.
+    /// The number of samples that were not asked.
     pub(crate) fn saved(&self) -> u64 {
         let samples = |step: Option<&TierStep>| step.map_or(0, |step| step.samples);
         samples(self.tiers.last()).saturating_sub(samples(self.tier()))
@@ -62,7 +62,7 @@ impl Progressive {
         self.at + 1 < self.tiers.len()
     }
 
-    /// Where it ended, in words.
+    /// Where it ended, as text.
     pub(crate) fn told(&self) -> String {
         let tier = self.tier().map_or("", |step| &*step.tier);
         let all = self.tiers.last().map_or(0, |step| step.samples);
@@ -72,7 +72,7 @@ impl Progressive {
         )
     }
 
-    /// What a comparison of this alpha may use of it at the tier that was asked last.
+    /// The part of alpha that a comparison may use at the current tier.
     pub(crate) fn part_of(&self, alpha: f64) -> f64 {
         let all = self.tiers.last().map_or(0, |step| step.samples);
         let share = |step: &TierStep| as_f64(step.samples) / as_f64(all.max(1));

@@ -1,4 +1,4 @@
-//! `GateResult`: what became of a gate, as in `summary.json`.
+//! `GateResult`: the result of a gate, as in `summary.json`.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,27 +6,27 @@ use crate::exit::Exit;
 use crate::verdict::gate::{Gate, Metric};
 use crate::verdict::regression::Regression;
 
-/// What became of a gate.
+/// The result of a gate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GateResult {
-    /// The gate as it is written in a spec.
+    /// The gate as written in a spec.
     pub gate: Gate,
-    /// What became of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The measured value, without the samples that have no verdict; p for `no_regression`.
+    /// The measured value over samples with a verdict; p for `no_regression`.
     pub value: Option<f64>,
-    /// What it was compared with; alpha for `no_regression`.
+    /// The threshold; alpha for `no_regression`.
     pub threshold: Option<f64>,
-    /// For people: the first line says it all, further lines give details.
+    /// A message for people: the first line is complete, further lines have details.
     pub message: String,
-    /// Whether every eval has this gate unless it has another of that name.
+    /// Whether it is the default gate, which every eval has unless it defines its own.
     #[serde(default, skip_serializing_if = "is_false")]
     pub default: bool,
-    /// Whether it was ignored because it is for another tier than that of the run, which leaves nothing open.
+    /// Whether it was ignored because it is for another tier than that of the run, so that nothing is undecided.
     #[serde(default, skip_serializing_if = "is_false")]
     pub other_tier: bool,
-    /// The comparison behind `no_regression`.
+    /// The comparison of `no_regression`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regression: Option<Regression>,
 }
@@ -48,7 +48,7 @@ impl GateResult {
         }
     }
 
-    /// How a run ends for this gate alone. Too many errors, and a gate that they leave open, tell nothing about the
+    /// The exit code for this gate alone. Too many errors, and a gate they leave undecided, say nothing about the
     /// agent.
     pub(super) fn exit(&self) -> Exit {
         match self.verdict {
@@ -68,7 +68,7 @@ fn is_false(yes: &bool) -> bool {
     !yes
 }
 
-/// What became of a gate, in a word.
+/// The verdict of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -77,9 +77,9 @@ pub enum Verdict {
     Passed,
     /// It does not hold.
     Failed,
-    /// Errored samples leave it open, or there was nothing to measure.
+    /// Errored samples leave it undecided, or there was nothing to measure.
     Inconclusive,
-    /// It was not asked: only some of the samples were selected, or the run is of another tier.
+    /// It was not evaluated: only some of the samples were selected, or the run is of another tier.
     Ignored,
 }
 

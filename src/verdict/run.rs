@@ -1,4 +1,4 @@
-//! `Run`: all of it.
+//! `Run`: the result of a finished run.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,11 +7,11 @@ use crate::data::{Record, Status};
 use crate::verdict::baseline::Flip;
 use crate::verdict::summary::Summary;
 
-/// What the reason says of a run that stopped because its agent must be changed, which such a run cannot go on with.
+/// In the stop reason of a run whose agent must be fixed; such a run cannot be resumed.
 pub(crate) const MEND: &str = "hint: mend the agent";
 
-/// Picks the records of a run that its report names: those without an answer or without the verdict of one of its
-/// scorers, and the first that is wrong.
+/// Selects the records that the report of a run names: those without an answer or without a verdict of some scorer, and
+/// the first wrong one.
 #[derive(Default)]
 pub(crate) struct Notable {
     errors: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Notable {
 }
 
 impl Notable {
-    /// An outage of everything must not fill the memory: `errors.jsonl` has them all.
+    /// Limits memory in an outage; `errors.jsonl` has all errors.
     const MOST: usize = 10_000;
 
     pub(crate) fn takes(&mut self, record: &Record) -> bool {
@@ -45,22 +45,21 @@ pub struct Run {
     pub eval: String,
     /// The run directory.
     pub dir: PathBuf,
-    /// Every sample with its outcome, in dataset order. Prompts, outputs and metadata are on disk only, and long
-    /// texts are abridged; see [`Run::whole_records`]. Of a run that was driven by the command or
-    /// scored again those without a verdict of all of its scorers, and the first that is wrong.
+    /// Every sample with its outcome, in dataset order. Prompts, outputs and metadata are on disk only, and long texts
+    /// are abridged; see [`Run::whole_records`]. For a run by the command line or a rescored one, only records without
+    /// a verdict of some scorer, and the first wrong one.
     pub records: Vec<Record>,
-    /// Figures, and the verdicts of the gates.
+    /// The figures and the verdicts of the gates.
     pub summary: Summary,
-    /// Samples that changed sides since the baseline.
+    /// Samples that flipped since the baseline.
     pub flips: Vec<Flip>,
     /// Samples whose assertion failed under `exact` and `correct`.
     pub failed_assertions: Vec<String>,
-    /// How the first of them differ from their snapshots, by id: of a run of `cargo evaltest` under `exact`, which
-    /// asserts.
+    /// How the first of them differ from their snapshots, by id: for a run of `cargo evaltest` under `exact`.
     pub differences: BTreeMap<String, String>,
     /// Why the run stopped early.
     pub stop_reason: Option<String>,
-    /// Things worth knowing that are no errors.
+    /// Notices that are not errors.
     pub notices: Vec<String>,
     /// Wall time in seconds.
     pub duration_s: f64,

@@ -1,20 +1,21 @@
-//! `Summary`: what a run amounts to, the content of `summary.json`.
+//! `Summary`: the figures of a run, the content of `summary.json`.
 //!
-//! Pure: a function of the records in dataset order, so it is equal at any concurrency. A share of nothing
-//! is `null`, never NaN. Every record counts by itself: with several epochs, which are several answers to each
-//! sample, a sample counts once for each in `samples`, `scored`, `correct` and so on. Their intervals are then
-//! clustered by sample, and [`EpochFigures`] counts samples once.
+//! Pure: a function of the records in dataset order, so it does not depend on concurrency. A share of nothing is
+//! `null`, never NaN. Every record counts individually: with several epochs, a sample counts once for each in
+//! `samples`, `scored`, `correct` and so on. Intervals are then clustered by sample, and [`EpochFigures`] counts
+//! samples once.
 //!
 //! The denominators, everywhere:
 //!
-//! - `accuracy` is correct / scored. Errors, unscored and skipped samples are in neither number; `accuracy_bounds`
-//!   has errors and skipped samples as wrong, and as correct. Where every gate was sure before they were asked, skipped
-//!   samples are in no such range, and not among those of [`EpochFigures`].
-//! - `failure_rate` is (scored - correct) / scored, with the same samples lacking.
+//! - `accuracy` is correct / scored. Errors, unscored and skipped samples are in neither number; `accuracy_bounds` has
+//!   errors and skipped samples as wrong, and as correct. If every gate was decided before they were asked, skipped
+//!   samples are excluded there, and from [`EpochFigures`].
+//! - `failure_rate` is (scored - correct) / scored, over the same samples.
 //! - `error_rate` is errors / (scored + errors + unscored), the samples that the agent was asked.
-//! - where the benchmark has a `cluster`, all intervals of accuracies are clustered by its groups.
-//! - `steps` are of the correct samples that tell theirs, `ratio` of those among them whose dataset tells those of people.
-//! - the share recovered by retry is that of the samples that were asked more than once, the rate that of all that were asked.
+//! - if the benchmark has a `cluster`, all intervals of accuracies are clustered by its groups.
+//! - `steps` are of the correct samples that report theirs, `ratio` of those among them whose dataset has those of
+//!   people.
+//! - the share recovered by retry is of the samples that were asked more than once, the rate of all that were asked.
 
 mod bounds;
 mod builder;
@@ -57,105 +58,102 @@ use crate::verdict::look::EarlyLook;
 use crate::verdict::progressive::Progressive;
 use crate::verdict::result::GateResult;
 
-/// The version of `summary.json`, counted up whenever a reader of an older version would be misled.
+/// The version of `summary.json`, increased whenever a reader of an older version would be misled.
 ///
-/// - 1: the first. Members added since, which a reader may leave alone: `scorer`, `labels`, and `mean_ranges` and
-///   `labels` of each of several scorers; with several epochs `epochs`, also of slices and scorers, and `flaky`;
-///   `cached`, also of slices, where there are such; `accuracy_bounds`, also of slices and scorers;
-///   `failed_as_wrong`, also of slices, where there are such; `partial`; `early_stop`; `unjudged` of slices and
-///   scorers, where there are such; `judge`, where one was asked; `not_judged`, where there are such; `change`, with a baseline;
-///   `failure_rate` with its bounds and interval, also of slices; `steps`, also of slices, where agents tell; `refused`, where
-///   there are such; `reviewed`, where people reviewed; `tier`, where one ran;
-///   `progressive`, where it went on tier by tier; `alerts`, where it is one of a history; `part`, of a shard and the like.
+/// - 1: the first. Members added since, which a reader may ignore: `scorer`, `labels`, and `mean_ranges` and `labels`
+///   of each of several scorers; with several epochs `epochs`, also of slices and scorers, and `flaky`; `cached`, also
+///   of slices, if any; `accuracy_bounds`, also of slices and scorers; `failed_as_wrong`, also of slices, if any;
+///   `partial`; `early_stop`; `unjudged` of slices and scorers, if any; `judge`, if one was used; `not_judged`, if any;
+///   `change`, with a baseline; `failure_rate` with its bounds and interval, also of slices; `steps`, also of slices,
+///   if agents report them; `refused`, if any; `reviewed`, if people reviewed; `tier`, in a run of one; `progressive`,
+///   if the run goes on tier by tier; `alerts`, if it is in a history; `part`, of a shard or other part.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
-/// So many flaky samples are named; [`EpochFigures::flaky`] counts all.
+/// The most flaky samples that are listed; [`EpochFigures::flaky`] counts all.
 pub(crate) const MAX_FLAKY: usize = 1000;
 
-/// What a run amounts to: the content of `summary.json`, in its order of keys.
+/// The figures of a run: the content of `summary.json`, in its order of keys.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
-    /// The version of the format, of the writer.
+    /// The format version of the writer.
     pub format_version: u32,
     /// The eval's name.
     pub eval: String,
-    /// Whether less was asked than the eval as it is defined: a filter, a limit of the command line. The gates are
-    /// ignored then.
+    /// Whether less was asked than the full eval, because of a filter or a limit on the command line. Gates are then
+    /// ignored.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// The tier that ran, if it was one: the figures are those of its samples alone.
+    /// The tier of the run, if it has one; the figures are those of its samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
-    /// What the run is a part of, if others complete it: the gates are left to whoever puts all together.
+    /// Which part of a run it is, if others complete it: gates are left to the merge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<RunPart>,
-    /// How far the run came, if it went on tier by tier.
+    /// The progress through tiers, if the run goes on tier by tier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progressive: Option<Progressive>,
-    /// The look at which every gate was sure, so that the samples that were skipped were not needed.
+    /// The interim analysis at which every gate was decided, so that the skipped samples were not needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early_stop: Option<EarlyLook>,
-    /// All records: scored + errors + unscored + skipped. With several epochs each is one of them.
+    /// All records: scored + errors + unscored + skipped. Each epoch is one record.
     pub samples: u64,
     /// Samples with a verdict of the first scorer.
     pub scored: u64,
     /// Scored samples that are correct.
     pub correct: u64,
-    /// Samples that ended without the verdict they should have: `agent_failed`, `timed_out`,
-    /// `scorer_failed`.
+    /// Samples that ended without their expected verdict: `agent_failed`, `timed_out`, `scorer_failed`.
     pub errors: u64,
-    /// Samples that were answered and have no ground truth, or no scorer for it.
+    /// Answered samples without ground truth, or without a scorer for it.
     pub unscored: u64,
-    /// Samples that were never asked or never judged, because the run stopped before.
+    /// Samples that were never asked or never judged because the run stopped before.
     pub skipped: u64,
-    /// Of the skipped, those whose answers are on disk: a run that goes on asks their judges alone.
+    /// Skipped samples whose answers are on disk: a resumed run only asks their judges.
     #[serde(default, skip_serializing_if = "no_samples")]
     pub not_judged: u64,
-    /// Samples whose answers were given before and came from the cache. They count in every figure but
-    /// `usage`, `latency_s` and `attempts`.
+    /// Samples whose answers came from the cache. They count in every figure but `usage`, `latency_s` and `attempts`.
     #[serde(default, skip_serializing_if = "no_samples")]
     pub cached: u64,
-    /// Answers that were refused, so that their samples were asked again, where the benchmark has that. They count in
-    /// `usage` and `attempts`, and in no other figure.
+    /// Answers that the benchmark refused, so that their samples were asked again. They count in `usage` and
+    /// `attempts`, and in no other figure.
     #[serde(default, skip_serializing_if = "no_samples")]
     pub refused: u64,
-    /// Scored samples to which the agent gave no answer, which `errors: wrong` counts as a wrong one.
+    /// Scored samples without an answer of the agent, which `errors: wrong` counts as wrong.
     #[serde(default, skip_serializing_if = "no_samples")]
     pub failed_as_wrong: u64,
-    /// correct / scored, 0 to 1; `null` when nothing was scored.
+    /// correct / scored, 0 to 1; `null` if nothing was scored.
     pub accuracy: Option<f64>,
-    /// What it could be had every sample a verdict `[low, high]`: with those that errored or were never asked all as
-    /// wrong, and all as correct. With several epochs each lacking answer is one of its sample. Both are `accuracy`
-    /// where nothing lacks a verdict; `null` when there is nothing to score.
+    /// Its bounds `[low, high]` if every sample had a verdict: with those that errored or were never asked all as
+    /// wrong, and all as correct. With several epochs each missing answer counts in its sample. Both equal `accuracy`
+    /// if no verdict is missing; `null` if there is nothing to score.
     #[serde(default)]
     pub accuracy_bounds: Option<[f64; 2]>,
     /// Its 95 % Wilson interval `[low, high]`; with several epochs clustered by sample, with a `cluster` by group.
     pub accuracy_ci95: Option<[f64; 2]>,
-    /// (scored - correct) / scored, which is 1 - accuracy; `null` when nothing was scored.
+    /// (scored - correct) / scored, which is 1 - accuracy; `null` if nothing was scored.
     #[serde(default)]
     pub failure_rate: Option<f64>,
-    /// What it could be had every sample a verdict `[low, high]`, as `accuracy_bounds`.
+    /// Its bounds `[low, high]`, as `accuracy_bounds`.
     #[serde(default)]
     pub failure_rate_bounds: Option<[f64; 2]>,
     /// Its 95 % confidence interval `[low, high]`, the mirror of that of the accuracy.
     #[serde(default)]
     pub failure_rate_ci95: Option<[f64; 2]>,
-    /// How far it is from the accepted baseline; missing without one that can be compared.
+    /// The change since the accepted baseline; absent without a comparable one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<BaselineChange>,
-    /// errors / (scored + errors + unscored), 0 to 1; `null` when nothing was asked.
+    /// errors / (scored + errors + unscored), 0 to 1; `null` if nothing was asked.
     pub error_rate: Option<f64>,
-    /// Errors by kind, such as `exited` or `timed_out`; `scorer_failed` whatever the scorer said.
+    /// Errors by kind, such as `exited` or `timed_out`; `scorer_failed` for any error of the scorer.
     #[serde(default)]
     pub failures: BTreeMap<String, u64>,
-    /// Over the scored samples: the mean of the score (`value`), and of every numeric or boolean entry of
-    /// the first scorer's details, over the samples that have the entry.
+    /// Means over the scored samples: of the score (`value`), and of every numeric or boolean entry of the first
+    /// scorer's details, over the samples that have the entry.
     pub means: BTreeMap<String, f64>,
-    /// For every entry of `means`, over how many samples it was taken, and its extremes.
+    /// For every entry of `means`, the number of samples and the extremes.
     #[serde(default)]
     pub mean_ranges: BTreeMap<String, Range>,
-    /// Macro-F1, the figures of each label and the confusion matrix, when the first scorer judges labels.
+    /// Macro-F1, the figures of each label and the confusion matrix, if the first scorer judges labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Labels>,
     /// The same figures for each slice, by dimension and value: `slices.level["1"]`.
@@ -166,32 +164,32 @@ pub struct Summary {
     /// The name of the first scorer, which decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scorer: Option<String>,
-    /// The figures of each scorer by name, when there are several.
+    /// The figures of each scorer by name, if there are several.
     #[serde(default)]
     pub scorers: BTreeMap<String, ScorerSummary>,
-    /// What several answers to each sample say together, when there are several epochs.
+    /// Figures over the epochs of each sample, if there are several epochs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epochs: Option<EpochFigures>,
     /// Samples that are correct in some epochs and wrong in others, in dataset order, at most 1,000.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flaky: Vec<Flaky>,
-    /// Tokens and cost of what was asked in this run.
+    /// Tokens and cost of the requests of this run.
     pub usage: UsageTotal,
-    /// How long the answers that counted took; `null` when there are none.
+    /// Latencies of the answers that counted; `null` if there are none.
     #[serde(default)]
     pub latency_s: Option<Latency>,
-    /// How many steps right answers took, where the agent tells.
+    /// Steps of right answers, if the agent reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<StepFigures>,
-    /// How often the agent was asked, over all samples.
+    /// The number of requests to the agent, over all samples.
     pub attempts: u64,
-    /// What the retries were good for.
+    /// The effect of retries.
     pub recovered_by_retry: Recovered,
-    /// What judges were asked, what they said and what that cost, where a scorer asks one. It is in no other figure.
+    /// Requests, verdicts and cost of judges, if a scorer uses one. Included in no other figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge: Option<JudgeSummary>,
-    /// What people say of the items, where they reviewed some. That may come after the run: `summary.json` has it of a run
-    /// that went on since, and whoever reads a run reads it anew.
+    /// The reviews of items by people, if there are any. They may be added after the run: `summary.json` only has them
+    /// if the run was resumed since, and readers of a run read them again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reviewed: Option<ReviewedFigures>,
     /// The benchmark's own aggregates.
@@ -199,13 +197,13 @@ pub struct Summary {
     pub metrics: Map<String, Value>,
     /// The verdicts of the gates, in the order of the spec.
     pub gates: Vec<GateResult>,
-    /// What became of the alerts, where the run is one of a history.
+    /// The results of the alerts, if the run is in a history.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alerts: Vec<AlertResult>,
-    /// Whether one of them was ignored where that leaves the question open. For people: `exit_code` counts it.
+    /// Whether an ignored gate leaves the run undecided. For messages; `exit_code` includes it.
     #[serde(skip)]
     pub(crate) ignored_matter: bool,
-    /// How the command ends: with the worst of its causes.
+    /// The exit code of the command, that of the worst cause.
     pub exit_code: Exit,
 }
 
@@ -217,23 +215,24 @@ fn no_samples(samples: &u64) -> bool {
     *samples == 0
 }
 
-/// What the retries were good for.
+/// The effect of retries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Recovered {
     /// Samples that were asked more than once.
     pub retried: u64,
-    /// Of those, the ones that ended with an answer.
+    /// Those that ended with an answer.
     pub recovered: u64,
-    /// recovered / retried, 0 to 1; `null` when nothing was retried.
+    /// recovered / retried, 0 to 1; `null` if nothing was retried.
     pub share: Option<f64>,
-    /// recovered / (scored + errors + unscored), the samples that were asked: how much of the run is owed to retries.
+    /// recovered / (scored + errors + unscored), the samples that were asked: the share of the run that depends on
+    /// retries.
     #[serde(default)]
     pub rate: Option<f64>,
 }
 
 impl Summary {
-    /// Says what became of the alerts: one that is raised fails the run, unless it ends worse.
+    /// Sets the results of the alerts: a raised one fails the run, unless it ends worse.
     pub(crate) fn tell_alerts(&mut self, alerts: Vec<AlertResult>) {
         if alerts.iter().any(AlertResult::is_raised) {
             self.exit_code = Exit::worst([self.exit_code, Exit::Failed]);
@@ -241,7 +240,7 @@ impl Summary {
         self.alerts = alerts;
     }
 
-    /// Whether there is an answer of the agent, whatever became of it.
+    /// Whether there is an answer of the agent, of any status.
     pub(crate) fn has_answers(&self) -> bool {
         let answered = self.scored.saturating_sub(self.failed_as_wrong);
         answered + self.unscored + self.unjudged() + self.not_judged > 0
@@ -253,14 +252,14 @@ impl Summary {
         unjudged.unwrap_or_default()
     }
 
-    /// Whether the scorer of this name is a judge that people's labels do not vouch for.
+    /// Whether the scorer of this name is a judge that is not calibrated.
     pub(crate) fn is_uncalibrated(&self, scorer: &str) -> bool {
         let judge = self.judge.as_ref();
         let told = judge.and_then(|judge| judge.calibration_of(scorer));
         told.is_some_and(|told| told.uncalibrated().is_some())
     }
 
-    /// What judged, by the name of the scorer: models as served, and how many calls each replied to.
+    /// The models that served judges, with their numbers of calls, by the name of the scorer.
     pub(crate) fn judge_models(&self) -> BTreeMap<String, BTreeMap<String, u64>> {
         let judges = self.judge.iter().flat_map(|judge| &judge.scorers);
         let served = judges.filter(|(_, judge)| !judge.models.is_empty());
@@ -279,7 +278,7 @@ impl Summary {
         builder.finish()
     }
 
-    /// What was skipped was not needed: it leaves no figure open, as an error does.
+    /// Excludes skipped samples from all bounds, as they were not needed.
     pub(crate) fn leave_out_skipped(&mut self) {
         let skipped = self.skipped;
         let [right, wrong] = both_bounds(self.correct, self.scored, self.unscored, self.errors);

@@ -1,8 +1,9 @@
-//! `Trend`: where an eval goes, of its history: runs that can be compared, what changed between them, where the level did.
+//! `Trend`: the development of an eval from its history: comparable runs, changes between them, change points of the
+//! accuracy.
 //!
-//! Runs over the same samples, judged alike and of one tier are a [`TrendLine`]; another dataset or scorer begins a new one, for
-//! figures of different questions say nothing of each other. A changed agent, prompt or served model stays on the line and is a
-//! [`TrendMark`] there: that is what is watched.
+//! Runs with the same samples, scorer and tier form a [`TrendLine`]; another dataset or scorer starts a new one, as
+//! figures of different questions are not comparable. A changed agent, prompt or served model stays on the line and is
+//! a [`TrendMark`] there, since that is what is monitored.
 
 mod marks;
 
@@ -15,61 +16,61 @@ pub use marks::TrendMark;
 use crate::data::history::{HistoryKind, HistoryLine};
 use crate::stats::{change_points, ratio};
 
-/// How likely it is that a line which did not change is said to have changed.
+/// The probability of finding a change in an unchanged line.
 const ALPHA: f64 = 0.05;
 
-/// Where an eval goes.
+/// The development of an eval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trend<'a> {
-    /// The runs that can be compared with each other, in the order in which they began.
+    /// The comparable runs, in the order in which the lines started.
     pub lines: Vec<TrendLine<'a>>,
-    /// Runs and accepted baselines in the order of their time.
+    /// Runs and accepted baselines in order of time.
     pub entries: Vec<TrendEntry<'a>>,
 }
 
 /// Runs that can be compared with each other.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TrendLine<'a> {
-    /// The tier that they ran, if they did not run the whole eval.
+    /// Their tier, if they have one.
     pub tier: Option<&'a str>,
-    /// What they were asked.
+    /// Hash of the questions.
     pub dataset_hash: &'a str,
-    /// How they were judged.
+    /// Hash of the scorer.
     pub scorer_hash: &'a str,
-    /// How many there are.
+    /// Number of runs.
     pub runs: usize,
-    /// Where their accuracy changed its level.
+    /// The change points of their accuracy.
     pub changes: Vec<TrendChange<'a>>,
 }
 
-/// A place at which the accuracy of a line changed its level.
+/// A change point of the accuracy of a line.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrendChange<'a> {
     /// The first run of the new level.
     pub run: &'a str,
     /// The mean accuracy of the runs before it.
     pub before: f64,
-    /// And from there on.
+    /// The mean accuracy from there on.
     pub after: f64,
-    /// How likely a change as clean as this one would be, had nothing changed.
+    /// The probability of a change as clean as this one if nothing changed.
     pub p: f64,
 }
 
-/// A run, or a baseline as it was accepted, among others.
+/// A run, or an accepted baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrendEntry<'a> {
-    /// What it was.
+    /// Its history line.
     pub of: &'a HistoryLine,
-    /// The place of its line.
+    /// The index of its trend line.
     pub line: usize,
-    /// By how much its accuracy differs from that of the run before on its line.
+    /// Its accuracy minus that of the previous run on its line.
     pub delta: Option<f64>,
-    /// What is different from the run before.
+    /// What differs from the previous run.
     pub marks: Vec<TrendMark>,
 }
 
 impl<'a> Trend<'a> {
-    /// The trend of a history, whose lines are in the order of their time.
+    /// The trend of a history, whose lines are in order of time.
     pub fn of(history: &'a [HistoryLine]) -> Self {
         let mut trend = Self::default();
         let mut places = HashMap::new();
@@ -115,9 +116,10 @@ impl<'a> Trend<'a> {
         trend
     }
 
-    /// Marks where the accuracy of a line changed its level.
+    /// Marks the change points of the accuracy of a line.
     fn find_changes(&mut self, line: usize, measured: &[(usize, f64)]) {
-        // Answers that were given before are no new evidence, and would have no scatter; who is worse ends sooner.
+        // Cached answers are not new evidence and have no scatter; stopping early is biased, as worse agents stop
+        // sooner.
         let asked = |place: usize| {
             let of = self.entries[place].of;
             !of.early && (of.cached < of.samples || of.samples == 0)
@@ -137,12 +139,12 @@ impl<'a> Trend<'a> {
         }
     }
 
-    /// How many runs there are.
+    /// The number of runs.
     pub fn runs(&self) -> usize {
         self.lines.iter().map(|line| line.runs).sum()
     }
 
-    /// The place of the first entry of the last so many runs.
+    /// The index of the first entry of the last `runs` runs.
     pub fn first_of_last(&self, runs: usize) -> usize {
         let mut places = self.entries.iter().enumerate().rev();
         let mut ran = places.by_ref().filter(|(_, entry)| entry.is_run());
@@ -159,7 +161,7 @@ impl TrendEntry<'_> {
         self.of.kind == HistoryKind::Run
     }
 
-    /// What the accuracy would be with each sample that has no verdict wrong, and with each right.
+    /// The bounds of the accuracy if every sample had a verdict.
     pub fn bounds(&self) -> Option<[f64; 2]> {
         let HistoryLine {
             scored,

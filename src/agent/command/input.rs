@@ -15,12 +15,12 @@ pub enum Input {
     /// The prompt, as it is.
     #[default]
     Text,
-    /// One line of JSON with `id`, `prompt`, `question`, `files`, `metadata`, `tools`, `options`, `epoch`,
-    /// `attempt` and, where there is one, `scratch`.
+    /// One line of JSON with `id`, `prompt`, `question`, `files`, `metadata`, `tools`, `options`, `epoch`, `attempt`
+    /// and, if there is one, `scratch`.
     Json,
 }
 
-/// The JSON form. Its keys are a promise to agents: add, never rename.
+/// The JSON form. Its keys are stable for agents: add, never rename.
 #[derive(Serialize)]
 struct Request<'a> {
     id: &'a str,
@@ -32,7 +32,7 @@ struct Request<'a> {
     options: &'a Map<String, Value>,
     epoch: u32,
     attempt: u32,
-    /// A folder for this attempt alone, where there is one.
+    /// A folder for this attempt alone, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     scratch: Option<String>,
 }

@@ -1,6 +1,6 @@
-//! Live output in lines, so that a secret is not cut in two before it is blanked.
+//! Splits live output into lines, so that no secret is split before it is redacted.
 //!
-//! [`TaskLines`] is what becomes of the output of a program while it works on a task; [`LiveLines`] makes lines of it.
+//! [`TaskLines`] handles the output of a program during a task; [`LiveLines`] splits it into lines.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,17 +10,17 @@ use crate::data::Task;
 use crate::data::task::Live;
 use crate::system::lock::lock;
 
-/// The rest of a longer line is not shown: shown in pieces, a secret could be cut in two.
+/// The rest of a longer line is not shown: in pieces, a secret could be split.
 const LONGEST_LINE: usize = 8 * 1024;
 
-/// What a program prints while it works on a task: shown if someone watches; what it says of its progress on stderr is kept.
+/// A program's output during a task: shown if someone watches; progress lines on stderr are recorded.
 pub(super) struct TaskLines {
     shown: Option<LiveLines>,
     told: Option<LiveLines>,
 }
 
 impl TaskLines {
-    /// Those of a task; `None` where nobody wants them.
+    /// For a task; `None` if neither is wanted.
     pub(super) fn of(task: &Task) -> Option<Self> {
         let shown = task.live.clone().map(LiveLines::new);
         let told = task.progress.clone().map(|progress| {
@@ -43,10 +43,10 @@ impl TaskLines {
     }
 }
 
-/// Collects pieces of output and hands on whole lines.
+/// Collects pieces of output and emits whole lines.
 pub(in crate::agent) struct LiveLines {
     live: Live,
-    /// What began on stdout and on stderr and has no end yet.
+    /// The unfinished lines of stdout and stderr.
     begun: Mutex<[Begun; 2]>,
 }
 
@@ -54,7 +54,7 @@ pub(in crate::agent) struct LiveLines {
 #[derive(Default)]
 struct Begun {
     bytes: Vec<u8>,
-    /// Whether it was longer than what is kept of it.
+    /// Whether it was truncated.
     is_cut: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What an agent says on stdout, and what it means.
+//! Decodes the stdout of an agent.
 
 use serde_json::{Map, Value};
 
@@ -6,28 +6,27 @@ use crate::agent::figures::{self, ToldFigures};
 use crate::data::{AgentError, FailureKind, Output};
 use crate::system::process::excerpt::beginning;
 
-/// How much of a reply that cannot be read is shown.
+/// How many bytes of an unreadable reply are shown.
 const EXCERPT_BYTES: usize = 200;
-/// How much of an agent's own error is shown.
+/// How many bytes of an agent's own error are shown.
 const ERROR_BYTES: usize = 1000;
 
 /// The form in which a program answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reply {
-    /// Stdout is the answer, less one line ending at its end.
+    /// Stdout is the answer, without one final line end.
     #[default]
     Text,
-    /// One JSON object: `answer`, and if the agent tells, `messages`, `tool_calls`, `usage`, `cost_usd`;
-    /// or `error`.
+    /// One JSON object: `answer` and optionally `messages`, `tool_calls`, `usage`, `cost_usd`; or `error`.
     Json,
 }
 
 impl Reply {
-    /// Reads the stdout of a program that ended well.
+    /// Decodes the stdout of a program that ended successfully.
     pub(super) fn decode(self, stdout: &[u8]) -> Result<Output, AgentError> {
         let text = String::from_utf8_lossy(stdout);
-        // An agent without an answer says so in JSON; silence is a broken agent, not a wrong answer.
+        // An agent without an answer reports it in JSON; no output means a broken agent, not a wrong answer.
         if text.trim().is_empty() {
             let message = "ended well and printed nothing to stdout";
             return Err(AgentError::of(FailureKind::NoOutput, message));
@@ -60,7 +59,7 @@ fn json(stdout: &[u8]) -> Result<Output, AgentError> {
     object(reply, bad)
 }
 
-/// What an agent says in one JSON object; `bad` makes an error of what is wrong with it.
+/// Decodes a reply in one JSON object; `bad` makes an error from a description of the fault.
 pub(in crate::agent) fn object(
     mut reply: Map<String, Value>,
     bad: impl Fn(String) -> AgentError,
@@ -93,7 +92,7 @@ pub(in crate::agent) fn object(
     Ok(output)
 }
 
-/// Why there is no answer, in its own words: a text, or an object with a `message`.
+/// The agent's own reason for not answering: a text, or an object with a `message`.
 fn own_error(reply: &Map<String, Value>) -> Option<AgentError> {
     let error = reply.get("error")?;
     let message = error.as_str().or_else(|| error.get("message")?.as_str())?;
@@ -227,7 +226,7 @@ mod tests {
             ..Output::default()
         };
         assert_eq!(output, Ok(expected));
-        // The price may stand with the tokens, as in our own records; some languages know no whole numbers.
+        // The price may be next to the tokens, as in our own records; some languages have no integers.
         let reply = json!({"answer": "4", "usage": {"input_tokens": 1.0, "cost_usd": 0.5}});
         let output = Reply::Json
             .decode(reply.to_string().as_bytes())

@@ -1,5 +1,5 @@
-//! The whole agent on small `/bin/sh` scripts. How replies are read, which variables pass and what is
-//! kept of stderr is tested beside the code.
+//! The whole agent on small `/bin/sh` scripts. Decoding of replies, passed variables and the stderr tail are tested
+//! next to the code.
 
 mod failures;
 mod handover;
@@ -39,7 +39,7 @@ impl Project {
 
     fn command(&self, argv: &[&str]) -> Command {
         let mut command = Command::new(argv.iter().copied(), self.folder.path());
-        // The keys of whoever runs the tests would show in the messages.
+        // The tester's own keys would appear in the messages.
         command.program.environment.ambient = BTreeMap::from([("PATH".into(), search_path())]);
         command
     }

@@ -1,8 +1,8 @@
-//! Arithmetic in symbols and in words: the expression of a question with the most operations.
+//! Arithmetic in symbols and in words: evaluates the expression of a question with the most operations.
 //!
 //! `+ - * / ^ %` and brackets, `15 percent of`, `reduced by 35 percent`, sums of lists and ranges, square roots and
-//! remainders. Without an expression two naive rules for stories: `in total` adds all numbers up, `are left` subtracts
-//! the others from the first.
+//! remainders. Without an expression there are two naive rules for stories: `in total` adds all numbers, `are left`
+//! subtracts the others from the first.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use regex::Regex;
 
 use super::shown;
 
-/// Tokens beyond these are not read, so that odd questions cannot take long or nest deep.
+/// Tokens beyond these are ignored, to bound time and nesting.
 const MAX_TOKENS: usize = 500;
 
 /// Dates, numbers, words and signs.
@@ -19,7 +19,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a constant pattern")
 });
 
-/// Works out the arithmetic in a question.
+/// Computes the arithmetic in a question.
 pub(super) fn solve(question: &str) -> Option<String> {
     let lower = question.to_lowercase();
     let tokens: Vec<&str> = TOKEN
@@ -66,7 +66,7 @@ fn number(token: &str) -> Option<f64> {
     is_number.then(|| token.replace(',', "").parse().ok())?
 }
 
-/// What is still to be read of an expression.
+/// The unread rest of an expression.
 struct Expression<'a> {
     tokens: &'a [&'a str],
     operations: usize,
@@ -75,7 +75,7 @@ struct Expression<'a> {
 type Operation = fn(f64, f64) -> f64;
 
 impl Expression<'_> {
-    /// Passes over tokens, if all of them are next.
+    /// Skips tokens, if all of them are next.
     fn takes(&mut self, wanted: &str) -> bool {
         let mut rest = self.tokens;
         for word in wanted.split(' ') {
@@ -88,7 +88,7 @@ impl Expression<'_> {
         true
     }
 
-    /// Reads a side and operators with their other sides, from left to right.
+    /// Reads operands and operators, left-associative.
     fn chain(
         &mut self,
         operators: &[(&str, Operation)],
@@ -109,7 +109,7 @@ impl Expression<'_> {
         }
     }
 
-    /// An expression, perhaps `is reduced by 5 percent`.
+    /// An expression, optionally followed by `is reduced by 5 percent`.
     fn changed(&mut self) -> Option<f64> {
         let value = self.sum()?;
         let _ = self.takes("is");
@@ -154,7 +154,7 @@ impl Expression<'_> {
         let base = self.atom()?;
         let before = self.tokens;
         if self.takes("^") {
-            // It binds to the right.
+            // Right-associative.
             if let Some(exponent) = self.power() {
                 self.operations += 1;
                 return Some(base.powf(exponent));

@@ -1,9 +1,9 @@
-//! Calls of functions that a question asks for, as text in the language of the functions.
+//! Calls of functions that a question asks for, as text in the functions' language.
 //!
-//! A question falls into sentences and these into parts, each of which may ask for a call of the function that its words
-//! speak of most; values in a row ("in Oslo, Rome and Kyiv") ask for one call each where a function takes one of them. A
-//! parameter gets the value that stands with its name ("a width of 6", "20 percent"), then the required ones get
-//! what is left, in order. When no function fits, or one that fits lacks what it requires, there is no call.
+//! A question is split into sentences and these into parts, each of which may ask for a call of the best matching
+//! function; a series of values ("in Oslo, Rome and Kyiv") asks for one call each if a function takes one of them. A
+//! parameter gets the value next to its name ("a width of 6", "20 percent"), then the required ones get the remaining
+//! values, in order. If no function matches, or a required value is missing, there is no call.
 
 mod fill;
 mod token;
@@ -17,7 +17,7 @@ use crate::data::Task;
 use fill::{Language, Parameter, fill, parameters};
 use token::{Kind, Token, series, stems, tokens};
 
-/// Words that tell nothing about what is asked for.
+/// Words without information about what is asked for.
 const COMMON: &str = "a all an and another any are as at be by can code current default do each for from get give \
     given has have how i if in is it its made make many me more much my name not now of on one only or other please \
     show some such syntax tell than that the their them then there they this to two use what when where whether which \
@@ -50,13 +50,13 @@ struct Function<'a> {
     name: &'a str,
     language: Language,
     parameters: Vec<Parameter<'a>>,
-    /// The stems that a question about it may have, from its name and from what is said of it.
+    /// The expected stems in a question about it, from its name and description.
     named: HashSet<String>,
     described: HashSet<String>,
 }
 
 impl<'a> Function<'a> {
-    /// `None` for what is no document of a function.
+    /// `None` if the document does not describe a function.
     fn read(document: &'a Value, language: Language) -> Option<Self> {
         let name = document.get("name")?.as_str()?;
         let description = document.get("description").and_then(Value::as_str);
@@ -87,7 +87,7 @@ impl<'a> Function<'a> {
         })
     }
 
-    /// How much tokens are about this function: two for each word of its name, one for each other word that is said of it.
+    /// How well tokens match this function: two for each word of its name, one for each other word of its description.
     fn relevance(&self, tokens: &[Token]) -> usize {
         let asked: HashSet<String> = tokens.iter().flat_map(Token::stems).collect();
         2 * self.named.intersection(&asked).count() + self.described.intersection(&asked).count()
@@ -101,7 +101,7 @@ impl<'a> Function<'a> {
         ))
     }
 
-    /// A call, or several where it takes one value and there are some in a row.
+    /// A call, or several if it takes one value and there is a series of them.
     fn each_of_series(&self, tokens: &[Token]) -> Option<Vec<String>> {
         let takes_list = self.parameters.iter().any(Parameter::is_list);
         let is_one = |series: &&Vec<usize>| {
@@ -125,7 +125,7 @@ impl<'a> Function<'a> {
     }
 }
 
-/// The calls that a part asks for, and the function.
+/// The function and the calls that a part asks for.
 type Asked<'a> = (&'a Function<'a>, Vec<String>);
 
 struct Functions<'a>(Vec<Function<'a>>);
@@ -165,7 +165,7 @@ impl<'a> Functions<'a> {
         Some((last?, calls))
     }
 
-    /// The calls of the function that the tokens speak of most; or one more of the last one.
+    /// The calls of the best matching function; or another call of the last one.
     fn of(&'a self, tokens: &[Token], last: Option<&'a Function<'a>>) -> Option<Asked<'a>> {
         let likely = self
             .0

@@ -1,7 +1,7 @@
 //! One look-up in an attached file: a table, a JSON document, or a text.
 //!
-//! Of a table the rows that the question speaks of are counted, added up, compared, or give a cell. JSON is looked up by a
-//! path, `a.b[0].c`, or by the keys and neighbours that are named; a text by its lines `key: value`, or by counting.
+//! In a table, rows that match the question are counted, added, compared, or give a cell. JSON is looked up by a path,
+//! `a.b[0].c`, or by the keys and neighbours that are named; a text by its lines `key: value`, or by counting.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::shown;
 use super::words::quoted;
 
-/// Tables of more cells are not read.
+/// Larger tables are not read.
 const MAX_CELLS: usize = 1_000_000;
 
 /// Named columns and rows of text.
@@ -50,7 +50,7 @@ impl Table {
 /// A condition on the cells of a column.
 type Test<'a> = Box<dyn Fn(&str) -> bool + 'a>;
 
-/// A question, in which names are looked for.
+/// A question to search for names.
 pub(super) struct Asked<'a> {
     question: &'a str,
     /// Its words in lower case, with a blank around each.
@@ -65,7 +65,7 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Where a name is mentioned first.
+    /// Where a name is first mentioned.
     fn find(&self, name: &str) -> Option<usize> {
         let name = words(name);
         (name.len() > 2).then(|| self.words.find(&name))?
@@ -75,7 +75,7 @@ impl<'a> Asked<'a> {
         self.find(name).is_some()
     }
 
-    /// Where one of some words stands first.
+    /// Where one of these words first occurs.
     fn first_of(&self, names: &[&str]) -> Option<usize> {
         names.iter().filter_map(|name| self.find(name)).min()
     }
@@ -97,7 +97,7 @@ impl<'a> Asked<'a> {
         if self.has("how many") {
             return is_limited.then(|| rows.len().to_string());
         }
-        // The first column without a condition that is named behind a word, and its numbers.
+        // The first column without a condition that is named after a word, and its numbers.
         let named_behind = |word: usize| {
             let place = |&column: &usize| self.words[word..].find(&words(&table.headers[column]));
             let free = columns.clone().filter(|&column| tests[column].is_none());
@@ -131,8 +131,7 @@ impl<'a> Asked<'a> {
         shown(middle.iter().sum::<f64>() / f64::from(count))
     }
 
-    /// What the cells of a column have to be: a number compared behind its name, or one of its texts, where that is
-    /// mentioned.
+    /// The condition on the cells of a column: a number compared after its name, or one of its texts that is mentioned.
     fn test<'t>(&self, table: &'t Table, column: usize) -> Option<Test<'t>> {
         static LIMIT: LazyLock<Regex> = LazyLock::new(|| {
             Regex::new(r"^(?:is )?(greater than|at least) (\d+)").expect("a constant pattern")
@@ -174,7 +173,7 @@ impl<'a> Asked<'a> {
         found.counted.or(found.best)
     }
 
-    /// Goes through all values; `score` is how many names were mentioned on the way.
+    /// Visits all values; `score` is how many names on the path were mentioned.
     fn search(&self, value: &Value, score: usize, found: &mut Found) {
         match value {
             Value::Array(list) => {
@@ -232,7 +231,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What a search of JSON came to.
+/// The result of a search in JSON.
 #[derive(Default)]
 struct Found {
     counted: Option<String>,
@@ -240,7 +239,7 @@ struct Found {
     score: usize,
 }
 
-/// The words of a text in lower case, without the `s` of a plural, with a blank around each.
+/// The words of a text in lower case, without plural `s`, with a blank around each.
 fn words(text: &str) -> String {
     let words = text
         .split(|c: char| !c.is_alphanumeric())

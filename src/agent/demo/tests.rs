@@ -198,7 +198,7 @@ fn calls_that_simple_words_ask_for() {
     python("Who painted the moon?", "-");
 }
 
-/// It never panics, and says the same twice.
+/// It never panics, and is deterministic.
 #[test]
 fn any_question_can_be_asked() {
     const PIECES: &[&str] = &[

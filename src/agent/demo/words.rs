@@ -1,4 +1,4 @@
-//! Letters and words of a quoted text, or of a list behind a colon: how many, first, last, backwards, sorted.
+//! Letters and words of a quoted text, or of a list after a colon: how many, first, last, backwards, sorted.
 
 use std::sync::LazyLock;
 

@@ -6,12 +6,12 @@ use crate::error::{Error, Result};
 use crate::system::http::from_variable;
 use crate::text::redact::{MIN_SECRET, is_secret_name};
 
-/// What must not be written, and the variable that has it.
+/// A secret value, and the variable that it is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Secret {
     pub(crate) variable: Option<String>,
     pub(crate) value: String,
-    /// Whether it is the endpoint's key, which no list of plain variables makes plain.
+    /// Whether it is the endpoint's key, which can never be declared plain.
     pub(crate) is_key: bool,
 }
 
@@ -41,10 +41,10 @@ impl Secret {
     }
 }
 
-/// A header's value with its variables filled in, and what of it is secret.
+/// A header's value with its variables filled in, and the secrets in it.
 ///
 /// # Errors
-/// When a variable is set nowhere, or the header cannot be sent.
+/// When a variable is not set, or the header cannot be sent.
 pub(crate) fn filled(name: &str, value: &str, folder: &Path) -> Result<(String, Vec<Secret>)> {
     let place = format!("headers: {{ {name}: … }}");
     let sendable = |text: &str| text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
@@ -82,7 +82,7 @@ pub(crate) fn filled(name: &str, value: &str, folder: &Path) -> Result<(String, 
         )));
     }
     if secrets.is_empty() && is_secret_name(name) {
-        // A key that stands in the spec itself. A cookie has more than one word, each of which may be one.
+        // A key in the spec itself. A cookie has several words, each of which may be one.
         let words = filled.split([' ', ';']).filter(|word| !word.is_empty());
         let words: Vec<&str> = words.collect();
         let (last, others) = words.split_last().unwrap_or((&"", &[]));

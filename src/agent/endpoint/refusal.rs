@@ -1,4 +1,4 @@
-//! `Refusal`: what a reply without an answer says about this sample, and about all of them.
+//! `Refusal`: whether a reply without an answer concerns one sample, or all of them.
 
 use serde_json::Value;
 
@@ -6,13 +6,13 @@ use crate::data::{AgentError, FailureKind};
 use crate::system::http::{HttpReply, retry_after};
 use crate::system::process::excerpt::beginning;
 
-/// How much of what an endpoint says is shown.
+/// How many bytes of an endpoint's message are shown.
 const EXCERPT_BYTES: usize = 500;
-/// So many requests called wrong, and none answered, are the fault of the eval.
+/// This many requests called wrong, with none answered, are the fault of the eval.
 const REFUSALS: u32 = 3;
 
-/// Words of endpoints for what is wrong with one sample only: it is too long, or against their rules, or holds a
-/// picture that the model cannot see.
+/// Phrases for problems of one sample only: it is too long, violates a policy, or has a picture that the model cannot
+/// see.
 const OF_A_SAMPLE: [&str; 17] = [
     "context length",
     "context_length",
@@ -32,7 +32,7 @@ const OF_A_SAMPLE: [&str; 17] = [
     "image",
     "safety",
 ];
-/// Words for an account that has nothing left. Endpoints say 429 then, and waiting does not help.
+/// Phrases for an account without credit. Endpoints reply 429 then, and waiting does not help.
 const OF_AN_EMPTY_ACCOUNT: [&str; 4] = [
     "insufficient_quota",
     "insufficient balance",
@@ -40,7 +40,7 @@ const OF_AN_EMPTY_ACCOUNT: [&str; 4] = [
     "credit balance is too low",
 ];
 
-/// Codes and types of errors, and the status that says the same, for errors that come with a status of success.
+/// Codes and types of errors with their equivalent status, for errors that come with a status of success.
 const CODES: [(&str, u16); 12] = [
     ("invalid_api_key", 401),
     ("authentication_error", 401),
@@ -56,7 +56,7 @@ const CODES: [(&str, u16); 12] = [
     ("invalid_request_error", 400),
 ];
 
-/// The status that an error in the body of a reply amounts to; where nothing tells, that somebody else is out of order.
+/// The equivalent status of an error in a reply's body; by default, an upstream failure.
 pub(super) fn status_within(error: &Value) -> u16 {
     let code = error.get("code");
     let number = code.and_then(|code| match code {
@@ -77,13 +77,13 @@ pub(super) fn status_within(error: &Value) -> u16 {
         .unwrap_or(502)
 }
 
-/// A reply that is no answer.
+/// A reply that is not an answer.
 pub(super) struct Refusal<'a> {
     pub(super) status: u16,
     pub(super) reply: &'a HttpReply,
     /// Whether a key was sent.
     pub(super) has_key: bool,
-    /// Whether the endpoint answered a request before.
+    /// Whether the endpoint has answered before.
     pub(super) has_answered: bool,
 }
 
@@ -171,9 +171,9 @@ impl Refusal<'_> {
     }
 }
 
-/// What the endpoint says in words, as text that is safe to show.
+/// The endpoint's message, safe to display.
 fn said(json: Option<&Value>, body: &[u8]) -> String {
-    // `OpenAI` and those who follow it; those who do so half-way; FastAPI; others.
+    // `OpenAI` and compatible servers; partly compatible ones; FastAPI; others.
     const PLACES: [&str; 8] = [
         "/error/message",
         "/error",
@@ -192,7 +192,7 @@ fn said(json: Option<&Value>, body: &[u8]) -> String {
     beginning(text.map_or(body, str::as_bytes).trim_ascii(), EXCERPT_BYTES)
 }
 
-/// Codes and types, which tell more surely than words.
+/// Codes and types, which are more reliable than words.
 fn codes(json: Option<&Value>) -> String {
     let places = [
         "/error/code",

@@ -1,4 +1,4 @@
-//! Where an answer stands in a reply.
+//! Finds the answer in a reply.
 
 use serde_json::{Map, Value};
 
@@ -6,12 +6,12 @@ use crate::agent::figures::{self, ToldFigures};
 use crate::data::{AgentError, FailureKind, Output};
 use crate::system::process::excerpt::beginning;
 
-/// How much of a reply that cannot be read is shown.
+/// How many bytes of an unreadable reply are shown.
 const EXCERPT_BYTES: usize = 200;
-/// How much of an agent's own error is shown.
+/// How many bytes of an agent's own error are shown.
 const ERROR_BYTES: usize = 1000;
 
-/// JSON pointers into a reply. Only the answer has to be there.
+/// JSON pointers into a reply. Only the answer is required.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Places {
@@ -24,7 +24,7 @@ pub struct Places {
     pub tool_calls: String,
     /// An object with `input_tokens` or `prompt_tokens`, `output_tokens` or `completion_tokens`, and `cost_usd`.
     pub usage: String,
-    /// A text that says why there is no answer; the attempt has failed then.
+    /// A text that says why there is no answer; the attempt then fails.
     pub error: String,
 }
 

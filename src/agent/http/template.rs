@@ -1,4 +1,4 @@
-//! `JsonTemplate`: JSON with placeholders in its texts; `UrlTemplate`: an address with some.
+//! `JsonTemplate`: JSON with placeholders in its texts; `UrlTemplate`: an address with placeholders.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::data::{AgentError, FailureKind, Task};
 use crate::error::{Error, Result, nearest};
 use crate::system::http::Url;
 
-/// What can stand in braces.
+/// A name in braces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placeholder {
     Prompt,
@@ -87,7 +87,7 @@ pub(super) enum TextPart {
     Hole(Placeholder),
 }
 
-/// Takes a text apart, in one pass: what is filled in is not looked at again.
+/// Splits a text into parts, in one pass: filled-in text is not expanded again.
 fn parts(text: &str) -> Result<Vec<TextPart>> {
     let mut parts = Vec::new();
     let mut plain = String::new();
@@ -102,7 +102,7 @@ fn parts(text: &str) -> Result<Vec<TextPart>> {
             .unwrap_or(inner.len())];
         let end = if doubled { "}}" } else { "}" };
         if name.is_empty() || !inner[name.len()..].starts_with(end) {
-            // A brace like any other.
+            // An ordinary brace.
             plain.push('{');
             rest = &from[1..];
             continue;
@@ -151,10 +151,10 @@ pub(super) enum JsonTemplate {
 }
 
 impl JsonTemplate {
-    /// Reads a template; keys of maps are taken as they are.
+    /// Parses a template; keys of maps are not expanded.
     ///
     /// # Errors
-    /// When it names a placeholder that there is not.
+    /// When it has an unknown placeholder.
     pub(super) fn new(value: &Value) -> Result<Self> {
         Ok(match value {
             Value::String(text) => Self::Text(parts(text)?),
@@ -167,7 +167,7 @@ impl JsonTemplate {
         })
     }
 
-    /// Whether a placeholder stands anywhere in it.
+    /// Whether it contains a placeholder.
     pub(super) fn holds(&self, placeholder: Placeholder) -> bool {
         match self {
             Self::Plain(_) => false,
@@ -215,7 +215,7 @@ fn written(part: &TextPart, task: &Task) -> Result<String, AgentError> {
     }
 }
 
-/// An address with placeholders behind its host.
+/// An address with placeholders after its host.
 #[derive(Clone, Debug)]
 pub(super) struct UrlTemplate {
     parts: Vec<TextPart>,
@@ -238,7 +238,7 @@ impl UrlTemplate {
         Ok(Self { parts, example })
     }
 
-    /// The address for messages, with what is filled in left out.
+    /// The address for messages, with placeholders not filled in.
     pub(super) fn shown(&self) -> String {
         let text = |part: &TextPart| match part {
             TextPart::Text(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! What goes out for a task, and where the answer is; the endpoint itself is in `tests/it/endpoints.rs`.
+//! Requests for tasks, and answers in replies; the endpoint itself is tested in `tests/it/endpoints.rs`.
 
 use std::sync::Arc;
 

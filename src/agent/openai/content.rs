@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use crate::data::{AgentError, FailureKind, Task, TaskFile};
 
-/// A longer text is no prompt any more.
+/// The longest text file to put into a prompt.
 const LONGEST_TEXT: u64 = 1 << 20;
-/// Endpoints take no larger images.
+/// The largest image that endpoints accept.
 const LARGEST_IMAGE: u64 = 20 << 20;
 
 /// A kind of attached file.
@@ -20,18 +20,18 @@ const LARGEST_IMAGE: u64 = 20 << 20;
 pub enum FileKind {
     /// PNG, JPEG, GIF and WebP, by their first bytes, sent as data URLs; up to 20 MiB.
     Image,
-    /// Whatever is UTF-8, put into the prompt; up to 1 MiB.
+    /// Any UTF-8 text, put into the prompt; up to 1 MiB.
     Text,
 }
 
-/// What becomes of a sample with a file that cannot be sent.
+/// What to do with a file that cannot be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unsendable {
     /// The model is told that it cannot see the file. The record names it, as `files_not_sent`.
     #[default]
     Tell,
-    /// The sample fails, and counts as no wrong answer.
+    /// The sample fails, and counts as an error, not as a wrong answer.
     Fail,
 }
 
@@ -50,9 +50,9 @@ impl Default for Files {
     }
 }
 
-/// What the model reads.
+/// The content of the message.
 pub(super) struct MessageContent {
-    /// A text, or parts of which some are images.
+    /// A text, or parts with images among them.
     pub(super) value: Value,
     /// The names of files that are not in it.
     pub(super) unsent: Vec<Value>,
@@ -72,7 +72,7 @@ impl Files {
                     let fence = fence(&content);
                     let end = if content.ends_with('\n') { "" } else { "\n" };
                     let name = &file.name;
-                    // Writing to a text cannot fail.
+                    // Writing to a string cannot fail.
                     let _ = write!(text, "\n\nFile `{name}`:\n{fence}\n{content}{end}{fence}");
                 }
                 Read::Neither if self.unsendable == Unsendable::Fail => {
@@ -120,7 +120,7 @@ impl Files {
             });
         }
         let is_short = takes(FileKind::Text) && size <= LONGEST_TEXT;
-        // A NUL is UTF-8, and no text.
+        // NUL is valid UTF-8, but not text.
         let text = String::from_utf8(bytes)
             .ok()
             .filter(|text| is_short && !text.contains('\0'));
@@ -160,7 +160,7 @@ fn image_kind(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Backticks that do not stand in the text.
+/// A fence of backticks that does not occur in the text.
 fn fence(text: &str) -> String {
     let (mut run, mut longest) = (0, 2);
     for byte in text.bytes() {

@@ -1,19 +1,19 @@
-//! `Price`: what tokens cost.
+//! `Price`: the price of tokens.
 
-/// US dollars for a million tokens.
+/// US dollars per million tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Price {
-    /// Tokens that the model reads.
+    /// Input tokens.
     pub input: f64,
-    /// Tokens that it writes.
+    /// Output tokens.
     pub output: f64,
-    /// Tokens that it read before and has kept, where the endpoint tells them apart; else they cost as `input`.
+    /// Cached input tokens, if the endpoint reports them; otherwise they cost as `input`.
     pub cached_input: Option<f64>,
 }
 
 impl Price {
-    /// US dollars for so many tokens, of which `cached` are among those of `input`.
+    /// US dollars for these tokens, of which `cached` are included in `input`.
     pub(super) fn of(&self, input: u64, cached: u64, output: u64) -> f64 {
         let cached = cached.min(input);
         #[expect(clippy::cast_precision_loss, reason = "nobody uses so many tokens")]

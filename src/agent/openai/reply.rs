@@ -1,4 +1,4 @@
-//! What the endpoint says, and what it means.
+//! Decodes the endpoint's reply.
 
 use serde_json::{Map, Value};
 
@@ -8,13 +8,13 @@ use crate::data::{AgentError, FailureKind, Output, Usage};
 use crate::system::http::HttpReply;
 use crate::system::process::excerpt::beginning;
 
-/// How much of a reply that cannot be read is shown.
+/// How many bytes of an unreadable reply are shown.
 const EXCERPT_BYTES: usize = 200;
-/// What of a reply is recorded as it is.
+/// Parts of a reply that are recorded unchanged.
 const KEPT: [&str; 3] = ["model", "system_fingerprint", "id"];
 
 impl OpenAi {
-    /// Reads a reply of success.
+    /// Decodes a success reply.
     pub(super) fn read(&self, reply: &HttpReply) -> Result<Output, AgentError> {
         let bad = |reason: &str| {
             let begins = beginning(reply.body.trim_ascii_start(), EXCERPT_BYTES);
@@ -28,7 +28,7 @@ impl OpenAi {
                 _ => return Err(bad("it is no object")),
             };
         let Some(Value::Array(mut choices)) = json.remove("choices") else {
-            // Those that pass requests on tell in the body what befell them elsewhere.
+            // Proxies report upstream errors in the body.
             if json.get("error").is_some_and(|error| !error.is_null()) {
                 return Err(self.endpoint.refused_within(&json["error"], reply));
             }
@@ -66,7 +66,7 @@ impl OpenAi {
             metadata.insert("refused".to_owned(), true.into());
         }
         let text = text.or_else(|| refusal.map(str::to_owned));
-        // What is more than a text is kept whole, such as the model's reasoning.
+        // A message with more than text is stored whole, such as the model's reasoning.
         let is_known = |key: &str| matches!(key, "role" | "content" | "tool_calls");
         let is_nothing =
             |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
@@ -99,7 +99,7 @@ impl OpenAi {
         let output = figures.tokens(usage, ["completion_tokens", "output_tokens"]);
         let details = usage.get("prompt_tokens_details");
         let cached = details.and_then(|details| details.get("cached_tokens")?.as_u64());
-        // What is not told was not free.
+        // Missing figures do not mean free.
         let known = self.price.zip(input.zip(output));
         let priced = known
             .map(|(price, (input, output))| price.of(input, cached.unwrap_or_default(), output));
@@ -134,7 +134,7 @@ fn tool_calls(message: &Map<String, Value>) -> Result<Vec<Value>, &'static str> 
         None | Some(Value::Null) => {}
         Some(_) => return Err("the `tool_calls` of its message are no list"),
     }
-    // The form before there could be several.
+    // The older form, with a single call.
     let one = message.get("function_call").filter(|call| call.is_object());
     Ok(one
         .map(|call| serde_json::json!({"type": "function", "function": call}))

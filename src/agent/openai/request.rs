@@ -1,4 +1,4 @@
-//! What the endpoint is asked.
+//! The request to the endpoint.
 
 use std::borrow::Cow;
 
@@ -8,24 +8,24 @@ use serde_json::{Value, json};
 use super::OpenAi;
 use crate::data::{AgentError, Task};
 
-/// How the tools of a sample reach the model.
+/// How the tools of a sample are passed to the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Tools {
-    /// As `tools` of the request; calls come back as `tool_calls`. A sample that brings its own messages (`bfcl`)
-    /// is asked with these, for its prompt would tell the model to write calls as text.
+    /// As `tools` of the request; calls come back as `tool_calls`. A sample with its own messages (`bfcl`) is asked
+    /// with these, because its prompt would tell the model to write calls as text.
     #[default]
     Native,
     /// In words: the prompt describes them, if the benchmark does so, and calls come back as text.
     Prompt,
 }
 
-/// The body of a request. What is the same in all of them is borrowed: a judge sends a schema each time.
+/// The body of a request. Parts common to all requests are borrowed: a judge sends a schema each time.
 #[derive(Debug, Default)]
 pub(super) struct RequestBody<'a>(Vec<(&'a str, Cow<'a, Value>)>);
 
 impl<'a> RequestBody<'a> {
-    /// Sets a key, in place of an earlier one of its name.
+    /// Sets a key, replacing one of the same name.
     fn set(&mut self, key: &'a str, value: Cow<'a, Value>) {
         match self.0.iter_mut().find(|(there, _)| *there == key) {
             Some((_, there)) => *there = value,

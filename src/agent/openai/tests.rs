@@ -1,4 +1,4 @@
-//! What goes out for a task, and what a reply means; the endpoint itself is in `tests/it/endpoints.rs`.
+//! Requests for tasks, and decoding of replies; the endpoint itself is tested in `tests/it/endpoints.rs`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -96,7 +96,7 @@ fn tools_go_out_natively_unless_the_prompt_describes_them() {
     assert_eq!(request["messages"][0]["content"], json!(task.prompt()));
     let in_words = body(&agent().tools(Tools::Prompt), &task);
     assert_eq!(in_words.get("tools"), None);
-    // Messages that the sample brings are for native calls.
+    // Messages of the sample are for native calls.
     let own = json!([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]);
     sample.metadata.insert("messages".to_owned(), own.clone());
     sample.visible = vec!["messages".to_owned()];
@@ -178,7 +178,7 @@ fn answers_are_read_with_what_tells_of_them() {
         cost_usd: None,
     };
     assert_eq!(output.usage, Some(usage));
-    // Reasoning is kept, and is no answer.
+    // Reasoning is recorded, but is no answer.
     let thought = json!({"role": "assistant", "content": "4", "reasoning_content": "2+2"});
     let output = message(&thought);
     assert_eq!(
@@ -261,7 +261,7 @@ fn tokens_have_a_price() {
         ),
         0.003,
     );
-    // What is not told was not free.
+    // Missing figures do not mean free.
     for untold in [
         json!({"prompt_tokens": -1, "completion_tokens": 2.5}),
         json!({"prompt_tokens": 1000}),

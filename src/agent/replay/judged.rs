@@ -1,13 +1,13 @@
-//! `JudgedReplies`: what the judges of a run replied, for a replay that stands in a judge's place.
+//! `JudgedReplies`: the replies of a run's judges, for replaying a judge.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::data::task::JudgeTurn;
 use crate::data::{AgentError, FailureKind, JudgeCall, Output, Task, Unread};
 
-/// What was replied, or that nothing would be.
+/// The reply, or the error if there is none.
 type JudgedReply = Result<Output, AgentError>;
-/// The replies on one answer, the first and that of a judge who was asked once more; by epoch and repeat.
+/// The replies on one answer, the first and those to repeated requests; by epoch and repeat.
 type OnSample = BTreeMap<(u32, u32), BTreeMap<u32, JudgedReply>>;
 
 /// By the name of the scorer that asked, and by sample.
@@ -15,7 +15,7 @@ type OnSample = BTreeMap<(u32, u32), BTreeMap<u32, JudgedReply>>;
 pub(super) struct JudgedReplies(BTreeMap<String, HashMap<String, OnSample>>);
 
 impl JudgedReplies {
-    /// Adds what was replied on a sample's answer. A request that failed is no reply.
+    /// Adds the replies on a sample's answer. Failed requests are skipped.
     pub(super) fn add(&mut self, id: &str, epoch: u32, calls: Vec<JudgeCall>) {
         for call in calls {
             let reply = match (call.output, call.error) {
@@ -30,7 +30,7 @@ impl JudgedReplies {
         }
     }
 
-    /// The reply to the scorer of the same name. One that was recorded once is that of every epoch and repeat.
+    /// The reply to the scorer of the same name. A single recorded reply counts for every epoch and repeat.
     pub(super) fn reply(&self, turn: &JudgeTurn, task: &Task, source: &str) -> JudgedReply {
         let Some(samples) = self.0.get(&*turn.scorer) else {
             return Err(self.nobody(&turn.scorer, source));
@@ -56,7 +56,7 @@ impl JudgedReplies {
         })
     }
 
-    /// No judge of this name was asked: there is no reply on any sample.
+    /// The error if no judge of this name was asked.
     fn nobody(&self, scorer: &str, source: &str) -> AgentError {
         let names: Vec<_> = self.0.keys().map(|name| format!("`{name}`")).collect();
         let message = if names.is_empty() {

@@ -1,7 +1,7 @@
-//! What confines a process, and how the files of its tasks come to it.
+//! The sandbox of a process, and how the files of its tasks get into it.
 //!
-//! A process in a sandbox sees one folder of the outside that changes: its own. The attachments of a task are copied
-//! there while it has the task, so that no other process sees them, nor this one those of others.
+//! A process in a sandbox sees one changing folder of the outside: its own. The attachments of a task are copied there
+//! during the task, so that processes do not see each other's.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -20,20 +20,20 @@ use crate::system::sandbox::{Inmate, Sandbox, Used};
 /// Variables of a process.
 pub(super) type Vars = BTreeMap<OsString, OsString>;
 
-/// The place of one process in a sandbox.
+/// The folder of one sandboxed process.
 pub(super) struct Cell {
     folder: PathBuf,
-    /// Where its program has temporary files.
+    /// The program's folder for temporary files.
     temporary: PathBuf,
-    /// How many tasks with files there were.
+    /// The number of tasks with files so far.
     count: AtomicU64,
 }
 
-/// The files of a task; they are removed when it is dropped.
+/// The files of a task, removed on drop.
 pub(super) struct Delivery(PathBuf);
 
 impl Confinement {
-    /// The arguments that run a program confined, with the cell of a sandbox.
+    /// The arguments that run a program confined, with the cell of its sandbox.
     pub(super) fn wrap(
         &self,
         program: &Path,
@@ -79,7 +79,7 @@ impl Cell {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
             let name = format!("evaltest-worker-{}-{count}", std::process::id());
             let folder = std::env::temp_dir().join(name);
-            // Nobody else may enter it. What is in it is for the sandbox's own user.
+            // Private to us. Its content is for the sandbox's own user.
             match permission::make_private_folder(&folder) {
                 Ok(()) => break folder,
                 // Left by a process that was killed.
@@ -93,7 +93,7 @@ impl Cell {
             count: AtomicU64::new(0),
         };
         if *used == Used::Landlock {
-            // There is none in memory, and `/tmp` is everybody's.
+            // There is none in memory, and `/tmp` is public.
             permission::make_private_folder(&cell.home())?;
             cell.temporary = cell.home();
         }
@@ -101,7 +101,7 @@ impl Cell {
         Ok(cell)
     }
 
-    /// Its home and working space, in memory where bubblewrap makes the sandbox.
+    /// Its home and working folder; in memory with bubblewrap.
     fn home(&self) -> PathBuf {
         self.folder.join("home")
     }
@@ -110,13 +110,13 @@ impl Cell {
         self.folder.join("files")
     }
 
-    /// What differs for a process that is in here.
+    /// Changes variables for a process in the sandbox.
     pub(super) fn set(&self, vars: &mut Vars) {
         vars.insert("HOME".into(), self.home().into_os_string());
         vars.insert("TMPDIR".into(), self.temporary.clone().into());
     }
 
-    /// Brings the files of a task in, and gives the line that tells of them.
+    /// Copies the files of a task in, and returns the request line that names them.
     pub(super) fn deliver(&self, task: &Task) -> Result<(Delivery, Vec<u8>), AgentError> {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         let folder = self.files().join(number.to_string());
@@ -164,7 +164,7 @@ impl Cell {
 
 impl Drop for Cell {
     fn drop(&mut self) {
-        // `new` made it, under a name that nobody had.
+        // `new` made it, under a new name.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

@@ -1,4 +1,4 @@
-//! The thread that talks with one process, and the way to it.
+//! The thread that talks with one process, and the handle to it.
 
 use std::io;
 use std::sync::mpsc::channel;
@@ -16,16 +16,16 @@ use crate::system::process::launch::NotStarted;
 use crate::system::process::worker::WorkerProcess;
 use crate::system::shortage::Shortage;
 
-/// A process that was started.
+/// A started process.
 pub(super) struct Driver {
     orders: Arc<Orders>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// Where it is, in a sandbox.
+    /// Its sandbox folder, if any.
     cell: Option<Cell>,
 }
 
 impl Driver {
-    /// Starts a process and follows it, on a thread of its own: a sandbox ends with the thread that made it.
+    /// Starts a process and runs it on its own thread: a sandbox ends with the thread that made it.
     pub(super) fn start(
         begin: impl FnOnce() -> Result<WorkerProcess, NotStarted> + Send + 'static,
         cell: Option<Cell>,
@@ -52,11 +52,11 @@ impl Driver {
                 }
             };
             let _ = tell.send(Ok(()));
-            // If it ends at once, whoever had it started is told so.
+            // If it ends at once, the first caller gets the reason.
             own.wait_for_one();
             let fallen = Talk::new(worker, &own, setup).run();
             let late = own.end();
-            // The process is gone before anybody asks elsewhere.
+            // The process is gone before callers ask elsewhere.
             fallen.tell(&late);
         };
         let thread = std::thread::Builder::new()
@@ -73,12 +73,12 @@ impl Driver {
         })
     }
 
-    /// Where it is, in a sandbox.
+    /// Its sandbox folder, if any.
     pub(super) fn cell(&self) -> Option<&Cell> {
         self.cell.as_ref()
     }
 
-    /// Hands a request over; false when the process is gone.
+    /// Sends a request; `false` if the process is gone.
     pub(super) fn ask(&self, request: WorkerRequest) -> bool {
         self.orders.give(|inbox| inbox.requests.push(request))
     }
@@ -100,7 +100,7 @@ impl Driver {
         self.orders.inbox().over
     }
 
-    /// Has the process end when what it has is answered, without waiting for that.
+    /// Tells the process to end after its current requests, without waiting.
     pub(super) fn close(&self) {
         self.orders.give(|inbox| inbox.close = true);
     }

@@ -1,4 +1,4 @@
-//! A process that is gone: who had asked it something, and what each of them is told.
+//! A process that has ended: its open requests, and the reply to each of them.
 
 use std::process::ExitStatus;
 use std::sync::mpsc::Sender;
@@ -11,13 +11,13 @@ use crate::data::{AgentError, FailureKind};
 use crate::system::process::group::{how_it_ended, signal_of};
 use crate::system::process::tail::Tail;
 
-/// A talk that is over: who is to be told what.
+/// The requests of an ended process, and how it ended.
 pub(super) struct Fallen {
     pub(super) open: Vec<Open>,
     pub(super) waiting: Vec<WorkerRequest>,
     pub(super) probes: Vec<Sender<WorkerReply>>,
     pub(super) open_reply: AgentError,
-    /// Whether the one request that was open is known to be the reason.
+    /// Whether the only open request is known to be the reason.
     pub(super) is_own: bool,
     /// Whether it did not end by itself.
     pub(super) is_killed: bool,
@@ -32,7 +32,7 @@ pub(super) struct Refused {
 }
 
 impl Fallen {
-    /// Tells everybody who waits.
+    /// Replies to all waiting requests.
     pub(super) fn tell(self, late: &Inbox) {
         let not_ready = || match &self.not_ready {
             None => WorkerRefusal::Unsent,
@@ -80,7 +80,7 @@ pub(super) fn timed_out(allowed: Duration) -> AgentError {
     AgentError::of(FailureKind::TimedOut, message)
 }
 
-/// How it ended by itself.
+/// The error for a process that ended by itself.
 pub(super) fn ended(status: Option<ExitStatus>) -> AgentError {
     match status {
         None => AgentError::of(FailureKind::Exited, "closed its stdout"),

@@ -1,17 +1,17 @@
-//! Lines out of pieces, in linear time however they are cut.
+//! Splits pieces of any size into lines, in linear time.
 
-/// What was read, and is not a line yet.
+/// Data that is not a whole line yet.
 #[derive(Default)]
 pub(super) struct Incoming {
     bytes: Vec<u8>,
-    /// Where the next line begins.
+    /// The start of the next line.
     start: usize,
-    /// Up to where no line ends.
+    /// No line ends before this position.
     searched: usize,
 }
 
 impl Incoming {
-    /// Where pieces are added.
+    /// The buffer to append pieces to.
     pub(super) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
@@ -20,7 +20,7 @@ impl Incoming {
     pub(super) fn next_line(&mut self) -> Option<Vec<u8>> {
         let rest = &self.bytes[self.searched..];
         let Some(length) = rest.iter().position(|&byte| byte == b'\n') else {
-            // Moved once for a piece, not once for a line.
+            // Moved once per piece, not once per line.
             self.bytes.drain(..self.start);
             self.start = 0;
             self.searched = self.bytes.len();
@@ -33,12 +33,12 @@ impl Incoming {
         Some(line)
     }
 
-    /// How long the line is that has no end yet.
+    /// The length of the unfinished line.
     pub(super) fn pending(&self) -> usize {
         self.bytes.len() - self.start
     }
 
-    /// The line that has no end yet. There will be none.
+    /// The unfinished line, at the end of the input.
     pub(super) fn rest(&mut self) -> Vec<u8> {
         let mut bytes = std::mem::take(&mut self.bytes);
         bytes.drain(..self.start);

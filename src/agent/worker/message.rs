@@ -1,4 +1,4 @@
-//! The lines of the protocol, apart from the task itself.
+//! The lines of the protocol, except the task itself.
 
 use serde_json::{Map, Value, json};
 
@@ -9,14 +9,14 @@ use crate::text::escape_line_ends;
 /// The version of the protocol, in both greetings.
 pub(super) const PROTOCOL: u64 = 1;
 
-/// What a program says in a line.
+/// A line from a program.
 #[derive(Debug, PartialEq)]
 pub(super) enum Message {
     /// It is ready, and speaks this version of the protocol.
     Hello(u64),
-    /// It is at work on a request, or on something.
+    /// Progress on a request, or in general.
     Progress(Option<String>, String),
-    /// It answers the request with this id, or says why it cannot.
+    /// The answer to the request with this id, or why there is none.
     Reply(String, Map<String, Value>),
 }
 
@@ -25,7 +25,7 @@ pub(super) fn hello(in_flight: usize) -> Vec<u8> {
     line(&json!({"type": "hello", "protocol": PROTOCOL, "in_flight": in_flight}))
 }
 
-/// The time for a request is over.
+/// Tells the program that the time for a request is over.
 pub(super) fn cancel(id: &str) -> Vec<u8> {
     line(&json!({"type": "cancel", "id": id}))
 }
@@ -37,7 +37,7 @@ fn line(value: &Value) -> Vec<u8> {
     line
 }
 
-/// Reads a line of a program; the error says what is wrong with it.
+/// Decodes a line of a program; the error describes the fault.
 pub(super) fn read(line: &[u8]) -> Result<Message, String> {
     let value = figures::read(line).map_err(|error| {
         if error.is_eof() {

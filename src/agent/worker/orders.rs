@@ -1,4 +1,4 @@
-//! Orders for the thread that talks with a process, and how it is woken for them.
+//! Orders for the thread that talks with a process, and how it is woken.
 
 use std::io;
 use std::sync::mpsc::Sender;
@@ -8,20 +8,20 @@ use super::request::{WorkerReply, WorkerRequest};
 use crate::system::lock::lock;
 use crate::system::pipe::Bell;
 
-/// What the thread is told.
+/// A queue of orders for the thread.
 pub(super) struct Orders {
     inbox: Mutex<Inbox>,
-    /// Rings while the inbox holds something.
+    /// Rings while the inbox is not empty.
     bell: Bell,
 }
 
 #[derive(Default)]
 pub(super) struct Inbox {
     pub(super) requests: Vec<WorkerRequest>,
-    /// Those who want to know when the process is ready.
+    /// Callers that wait for the process to be ready.
     pub(super) probes: Vec<Sender<WorkerReply>>,
     pub(super) close: bool,
-    /// Whether the thread takes no more orders.
+    /// Whether the thread accepts no more orders.
     pub(super) over: bool,
 }
 
@@ -42,7 +42,7 @@ impl Orders {
         self.bell.wait();
     }
 
-    /// What came since the last time.
+    /// Takes what came since the last call.
     pub(super) fn take(&self) -> Inbox {
         let mut inbox = self.inbox();
         if !inbox.is_empty() {
@@ -55,7 +55,7 @@ impl Orders {
         Inbox { close, ..taken }
     }
 
-    /// Takes no more orders; gives those that came too late.
+    /// Accepts no more orders; returns those that came too late.
     pub(super) fn end(&self) -> Inbox {
         let mut inbox = self.inbox();
         let over = true;
@@ -68,7 +68,7 @@ impl Orders {
         )
     }
 
-    /// Gives an order; false when the thread takes none.
+    /// Gives an order; `false` if the thread accepts none.
     pub(super) fn give(&self, order: impl FnOnce(&mut Inbox)) -> bool {
         let mut inbox = self.inbox();
         if inbox.over {

@@ -1,7 +1,7 @@
-//! The processes of an agent: who is asked next, and what is to be done when one falls.
+//! The processes of an agent: which one to ask next, and what to do when one dies.
 //!
-//! When a process ends, nobody knows which of its requests was the reason. All of them become suspects and are
-//! asked again, alone: a suspect that makes its process fall once more is guilty, and nobody else is harmed.
+//! When a process ends, it is unknown which of its requests was the reason. All of them become suspects and are retried
+//! alone: a suspect whose process dies again is guilty, and no other request is affected.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -13,10 +13,9 @@ use crate::data::{AgentError, FailureKind};
 use crate::system::cancel::Cancel;
 use crate::system::lock::lock;
 
-/// So many samples in a row that make a process fall, each alone and with no answer in between, are the
-/// program's fault and not theirs.
+/// If this many samples in a row kill a process, each alone and with no answer in between, the program is at fault.
 const MOST_FALLEN: usize = 5;
-/// How often one who waits looks whether the run was stopped.
+/// How often a waiter checks whether the run was stopped.
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// A sample and its epoch.
@@ -26,18 +25,18 @@ pub(super) struct Pool {
     places: Vec<Mutex<Option<Arc<Driver>>>>,
     in_flight: usize,
     state: Mutex<State>,
-    /// Somebody may find a place now.
+    /// Signalled when a slot may be free.
     freed: Condvar,
 }
 
 #[derive(Default)]
 struct State {
     loads: Vec<Load>,
-    /// Samples whose process fell, and how often.
+    /// Samples whose process died, and how often.
     suspects: HashMap<Key, u32>,
-    /// How many suspects wait for a place of their own.
+    /// How many suspects wait for a process of their own.
     lonely: usize,
-    /// The place that gets no more requests, so that it becomes free for a suspect.
+    /// The process that gets no more requests, so that it becomes free for a suspect.
     reserved: Option<usize>,
     /// Guilty samples since the last answer.
     fallen: BTreeSet<String>,
@@ -45,7 +44,7 @@ struct State {
     is_broken: bool,
 }
 
-/// What a process has to do.
+/// The requests of a process.
 #[derive(Clone, Default)]
 struct Load {
     requests: usize,
@@ -54,7 +53,7 @@ struct Load {
     started: bool,
 }
 
-/// The right to ask one process one thing.
+/// The right to send one request to one process.
 pub(super) struct Lease<'a> {
     pool: &'a Pool,
     place: usize,
@@ -73,14 +72,14 @@ impl Pool {
         }
     }
 
-    /// Waits for a place to ask `key`.
+    /// Waits for a slot to ask `key`.
     pub(super) fn lease(&self, key: &Key, cancel: &Cancel) -> Result<Lease<'_>, AgentError> {
         let mut state = lock(&self.state);
         let alone = state.suspects.contains_key(key);
         state.lonely += usize::from(alone);
         let found = loop {
             if state.is_broken {
-                // Told once, by whoever found it out.
+                // Reported only by the first to find out.
                 break Err(cancelled());
             }
             if cancel.is_cancelled() {
@@ -118,7 +117,7 @@ impl Pool {
         state.suspects.remove(key);
     }
 
-    /// The process fell while it had `key`; says what that means for it. So many times are `free`.
+    /// The process died while it had `key`; returns the error for it. The first `free` times are retried.
     pub(super) fn fell(&self, key: &Key, failure: AgentError, free: u32) -> AgentError {
         let mut state = lock(&self.state);
         let times = state.suspects.entry(key.clone()).or_default();
@@ -142,7 +141,7 @@ impl Pool {
         failure
     }
 
-    /// No process can be used any more. The first one to find out tells; for the others the run is over.
+    /// Marks all processes as unusable. The first caller gets the reason; for the others the run is cancelled.
     pub(super) fn give_up(&self, kind: FailureKind, reason: AgentError) -> AgentError {
         let was_broken = std::mem::replace(&mut lock(&self.state).is_broken, true);
         self.freed.notify_all();
@@ -152,7 +151,7 @@ impl Pool {
         AgentError { kind, ..reason }
     }
 
-    /// A run begins: what was wrong in an earlier one may be mended.
+    /// Resets the state for a new run: earlier faults may be fixed.
     pub(super) fn renew(&self) {
         let mut state = lock(&self.state);
         state.is_broken = false;
@@ -160,7 +159,7 @@ impl Pool {
         state.suspects.clear();
     }
 
-    /// Ends every process that has nothing to do, and waits until they are gone.
+    /// Ends every idle process, and waits until they are gone.
     pub(super) fn close(&self) {
         let idle = |place: &usize| lock(&self.state).loads[*place].requests == 0;
         self.end((0..self.places.len()).filter(idle));
@@ -170,7 +169,7 @@ impl Pool {
         let drivers: Vec<_> = places
             .filter_map(|place| lock(&self.places[place]).take())
             .collect();
-        // All at once; then they are waited for.
+        // Close all first, then wait.
         for driver in &drivers {
             driver.close();
         }
@@ -181,7 +180,7 @@ impl Pool {
 }
 
 impl State {
-    /// The place with the least to do that takes one more.
+    /// The least busy process that accepts one more request.
     fn find(&self, in_flight: usize) -> Option<usize> {
         let takes_more = |(place, load): &(usize, &Load)| {
             load.requests < in_flight && !load.alone && self.reserved != Some(*place)
@@ -193,7 +192,7 @@ impl State {
         least.map(|(place, _)| place)
     }
 
-    /// A place with nothing to do. If there is none, one gets nothing more to do.
+    /// An idle process. If there is none, reserves one, which gets no more requests.
     fn find_idle(&mut self) -> Option<usize> {
         let loads = || self.loads.iter().enumerate();
         let idle = loads().filter(|(_, load)| load.requests == 0);
@@ -209,7 +208,7 @@ impl State {
 }
 
 impl Lease<'_> {
-    /// The process of this place; `start` starts it when there is none.
+    /// The process of this slot, started with `start` if there is none.
     pub(super) fn driver(
         &self,
         start: impl FnOnce() -> Result<Driver, AgentError>,
@@ -220,7 +219,7 @@ impl Lease<'_> {
         }
         *place = None;
         let driver = Arc::new(start().inspect_err(|_| {
-            // Those that run are asked first.
+            // Running processes are preferred.
             lock(&self.pool.state).loads[self.place].started = false;
         })?);
         *place = Some(Arc::clone(&driver));

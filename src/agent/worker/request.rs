@@ -1,4 +1,4 @@
-//! What is asked of a process, and what became of it.
+//! A request to a process, and its result.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -9,17 +9,17 @@ use crate::data::{AgentError, Output};
 use crate::system::cancel::Cancel;
 use crate::system::clock;
 
-/// A task on its way to a process.
+/// A task to be sent to a process.
 #[derive(Clone)]
 pub(super) struct WorkerRequest {
     pub(super) id: String,
     /// The task as a line.
     pub(super) line: Arc<Vec<u8>>,
-    /// How long the answer may take, from the moment the line is handed over.
+    /// The time for the answer, from the moment the line is sent.
     pub(super) allowed: Option<Duration>,
     pub(super) cancel: Cancel,
     pub(super) live: Option<Live>,
-    /// Where what it says of its progress is kept.
+    /// Records its progress messages.
     pub(super) progress: Option<Live>,
     pub(super) reply: Sender<WorkerReply>,
 }
@@ -31,13 +31,13 @@ pub(super) type WorkerReply = Result<Output, WorkerRefusal>;
 pub(super) enum WorkerRefusal {
     /// For a reason of this request.
     Own(AgentError),
-    /// The process ended or had to be ended while it had the request; perhaps another was the reason.
+    /// The process ended or had to be ended while it had the request; another may have been the reason.
     Fell(AgentError),
-    /// The process had to be ended, and this request alone was there.
+    /// The process had to be ended while this was its only request.
     Guilty(AgentError),
-    /// The process was killed while it had the request, by somebody or for want of memory.
+    /// The process was killed during the request, by someone or for lack of memory.
     Killed(AgentError),
-    /// The process never had it.
+    /// The request was never sent.
     Unsent,
     /// The process did not become ready.
     NotReady(AgentError),
@@ -45,15 +45,15 @@ pub(super) enum WorkerRefusal {
     Foreign(AgentError),
 }
 
-/// A request that the process has.
+/// A request that was sent.
 pub(super) struct Open {
     pub(super) request: WorkerRequest,
     pub(super) deadline: Option<Instant>,
     /// Since when its time is over and the program knows.
     pub(super) overdue: Option<Instant>,
-    /// How much the process had written to stderr before.
+    /// How many bytes the process had written to stderr before.
     pub(super) stderr_before: u64,
-    /// How much it has said of its progress.
+    /// The bytes of its progress messages.
     pub(super) chatter: usize,
 }
 
@@ -69,7 +69,7 @@ impl Open {
         }
     }
 
-    /// Ends it. Whoever asked may be gone.
+    /// Ends it with a reply. The caller may be gone.
     pub(super) fn end(self, reply: WorkerReply) {
         let _ = self.request.reply.send(reply);
     }

@@ -1,7 +1,7 @@
-//! The talk with one process, from its start to its end.
+//! The conversation with one process, from its start to its end.
 //!
-//! One thread, one `poll` loop: lines go in, lines come out, stderr is emptied, time is kept for each request
-//! that the process has. Whatever ends the talk, the process and its group are gone afterwards.
+//! One thread, one `poll` loop: writes requests, reads lines, drains stderr, and times each request. However it ends,
+//! the process and its group are gone afterwards.
 
 mod hear;
 
@@ -26,24 +26,24 @@ use crate::system::lock::lock;
 use crate::system::process::group::was_killed;
 use crate::system::process::worker::WorkerProcess;
 
-/// How long the end of a program that closed its stdout is waited for.
+/// How long to wait for the end of a program that closed its stdout.
 const END: Duration = Duration::from_millis(200);
 
-/// What holds for every process of an agent.
+/// Settings common to every process of an agent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setup {
     pub(super) in_flight: usize,
-    /// How long a program may take to greet; `None` if it need not.
+    /// The time for the program's greeting; `None` if there is none.
     pub(super) handshake: Option<Duration>,
-    /// The longest line, and the most that a request may say before its answer.
+    /// The longest line, and the most output of a request before its answer.
     pub(super) max_output_bytes: usize,
-    /// How long a program may take to end by itself when its stdin is closed.
+    /// How long a program may take to end after its stdin is closed.
     pub(super) close_grace: Duration,
-    /// How long it may take to give up a request that was cancelled, and to end by SIGTERM.
+    /// How long it may take to give up a cancelled request, and to end after SIGTERM.
     pub(super) term_grace: Duration,
 }
 
-/// Why a talk is over.
+/// Why the conversation is over.
 enum End {
     /// We closed it.
     Closed,
@@ -51,13 +51,13 @@ enum End {
     Ended,
     /// It did not greet in time.
     Silent,
-    /// It speaks another version.
+    /// It speaks another protocol version.
     Foreign(u64),
-    /// A request ran out of time, and it did not let it go.
+    /// A request ran out of time, and it did not give it up.
     Hung,
-    /// It said what nobody can understand.
+    /// It sent an invalid line.
     Faulty(AgentError),
-    /// It answered what it does not have, or no more.
+    /// It answered a request that it does not have, or no longer has.
     Stray(AgentError),
     /// The system did not let us follow it.
     Lost(io::Error),
@@ -68,16 +68,16 @@ pub(super) struct Talk<'a> {
     orders: &'a Orders,
     setup: Setup,
     incoming: Incoming,
-    /// Lines that are not written yet, and how much of the first one is.
+    /// Unsent lines, and how much of the first one is sent.
     outgoing: VecDeque<Arc<Vec<u8>>>,
     written: usize,
-    /// Requests that the process does not have yet.
+    /// Requests that are not sent yet.
     waiting: VecDeque<WorkerRequest>,
     open: Vec<Open>,
-    /// Requests of which nobody wants to know any more, because the run is over.
+    /// Requests that are abandoned because the run is over.
     forgotten: HashSet<String>,
     probes: Vec<Sender<WorkerReply>>,
-    /// Until when it must greet; `None` once it is ready.
+    /// The deadline for its greeting; `None` once it is ready.
     starting: Option<Instant>,
     has_greeted: bool,
     has_answered: bool,
@@ -117,7 +117,7 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Talks to the end. Afterwards the process is gone.
+    /// Runs the conversation. Afterwards the process is gone.
     pub(super) fn run(mut self) -> Fallen {
         let shown = Arc::clone(&self.shown);
         let live = Live(Arc::new(move |line: &str| {
@@ -156,7 +156,7 @@ impl<'a> Talk<'a> {
             return Err(End::Faulty(self.too_large(&begins)));
         }
         if !is_open {
-            // The last line of a program that ends with it may lack its line ending.
+            // A final line may lack its line end.
             let line = self.incoming.rest();
             self.hear(&line)?;
             return Err(End::Ended);
@@ -189,13 +189,13 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// Whether one of the waiting requests may go in.
+    /// Whether one of the waiting requests may be sent.
     fn may_admit(&self) -> bool {
         let is_free = |request: &WorkerRequest| !self.has(&request.id);
         self.starting.is_none() && self.waiting.iter().any(is_free)
     }
 
-    /// Whether the process has a request with this id. Two of them could not be told apart.
+    /// Whether the process has a request with this id: two could not be told apart.
     fn has(&self, id: &str) -> bool {
         self.forgotten.contains(id) || self.open.iter().any(|open| open.request.id == id)
     }
@@ -216,7 +216,7 @@ impl<'a> Talk<'a> {
             let stderr = if self.has_answered || !self.open.is_empty() {
                 self.worker.stderr().pushed()
             } else {
-                // What it said while it started may be why it fails.
+                // Its output during the start may explain why it fails.
                 0
             };
             self.open.push(Open::new(request, stderr));
@@ -237,12 +237,12 @@ impl<'a> Talk<'a> {
     }
 
     fn show_to_whom(&self) {
-        // Who wrote a line to stderr is not known; with one request at a time it is clear.
+        // Lines on stderr have no id; with one request at a time the sender is clear.
         let live = self.open.iter().find_map(|open| open.request.live.clone());
         *lock(&self.shown) = live;
     }
 
-    /// Keeps the time of the greeting and of every request, and looks whether the run is over.
+    /// Enforces the timeouts of the greeting and of every request, and checks whether the run is over.
     fn enforce(&mut self, now: Instant) -> Result<(), End> {
         if self.starting.is_some_and(|until| now >= until) {
             return Err(End::Silent);
@@ -274,7 +274,7 @@ impl<'a> Talk<'a> {
                 None if open.deadline.is_some_and(|deadline| now >= deadline) => {
                     open.overdue = Some(now);
                     if !self.has_greeted {
-                        // It would not understand.
+                        // It would not understand a cancel message.
                         return Err(End::Hung);
                     }
                     self.outgoing
@@ -314,7 +314,7 @@ impl<'a> Talk<'a> {
         self.worker.wait(!self.outgoing.is_empty(), until, others)
     }
 
-    /// Ends the process, and says what became of what it had.
+    /// Ends the process, and collects its requests.
     fn fall(mut self, end: End) -> Fallen {
         let (mut is_own, mut is_killed) = (false, false);
         let is_foreign = matches!(end, End::Foreign(_));
@@ -396,10 +396,10 @@ impl<'a> Talk<'a> {
             probes: self.probes,
             open_reply,
         }
-        // Dropping the worker ends those that left its group.
+        // Dropping the worker ends processes that left its group.
     }
 
-    /// Has it end, by SIGTERM if it obeys that.
+    /// Ends it, by SIGTERM if it obeys.
     fn stop(&mut self) {
         self.worker.terminate();
         self.worker.ends_in(self.setup.term_grace);

@@ -1,4 +1,4 @@
-//! The whole agent on small `/bin/sh` scripts. What a line means is tested beside the code.
+//! The whole agent on small `/bin/sh` scripts. Decoding of lines is tested next to the code.
 
 mod crashes;
 mod ending;
@@ -15,7 +15,7 @@ use crate::data::Sample;
 use crate::data::task::Visible;
 use crate::tests::patience::{LONG, given_time, until, until_dead};
 
-/// What a program that hangs is given.
+/// The timeout of a program that hangs.
 const SHORT: Duration = Duration::from_millis(300);
 
 /// A temporary folder, in which the programs of a test run.
@@ -38,12 +38,12 @@ impl Project {
         fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
-    /// A program that does `each` for every line, whose id is in `$id`, and can `answer` an id.
+    /// A program that runs `each` for every line, whose id is in `$id`, and can `answer` an id.
     fn each(&self, each: &str) -> Worker {
         self.sh(&format!("while take; do {each}; done"))
     }
 
-    /// A program with two functions at hand: `take` reads a task, `answer` answers one.
+    /// A program with two functions: `take` reads a task, `answer` answers one.
     fn sh(&self, script: &str) -> Worker {
         let functions = r#"
             take() { read -r line || return 1; id=${line#*'"id":"'}; id=${id%%'"'*}; }
@@ -52,7 +52,7 @@ impl Project {
         let argv = ["sh", "-c", &format!("{functions}\n{script}")];
         let mut worker = Worker::new(argv, self.folder.path()).close_grace(LONG);
         worker.setup.term_grace = LONG;
-        // The keys of whoever runs the tests would show in the messages.
+        // The tester's own keys would appear in the messages.
         worker.program.environment.ambient =
             BTreeMap::from([("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())]);
         worker
@@ -89,7 +89,7 @@ fn task(id: &str) -> Task {
     task_within(id, LONG)
 }
 
-/// Asks all at once; the replies stand in the order of the tasks.
+/// Asks all at once; the replies are in the order of the tasks.
 fn ask_all(worker: &Worker, tasks: &[Task]) -> Vec<Result<Output, AgentError>> {
     std::thread::scope(|scope| {
         let ask = |task| scope.spawn(move || worker.answer(task));
@@ -101,7 +101,7 @@ fn ask_all(worker: &Worker, tasks: &[Task]) -> Vec<Result<Output, AgentError>> {
     })
 }
 
-/// Asks as the runner does: what was lost is asked again.
+/// Asks like the runner, which retries lost requests.
 fn ask_until_told(worker: &Worker, task: &Task) -> (Result<Output, AgentError>, u32) {
     let mut lost = 0;
     loop {
@@ -118,14 +118,14 @@ fn check_text(reply: &Result<Output, AgentError>, text: &str) {
     assert_eq!(answer, Ok(Some(text)));
 }
 
-/// Whether the time for a task was over, be it before it was asked.
+/// Whether the time for a task was over, even before it was asked.
 fn is_late(reply: &Result<Output, AgentError>) -> bool {
     reply
         .as_ref()
         .is_err_and(|failure| failure.kind == FailureKind::TimedOut)
 }
 
-/// Asks what hangs, with so much time or as much more as it takes to be asked at all.
+/// Asks a program that hangs, with at least the time that it takes to be asked at all.
 fn ask_in_vain(worker: &Worker, id: &str) -> Result<Output, AgentError> {
     given_time(SHORT, |time| {
         let reply = worker.answer(&task_within(id, time));
@@ -140,7 +140,7 @@ fn ask_in_vain(worker: &Worker, id: &str) -> Result<Output, AgentError> {
 fn check_late(reply: Result<Output, AgentError>) {
     let failure = reply.unwrap_err();
     assert_eq!(failure.kind, FailureKind::TimedOut);
-    // How much time is left when the task is handed over depends on the machine.
+    // The remaining time at the hand-over depends on the machine.
     assert!(
         failure.message.starts_with("did not answer in "),
         "{failure:?}"

@@ -1,13 +1,13 @@
-//! Usage that a program counts from its start: what an answer cost is the difference.
+//! Usage that a program counts from its start: the cost of an answer is the difference.
 
 use crate::data::Usage;
 
-/// The last totals that a process told.
+/// The last reported totals of a process.
 #[derive(Default)]
 pub(super) struct Totals(Usage);
 
 impl Totals {
-    /// What was used since the last totals. A total that is smaller than the last one was counted anew.
+    /// The usage since the last totals. A total below the last one was reset.
     pub(super) fn difference(&mut self, now: Usage) -> Usage {
         let before = self.0;
         let tokens = |now: Option<u64>, before: Option<u64>| {
@@ -49,7 +49,7 @@ mod tests {
             (usage(10, Some(2), 0.5), usage(10, Some(2), 0.5)),
             (usage(15, None, 0.75), usage(5, None, 0.25)),
             (usage(15, Some(5), 0.75), usage(0, Some(3), 0.0)),
-            // Counted anew.
+            // Reset.
             (usage(4, Some(5), 0.25), usage(4, Some(0), 0.25)),
         ] {
             assert_eq!(totals.difference(now), expect);

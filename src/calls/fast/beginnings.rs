@@ -1,19 +1,19 @@
-//! Beginnings of texts after which a parser mends nothing: the answers of a model begin alike.
+//! Beginnings of texts that a parser cannot recover from: the answers of a model start alike.
 
-/// The most beginnings that are kept, and the longest.
+/// The maximum number of stored beginnings, and their maximum length in bytes.
 const MOST: usize = 16;
 const LONGEST: usize = 64;
 
-/// Those of one language.
+/// The beginnings for one language.
 #[derive(Default)]
 pub(in crate::calls) struct Beginnings {
     kept: Vec<String>,
-    /// Which of them makes room for the next one.
+    /// The index of the one to replace next.
     oldest: usize,
 }
 
 impl Beginnings {
-    /// Whether a text begins with one of them.
+    /// Whether a text starts with one of them.
     pub(super) fn begin(&self, text: &str) -> bool {
         self.kept.iter().any(|lost| text.starts_with(lost))
     }
@@ -23,7 +23,7 @@ impl Beginnings {
         self.kept.len()
     }
 
-    /// Keeps what was read of a text when all was lost.
+    /// Stores the part of a text that was read when the parse was lost.
     pub(in crate::calls) fn remember(&mut self, text: &str, reach: Reach) {
         let Some(end) = reach.0.filter(|&end| end <= LONGEST) else {
             return;
@@ -38,7 +38,7 @@ impl Beginnings {
     }
 }
 
-/// How far a text was read, unless its end was seen.
+/// How far a text was read; `None` once its end was seen.
 #[derive(Clone, Copy)]
 pub(in crate::calls) struct Reach(Option<usize>);
 
@@ -48,7 +48,7 @@ impl Reach {
         Self(Some(0))
     }
 
-    /// The parser is given what stands from one place to another, or asks for what is behind the end.
+    /// The parser read from `place` to `end`, or asked for text past the end.
     pub(in crate::calls) fn extend(&mut self, text: &str, place: usize, end: usize) {
         self.0 = self
             .0

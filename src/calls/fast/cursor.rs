@@ -1,4 +1,4 @@
-//! A place in a text that is read sign by sign, as all languages here are.
+//! A cursor over source text, for all languages here.
 
 /// Everything before `place` is read.
 pub(super) struct CodeCursor<'a> {
@@ -17,13 +17,13 @@ impl<'a> CodeCursor<'a> {
         self.place
     }
 
-    /// Goes to a place, which is the start of a character or the end.
+    /// Moves to a position, which must be the start of a character or the end.
     #[inline]
     pub(super) fn go_to(&mut self, place: usize) {
         self.place = place;
     }
 
-    /// Passes over bytes, whatever they are.
+    /// Skips bytes.
     #[inline]
     pub(super) fn skip(&mut self, bytes: usize) {
         self.place += bytes;
@@ -34,13 +34,13 @@ impl<'a> CodeCursor<'a> {
         self.place == self.text.len()
     }
 
-    /// What has been read from a place on.
+    /// The text read since a position.
     #[inline]
     pub(super) fn since(&self, start: usize) -> &'a str {
         &self.text[start..self.place]
     }
 
-    /// What is still to be read.
+    /// The text that remains.
     #[inline]
     pub(super) fn rest(&self) -> &'a str {
         &self.text[self.place..]
@@ -58,7 +58,7 @@ impl<'a> CodeCursor<'a> {
         found
     }
 
-    /// Blanks and line breaks, which mean nothing in brackets. Others are left to the parser.
+    /// Skips spaces and line breaks, which have no meaning in brackets. Other white space is left to the parser.
     #[inline]
     pub(super) fn space(&mut self) {
         while let Some(b' ' | b'\n') = self.peek() {

@@ -1,9 +1,9 @@
-//! Texts for comparisons with the parser: answers as models write them, programs, prose, and what comes of them when
-//! signs are lost, added and swapped.
+//! Texts for comparisons with the parser: answers in the style of models, programs, prose, and mutations of them with
+//! tokens lost, added and swapped.
 
 use crate::tests::fuzz::Dice;
 
-/// Of our own making.
+/// Handmade answers.
 #[rustfmt::skip]
 const ANSWERS: &[&str] = &[
     "Store.put(key=\"a b\", value='x', count=3, deep=true)", "play(list=songs, at=-2.5, loop=false, next=null)",
@@ -47,7 +47,7 @@ const WORDS: &[&str] = &[
     "record", "open", "when", "to",
 ];
 
-/// What statements and values are in both languages: `W` is a word, `V` a value, `S` a statement.
+/// Rules for statements and values in both languages: `W` is a word, `V` a value, `S` a statement.
 type Rules = [&'static [&'static str]; 2];
 
 #[rustfmt::skip]
@@ -99,7 +99,7 @@ const JAVA: Rules = [
     ],
 ];
 
-/// One text more.
+/// Derives a text.
 pub(super) fn derived(dice: &mut Dice) -> String {
     let mut text = match dice.below(6) {
         0 | 1 => dice.pick(ANSWERS).to_owned(),
@@ -114,7 +114,7 @@ pub(super) fn derived(dice: &mut Dice) -> String {
     text
 }
 
-/// Another text of nearly the same signs.
+/// Mutates a few tokens of a text.
 fn change(dice: &mut Dice, text: &mut String) {
     let place = |dice: &mut Dice, text: &str| text.floor_char_boundary(dice.below(text.len() + 1));
     let start = place(dice, text);

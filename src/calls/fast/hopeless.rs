@@ -1,25 +1,25 @@
-//! Texts that cannot be read without an error node, told by a look at their first signs.
+//! Detects texts whose tree must have an error node, from their first tokens.
 //!
-//! Every sign of a text is a leaf of its tree. What the parser makes up and is forgiven is one sign before another,
-//! and only one that ends a rule: it asks for a rule that is complete behind it. So it never makes up a `(`, a `{`, a
-//! `?`, nor a word that something has to follow. Hence there is an error node
+//! Every token of a text is a leaf of its tree. The parser may insert a missing token without an error node, but only
+//! one token before another, and only one that ends a rule: the rule must be complete after it. So it never inserts a
+//! `(`, a `{`, a `?`, or a word that must be followed by something. Hence there is an error node
 //!
-//! * for a sign that the language does not have, and for a quote that is not closed, unless the sign behind it can go
-//!   on with a value: the closing quote is made up before that one;
-//! * for a bracket that closes none;
-//! * in Java for `{"a":`, because a `:` belongs to a label or to a `?`, `case`, `default`, `assert` or `for` in the same
-//!   braces, and for `[1, 2]`, because a comma stands in no square brackets;
-//! * in JavaScript for `for`, `if`, `while`, `with`, `switch`, `try`, `function f`, `class C` and `import a` without the
-//!   sign that has to be behind them, where they are these words and no names: a statement starts, or a value has
-//!   ended and a `;` is made up before them, for no value stands behind another. Names behind others are in JSX
-//!   and in classes, where a look ends;
-//! * in JavaScript for two values side by side in round or square brackets: no `;` may be made up there, and the closing
-//!   bracket would need one behind it.
+//! * for a token that the language does not have, and for a quote that is not closed, unless the next token can
+//!   continue a value: the closing quote is inserted before it;
+//! * for a closing bracket without an open one;
+//! * in Java for `{"a":`, because a `:` belongs to a label or to a `?`, `case`, `default`, `assert` or `for` in the
+//!   same braces, and for `[1, 2]`, because square brackets contain no comma;
+//! * in JavaScript for `for`, `if`, `while`, `with`, `switch`, `try`, `function f`, `class C` and `import a` without
+//!   the required next token, where they are keywords and not names: at the start of a statement, or after a value,
+//!   where a `;` is inserted before them, as two values cannot be adjacent. Adjacent names occur in JSX and in classes,
+//!   where the scan ends;
+//! * in JavaScript for two adjacent values in round or square brackets: no `;` can be inserted there, and a closing
+//!   bracket would need one after it.
 //!
-//! Signs have to be told as the parser tells them. So a look ends ([`Sign::Unsure`]) where that depends on what is before
-//! them, or on more than is worth it: at comments, regular expressions, JSX, most words of JavaScript's syntax that do
-//! have their sign behind them, letters beyond ASCII. What a look does not decide is the parser's; `tests` compares
-//! the two.
+//! Tokens must be recognised exactly as by the parser. So the scan ends ([`Sign::Unsure`]) where that depends on
+//! context or is not worth the effort: at comments, regular expressions, JSX, most JavaScript keywords that do have
+//! their required token, and letters beyond ASCII. What the scan does not decide is left to the parser; `tests`
+//! compares the two.
 
 mod brackets;
 mod javascript;
@@ -32,20 +32,20 @@ use signs::{BraceLanguage, Sign, Signs};
 
 pub(super) use javascript::in_javascript;
 
-/// Whether a Java text has an error node for certain.
+/// Whether a Java text certainly has an error node.
 pub(super) fn in_java(text: &str) -> bool {
     let mut signs = Signs::new(text, BraceLanguage::Java);
     let mut brackets = OpenBrackets::default();
-    // Whether the last sign is a brace, and whether it is a text behind one.
+    // Whether the last token is a brace, and whether it is a string after one.
     let (mut is_brace, mut is_key) = (false, false);
-    // `new A<B, C>()` may stand in square brackets.
+    // `new A<B, C>()` may occur in square brackets.
     let mut has_generics = false;
     loop {
         let sign = signs.next();
         match sign {
             Sign::Broken => return true,
             Sign::Unsure => return false,
-            // No `::`.
+            // Not for `::`.
             Sign::Mark(b':') if is_key && signs.peek() != Some(b':') => return true,
             Sign::Mark(b']') if brackets.is_square_list() && !has_generics => return true,
             Sign::Mark(b'<') => has_generics = true,

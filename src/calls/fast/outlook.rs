@@ -1,28 +1,29 @@
-//! Whether a parse can still end without an error node, by what the parser says of itself.
+//! Whether a parse can still end without an error node, judged by the parser's log.
 //!
-//! Tree-sitter follows several readings of a text at once. When the last of them is stuck it goes on in two ways: it
-//! makes up a missing sign, which is forgiven, or it enters the error state, and all that comes of that has an error
-//! node. So nothing can be mended once every reading left has been in the error state. Comments are the exception:
-//! stepping back over nothing but a comment leaves no error node, so a text with one before its first error is never
-//! called lost.
+//! Tree-sitter follows several versions of a parse at once. When the last of them is stuck it continues in two ways: it
+//! inserts a missing token, which is no error node, or it enters the error state, and all that follows from that has an
+//! error node. So the parse is lost once every remaining version has been in the error state. Comments are the
+//! exception: stepping back over only a comment leaves no error node, so a text with one before its first error is
+//! never called lost.
 
-/// What a parser has said so far.
+/// The state derived from the parser's log so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::calls) struct Outlook {
-    /// While an error is handled for which no sign was made up: how many readings come of the error state, at least.
+    /// While an error without an inserted token is handled: the minimum number of versions that come from the error
+    /// state.
     spoilt: Option<usize>,
-    /// Whether a reading may be without an error node though it was in the error state, or has come to the end.
+    /// Whether a version may have no error node although it was in the error state, or has reached the end.
     is_open: bool,
     is_lost: bool,
 }
 
 impl Outlook {
-    /// Whether there will be an error node, whatever comes.
+    /// Whether there will be an error node, whatever follows.
     pub(super) fn is_lost(self) -> bool {
         self.is_lost
     }
 
-    /// Takes in a message of the parser.
+    /// Processes a log message of the parser.
     pub(in crate::calls) fn hear(&mut self, message: &str) {
         if let Some(process) = message.strip_prefix("process version:") {
             self.process(process);
@@ -39,7 +40,7 @@ impl Outlook {
         }
     }
 
-    /// A reading goes on: `0, version_count:1, state:0, …`.
+    /// A version continues: `0, version_count:1, state:0, …`.
     fn process(&mut self, process: &str) {
         let spoilt = self.spoilt.take();
         let are_spoilt =
@@ -49,7 +50,7 @@ impl Outlook {
     }
 }
 
-/// How many readings there are.
+/// The number of versions.
 fn count(process: &str) -> Option<usize> {
     let (_, rest) = process.split_once("version_count:")?;
     rest.split_once(',')?.0.parse().ok()

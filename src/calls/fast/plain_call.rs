@@ -1,8 +1,8 @@
-//! The call that nearly all answers in Java and JavaScript are, without a syntax tree: `a.b(c="x", d=[1, true])`.
+//! Reads the usual Java and JavaScript call without a syntax tree: `a.b(c="x", d=[1, true])`.
 //!
-//! It takes a hundredth of the time, and stands aside for whatever is not plain: words that mean something in the
-//! language, positional arguments, operators, calls in calls, comments, letters beyond ASCII in Java. What it reads is
-//! equal to what is read off the syntax tree; `tests` compares the two.
+//! It takes a hundredth of the time, and gives up on anything that is not plain: keywords, positional arguments,
+//! operators, nested calls, comments, letters beyond ASCII in Java. The result equals that of the syntax tree; `tests`
+//! compares the two.
 
 #[cfg(test)]
 mod tests;
@@ -10,11 +10,11 @@ mod tests;
 use super::super::{Dict, Value};
 use super::cursor::CodeCursor;
 
-/// Deeper lists and objects are the parser's.
+/// Deeper lists and objects are left to the parser.
 const MAX_DEPTH: usize = 8;
 
-/// From this length on the parser makes up the `;` that is missing behind a Java call. Around shorter text it rather
-/// puts an error node: that costs 600 and the length, the sign 610.
+/// From this length in bytes the parser inserts a missing `;` after a Java call. For shorter text it prefers an error
+/// node, which costs 600 plus the length, against 610 for the token.
 const LONG: usize = 24;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -23,7 +23,7 @@ enum Language {
     JavaScript,
 }
 
-/// A whole Java text that is one call: `[{name: {argument: text}}]`.
+/// Reads a Java text that is a single call: `[{name: {argument: text}}]`.
 pub(super) fn java(text: &str) -> Option<Value> {
     let mut reader = Reader::new(text, Language::Java);
     let call = reader.call()?;
@@ -31,7 +31,7 @@ pub(super) fn java(text: &str) -> Option<Value> {
     (is_ended && reader.at.is_at_end()).then_some(call)
 }
 
-/// A whole JavaScript text that is one call, or an object in its place, which is `None`, also behind a name.
+/// Reads a JavaScript text that is a single call. An object instead, also after a name, gives [`Value::None`].
 pub(super) fn javascript(text: &str) -> Option<Value> {
     let mut reader = Reader::new(text, Language::JavaScript);
     let call = match reader.call() {
@@ -57,13 +57,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An ASCII word. That the next letter is none beyond ASCII shows in the sign that has to follow.
+    /// An ASCII word. A letter beyond ASCII after it fails the check for the next token.
     fn word(&mut self) -> Option<&'a str> {
         let is_letter = |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'$');
         self.at.word(is_letter)
     }
 
-    /// A word that is a name wherever it stands.
+    /// A word that is always a name.
     fn name(&mut self) -> Option<&'a str> {
         self.word().filter(|word| !self.is_special(word))
     }
@@ -126,7 +126,7 @@ impl<'a> Reader<'a> {
         Some(Value::List(vec![Value::Dict(call)]))
     }
 
-    /// The text of a value, of a string without its quotes.
+    /// The text of a value; a string without its quotes.
     fn argument(&mut self) -> Option<&'a str> {
         let start = self.at.place();
         match self.at.peek()? {
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A value; that nothing else belongs to it shows in the comma or bracket that has to follow.
+    /// A value. The comma or bracket that must follow shows that it is complete.
     fn value(&mut self, depth: usize) -> Option<()> {
         match self.at.peek()? {
             b'\'' | b'"' => self.string(),
@@ -166,7 +166,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// A string on one line, or a Java character, which may have any length but none.
+    /// A string on one line, or a Java character literal, which may have any length but 0.
     fn string(&mut self) -> Option<()> {
         let quote = self.at.peek()?;
         let is_java = self.language == Language::Java;
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
                 byte if byte == quote => break,
                 b'\\' => {
                     self.at.skip(1);
-                    // Not of a number, nor Java's `\{`.
+                    // Not a numeric escape, nor Java's `\{`.
                     self.at.peek().filter(|byte| {
                         matches!(byte, b'"' | b'\'' | b'\\' | b'/' | b'b' | b'n' | b't')
                     })?;
@@ -190,12 +190,12 @@ impl<'a> Reader<'a> {
         }
         let is_empty = self.at.place() == start;
         self.at.skip(1);
-        // Two quotes may be the start of three.
+        // Two quotes may start a triple quote.
         let is_odd = is_java && is_empty && (quote == b'\'' || self.at.peek() == Some(quote));
         (!is_odd).then_some(())
     }
 
-    /// Decimal, with no digit more than needed in front.
+    /// A decimal number without superfluous leading digits.
     fn number(&mut self) -> Option<()> {
         self.at.eat(b'-');
         let digits = self.at.eat_while(|byte| byte.is_ascii_digit());
@@ -257,7 +257,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An object as a statement, which its first key shows, maybe on the line after a name.
+    /// An object as a statement, recognised by its first key, possibly on the line after a name.
     fn object_alone(&mut self) -> Option<Value> {
         self.at.go_to(0);
         if self.at.peek() != Some(b'{') {
@@ -274,7 +274,7 @@ impl<'a> Reader<'a> {
         Some(Value::None)
     }
 
-    /// Whether a word may mean something to the language.
+    /// Whether a word may be a keyword of the language.
     fn is_special(&self, word: &str) -> bool {
         match self.language {
             Language::Java => is_special_in_java(word),

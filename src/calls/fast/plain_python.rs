@@ -1,8 +1,8 @@
-//! The calls that nearly all answers are made of, without a syntax tree: `[f(a=1, b='x'), g.h(c=[1.5, True])]`.
+//! Reads the usual Python calls without a syntax tree: `[f(a=1, b='x'), g.h(c=[1.5, True])]`.
 //!
-//! It takes a tenth of the time, and stands aside ([`Plain::Other`]) for whatever is not plain: most escapes, prefixes,
-//! arithmetic, nested calls, positional arguments, names beyond ASCII. What it reads is equal to what the parser
-//! of all of Python makes of it; the tests compare the two.
+//! It takes a tenth of the time, and gives up ([`Plain::Other`]) on anything that is not plain: most escapes, prefixes,
+//! arithmetic, nested calls, positional arguments, names beyond ASCII. The result equals that of the full Python
+//! parser; the tests compare the two.
 
 use std::borrow::Cow;
 
@@ -10,24 +10,24 @@ use super::super::python::is_keyword;
 use super::super::{Dict, Value};
 use super::cursor::CodeCursor;
 
-/// What a text turned out to be.
+/// The result of reading a text.
 #[derive(Debug)]
 pub(super) enum Plain {
     /// Calls.
     Calls(Vec<Value>),
-    /// A list with constants in it, as JSON is one.
+    /// A list that contains constants, such as JSON.
     Constants,
-    /// To be read by the parser.
+    /// Not plain: left to the parser.
     Other,
 }
 
-/// Deeper lists and dictionaries are the parser's.
+/// Deeper lists and dictionaries are left to the parser.
 const MAX_DEPTH: usize = 8;
 
 /// An integer of this many digits fits a machine word.
 const MAX_DIGITS: usize = 18;
 
-/// Looks at a text in brackets.
+/// Reads a text in brackets.
 pub(super) fn calls(text: &str) -> Plain {
     let mut reader = Reader {
         at: CodeCursor::new(text),
@@ -52,13 +52,13 @@ impl<'a> Reader<'a> {
         self.at.word(is_letter)
     }
 
-    /// A word that is a name wherever it stands.
+    /// A word that is always a name.
     fn name(&mut self) -> Option<&'a str> {
         self.word()
             .filter(|word| !is_keyword(word.as_bytes()) && *word != "__debug__")
     }
 
-    /// After the opening bracket, to the closing one.
+    /// Reads from after the opening bracket to the closing one.
     fn calls(&mut self) -> Option<Plain> {
         let mut calls = Vec::new();
         let mut has_constant = false;
@@ -139,7 +139,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A value; that nothing else belongs to it shows in the comma or bracket that has to follow.
+    /// A value. The comma or bracket that must follow shows that it is complete.
     fn value(&mut self, depth: usize) -> Option<Value> {
         match self.at.peek()? {
             quote @ (b'\'' | b'"') => {
@@ -160,12 +160,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A string on one line, with the usual escapes at most.
+    /// A string on one line, with common escapes only.
     fn string(&mut self, quote: u8) -> Option<Cow<'a, str>> {
         self.at.skip(1);
         let text = self.run(quote)?;
         if self.at.eat(quote) {
-            // Two quotes may be the start of three.
+            // Two quotes may start a triple quote.
             let may_be_three = text.is_empty() && self.at.peek() == Some(quote);
             return (!may_be_three).then_some(Cow::Borrowed(text));
         }
@@ -183,8 +183,8 @@ impl<'a> Reader<'a> {
         self.at.eat(quote).then_some(Cow::Owned(out))
     }
 
-    /// What stands as it is, up to an escape or the closing quote. Lone surrogates, which start with the last of
-    /// these bytes here, are the parser's.
+    /// Literal text, up to an escape or the closing quote. Lone surrogates, which here start with the last of these
+    /// bytes, are left to the parser.
     fn run(&mut self, quote: u8) -> Option<&'a str> {
         let start = self.at.place();
         let mut rest = self.at.rest().bytes();
@@ -194,7 +194,7 @@ impl<'a> Reader<'a> {
         Some(self.at.since(start))
     }
 
-    /// Decimal, with no digit more than needed in front.
+    /// A decimal number without superfluous leading digits.
     fn number(&mut self) -> Option<Value> {
         let start = self.at.place();
         let is_negative = self.at.eat(b'-');
@@ -236,7 +236,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Of two values at least: with a single one the comma decides.
+    /// A tuple of at least two values: with a single one the comma decides.
     fn tuple(&mut self, depth: usize) -> Option<Value> {
         self.at.skip(1);
         self.at.space();
@@ -254,7 +254,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// With texts as keys.
+    /// A dictionary with string keys.
     fn dict(&mut self, depth: usize) -> Option<Value> {
         self.at.skip(1);
         self.at.space();
@@ -398,7 +398,7 @@ pub(super) mod tests {
         check(&deep, "other");
     }
 
-    /// What answers are made of, plain and not.
+    /// Pieces of answers, plain and not.
     #[rustfmt::skip]
     const PIECES: &[&str] = &[
         "f(", "[f(", "g.h(", "a=", "b=", "c = ", "a.b", ")", ")]", "]", "[", "{", "}", "(", ",", ", ", ",\n", "=", ":",
@@ -409,9 +409,9 @@ pub(super) mod tests {
         "{}", "[1, 2]", "{'k': 1}", "...", "\0", "\r", ";", "a=1", "b='x'", "c=[True, None]", "d={'k': [0.5]}",
     ];
 
-    /// Calls in brackets, and what is none.
+    /// Calls in brackets, and other texts.
     pub(crate) fn text(dice: &mut Dice) -> String {
-        // Mostly whole calls, with something else in them or behind them now and then.
+        // Mostly whole calls, with something else in or after them now and then.
         let rest = dice.below(3) > 0;
         let text = if dice.below(4) > 0 {
             let values = ["1", "'x\\n'", "[1, 2]", "{'k': 0.5}", "-7", "n", "(1, 'y')"];

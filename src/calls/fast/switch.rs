@@ -1,4 +1,4 @@
-//! Switches the folder off, for tests.
+//! Switches the shortcuts off, for tests.
 
 use std::cell::Cell;
 use std::fmt::Debug;
@@ -11,9 +11,9 @@ pub(super) fn is_on() -> bool {
     IS_ON.get()
 }
 
-/// Does something without the shortcuts.
+/// Runs `work` without the shortcuts.
 pub(super) fn without<T>(work: impl FnOnce() -> T) -> T {
-    /// Also after a panic: a thread may have several tests.
+    /// Runs also after a panic: a thread may run several tests.
     struct SwitchOn;
     impl Drop for SwitchOn {
         fn drop(&mut self) {
@@ -25,7 +25,7 @@ pub(super) fn without<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// What comes of it with the shortcuts, which has to show the same as what comes of it without them.
+/// The result with the shortcuts, which must display the same as the one without them.
 pub(crate) fn both_ways<T, S: Debug + PartialEq>(
     work: impl Fn() -> T,
     show: impl Fn(&T) -> S,

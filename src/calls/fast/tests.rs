@@ -5,7 +5,7 @@ use crate::calls::decode::{CallFormat, DecodeFault, prompt};
 use crate::calls::syntax_tree::TreeReader;
 use crate::calls::syntax_tree::tests::LANGUAGES;
 
-/// Reads a text in every way that calls have, with the shortcuts and without.
+/// Reads a text in every call format, with the shortcuts and without.
 fn check(text: &str) {
     let shown = |got: &DecodeResult<Value>| {
         (

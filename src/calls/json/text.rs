@@ -1,4 +1,4 @@
-//! Texts in JSON: what in them is escaped, and how.
+//! Escapes in JSON strings.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use memchr::memchr;
 use super::super::half;
 use crate::text::json_special;
 
-/// A kept text in quotes.
+/// Writes a text in quotes. Stand-ins for lone surrogates become escapes.
 pub(crate) fn write_text(text: &str, out: &mut String) {
     out.push('"');
     let mut rest = text;
@@ -23,8 +23,8 @@ pub(crate) fn write_text(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Where something stands that is to be escaped, or may be: surrogates stand in the last plane, whose characters
-/// start with this byte.
+/// The position of the first byte that needs an escape or may need one: stand-ins for surrogates are in the last plane,
+/// whose characters start with this byte.
 fn special(bytes: &[u8]) -> Option<usize> {
     let special = json_special(bytes);
     let before = &bytes[..special.unwrap_or(bytes.len())];

@@ -1,4 +1,4 @@
-//! Arguments that stand in a text of their own: JSON, or a list of `key=value`.
+//! Arguments given as text: JSON, or a list of `key=value`.
 
 use super::Call;
 use super::outside::{Brackets, Outside};
@@ -8,9 +8,9 @@ use crate::text::is_py_space;
 
 /// The call of `name` with these arguments.
 ///
-/// JSON, a Python dictionary, or what stands between the brackets of a call. Where it is none of these, a list
-/// such as `city=New York, days=3`, whose values are texts unless they are constants. What has no `=` anywhere is
-/// one positional text.
+/// Accepts JSON, a Python dictionary, or the arguments between the brackets of a call. Anything else is read as a list
+/// such as `city=New York, days=3`, whose values are strings unless they are constants. A text without any `=` is a
+/// single positional string.
 pub(super) fn call(name: &str, text: &str) -> Call {
     let text = text.trim_matches(is_py_space);
     let mut call = Call {
@@ -28,7 +28,7 @@ pub(super) fn call(name: &str, text: &str) -> Call {
         put(&mut call, value);
         return call;
     }
-    // A bare name is no text with quotes here either.
+    // A bare name is not a quoted string here either.
     if let Ok(mut read) = plain_calls(&format!("f({text}\n)"))
         && read.len() == 1
         && !read[0].has_bare_name
@@ -45,7 +45,7 @@ pub(super) fn call(name: &str, text: &str) -> Call {
                 call.named
                     .push((key, constant(value.trim_matches(is_py_space))));
             }
-            // The comma was part of the value before it.
+            // The comma was part of the previous value.
             None => match call.named.last_mut() {
                 Some((_, Value::Str(value))) => {
                     value.push(',');
@@ -60,7 +60,7 @@ pub(super) fn call(name: &str, text: &str) -> Call {
     call
 }
 
-/// A list at its commas, except those in brackets and quotes; at every comma where one of these stays open.
+/// Splits a list at its commas, except those in brackets and quotes; at every comma if a bracket or quote stays open.
 fn pieces(text: &str) -> Vec<&str> {
     let mut outside = Outside::of(Brackets::ALL);
     let mut pieces = Vec::new();
@@ -79,7 +79,7 @@ fn pieces(text: &str) -> Vec<&str> {
     pieces
 }
 
-/// Arguments as a value: an object has names, a list positions, nothing none.
+/// Adds arguments given as a value: an object has named ones, a list positional ones, null none.
 pub(super) fn put(call: &mut Call, value: Value) {
     match value {
         Value::None => {}

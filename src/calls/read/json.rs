@@ -1,13 +1,13 @@
-//! Calls as data: the forms in which programs write them.
+//! Calls as data, in the forms that programs write.
 
 use super::{Call, arguments, is_name};
 use crate::calls::python::plain_calls;
 use crate::calls::{Dict, JsonValue as _, Value, half};
 
-/// Keys under which the name of a tool stands.
+/// Keys that hold the name of a tool.
 const NAMES: [&str; 5] = ["name", "function", "tool", "tool_name", "function_name"];
 
-/// Keys under which the arguments stand.
+/// Keys that hold the arguments.
 const ARGUMENTS: [&str; 7] = [
     "arguments",
     "parameters",
@@ -18,7 +18,7 @@ const ARGUMENTS: [&str; 7] = [
     "tool_input",
 ];
 
-/// Keys around a call, and around several.
+/// Keys that wrap one or more calls.
 const AROUND: [&str; 8] = [
     "tool_calls",
     "function_calls",
@@ -30,10 +30,10 @@ const AROUND: [&str; 8] = [
     "toolUse",
 ];
 
-/// How deep a list in a list may be, or a call in what is around it.
+/// The maximum nesting of lists, or of wrappers around a call.
 const DEPTH: usize = 4;
 
-/// The calls that a value is; `None` when it is something else.
+/// The calls in a value; `None` if it is something else.
 ///
 /// | form | who writes it |
 /// |---|---|
@@ -49,7 +49,7 @@ pub(crate) fn calls(value: &Value) -> Option<Vec<Call>> {
     Some(found)
 }
 
-/// The calls that a value is, or what it is instead.
+/// The calls in a value, or what it is instead.
 pub(crate) fn calls_or_reason(value: &Value) -> Result<Vec<Call>, String> {
     match value {
         Value::None => Ok(Vec::new()),
@@ -77,7 +77,7 @@ pub(crate) fn calls_or_reason(value: &Value) -> Result<Vec<Call>, String> {
     }
 }
 
-/// A call without arguments, which among other data would not be told from them.
+/// A call without arguments: among other data it cannot be recognised as one.
 fn is_only_a_name(dict: &Dict) -> bool {
     dict.len() == 1 && name(dict).is_some()
 }
@@ -127,7 +127,7 @@ fn keyed(dict: &Dict, depth: usize, found: &mut Vec<Call>) -> Option<()> {
         let name = name.as_str().filter(|name| is_name(name))?;
         let inner = match inner {
             Value::Dict(_) => inner.clone(),
-            // Result files of the leaderboard have native calls like this, in a list.
+            // The leaderboard's result files contain native calls in this form, in a list.
             Value::Str(text) if depth > 0 => Value::from_kept_json(text).ok()?,
             _ => return None,
         };
@@ -150,7 +150,7 @@ fn has_arguments(dict: &Dict) -> bool {
     name(dict).is_some() && ARGUMENTS.iter().any(|key| dict.get_str(key).is_some())
 }
 
-/// The call of an object with a name; without arguments it has none.
+/// The call of an object with a name; without an arguments key it has no arguments.
 pub(super) fn one(dict: &Dict) -> Option<Call> {
     let mut call = Call {
         name: name(dict)?.to_owned(),

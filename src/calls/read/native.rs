@@ -1,4 +1,4 @@
-//! Calls that an agent made natively: of its last answer, and over its whole run.
+//! Native calls of an agent: those of its last answer, and those of its whole run.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use super::{Call, Pattern, TooComplex, json};
 use crate::calls::{JsonValue as _, Value};
 use crate::data::Output;
 
-/// Calls that were made at once.
+/// Calls made at the same time.
 pub(crate) type ParallelCalls = Vec<Call>;
 
 /// The calls in `tool_calls`. One that cannot be read has no name, and matches nothing.
@@ -27,9 +27,8 @@ fn call(value: &Json) -> Call {
     json::one(inner.unwrap_or(dict)).unwrap_or_default()
 }
 
-/// What an agent did over its whole run, step by step: the calls of each message, and then those of `tool_calls`
-/// that are in no message. Without messages each of `tool_calls` is a step. With a pattern, calls that are written in
-/// the texts of messages count, too.
+/// The calls of a whole run, step by step: the calls of each message, followed by those of `tool_calls` that are in no
+/// message. Without messages each of `tool_calls` is a step. With a pattern, calls in the texts of messages count too.
 pub(crate) fn trajectory(
     output: &Output,
     pattern: Option<&Pattern>,
@@ -58,7 +57,7 @@ pub(crate) fn trajectory(
     let rest: Vec<&Json> = rest.collect();
     let has_ids = rest.iter().any(|call| id(call).is_some());
     let rest: ParallelCalls = rest.into_iter().map(call).collect();
-    // Calls without ids are those of the last messages, most often.
+    // Calls without ids usually are those of the last messages.
     let all: Vec<&Call> = steps.iter().flatten().collect();
     let is_known = !has_ids
         && rest.len() <= all.len()
@@ -82,7 +81,7 @@ fn is_of_agent(message: &Json) -> bool {
     role.is_none_or(|role| matches!(role, "assistant" | "model"))
 }
 
-/// What the agent wrote.
+/// The texts that the agent wrote.
 fn texts(message: &Json) -> Vec<&str> {
     let content = ["content", "parts"].iter().find_map(|key| message.get(key));
     match content {
@@ -98,7 +97,7 @@ fn texts(message: &Json) -> Vec<&str> {
     }
 }
 
-/// Chat Completions have a list of their own, others put calls among the parts of the content.
+/// Chat Completions have a separate list, others put calls among the parts of the content.
 fn of_message(message: &Json) -> Vec<&Json> {
     if !is_of_agent(message) {
         return Vec::new();

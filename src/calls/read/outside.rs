@@ -1,4 +1,4 @@
-//! What stands outside of brackets and quotes in arguments that are neither JSON nor Python.
+//! Finds what is outside of brackets and quotes in arguments that are neither JSON nor Python.
 
 use crate::text::is_py_space;
 
@@ -15,7 +15,7 @@ impl Brackets {
         close: ")]}",
     };
 
-    /// Those that this closing one ends; none if it is no bracket.
+    /// The kind that this closing bracket ends; none if it is no bracket.
     pub(super) fn closed_by(c: Option<char>) -> Self {
         let (open, close) = match c {
             Some(')') => ("(", ")"),
@@ -27,9 +27,9 @@ impl Brackets {
     }
 }
 
-/// Reads a text letter by letter, and knows where it is.
+/// Scans a text character by character and tracks brackets and quotes.
 ///
-/// A quote opens only where a value begins: the one in `q=it's` is an apostrophe.
+/// A quote opens only at the start of a value: the one in `q=it's` is an apostrophe.
 #[derive(Debug)]
 pub(super) struct Outside {
     brackets: Brackets,
@@ -50,12 +50,12 @@ impl Outside {
         }
     }
 
-    /// Whether nothing is open.
+    /// Whether no bracket or quote is open.
     pub(super) fn is_here(&self) -> bool {
         self.depth == 0 && self.quote.is_none()
     }
 
-    /// Goes past the next letter.
+    /// Moves past the next character.
     pub(super) fn pass(&mut self, c: char) {
         if let Some(quote) = self.quote {
             if self.is_escaped {

@@ -1,4 +1,4 @@
-//! `Pattern`: how a user's agent writes its calls.
+//! `Pattern`: a custom syntax for calls.
 
 use regex::Regex;
 
@@ -14,14 +14,15 @@ const ARGUMENTS: [&str; 3] = ["{args}", "{arguments}", "{parameters}"];
 /// The longest name, in bytes.
 const LONGEST_NAME: usize = 256;
 
-/// How many bytes the searches for a regular expression may look at, each of them counted to the end of the text.
+/// Limit of the bytes that all searches for a regular expression may examine; each search counts up to the end of the
+/// text.
 const SEARCHED: usize = 1 << 26;
 
-/// Where the name and the arguments of a call stand.
+/// Where the name and the arguments of a call are.
 #[derive(Clone, Debug)]
 pub(crate) enum Pattern {
-    /// `[TOOL_CALL:{name}:{args}]`: what stands before the name, between, and behind the arguments. Without a place
-    /// for arguments only before and behind.
+    /// `[TOOL_CALL:{name}:{args}]`: the text before the name, between name and arguments, and after the arguments.
+    /// Without `{args}` only before and after the name.
     Template {
         before: String,
         between: Option<String>,
@@ -32,7 +33,7 @@ pub(crate) enum Pattern {
 }
 
 impl Pattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let Some((name, name_end)) = place_in(text, &NAMES) else {
             let regex = compile(text, MatchScope::Part, false)?;
@@ -94,7 +95,7 @@ impl Pattern {
     }
 }
 
-/// Where the first of these marks stands in a template.
+/// The position of the first of these marks in a template, and its end.
 fn place_in(text: &str, marks: &[&str]) -> Option<(usize, usize)> {
     let found = marks
         .iter()
@@ -119,7 +120,7 @@ fn by_regex(text: &str, regex: &Regex) -> Result<Vec<Call>, TooComplex> {
             calls.push(arguments::call(name.as_str().trim(), arguments));
         }
         let end = found.get(0).map_or(place, |whole| whole.end());
-        // After an empty match the search goes on behind the next character.
+        // After an empty match the search continues after the next character.
         let step = text[end..].chars().next().map_or(1, char::len_utf8);
         place = if found.get(0).is_none_or(|whole| whole.is_empty()) {
             end + step
@@ -152,7 +153,7 @@ fn by_template(
             calls.push(arguments::call(name, arguments));
             rest = tail;
         } else {
-            // What ends arguments does not come any more.
+            // The end of the arguments does not occur any more.
             break;
         }
     }
@@ -164,15 +165,15 @@ fn name<'a>(text: &'a str, end: &str) -> Option<(&'a str, &'a str)> {
     while !text.is_char_boundary(near) {
         near -= 1;
     }
-    // The shortest may be the head of a name that has such a text inside.
+    // The shortest candidate may be the start of a name that contains such a text.
     let (name, _) = text[..near].split_once(end)?;
     let rest = &text[name.len() + end.len()..];
     let name = name.trim();
     is_name(name).then_some((name, rest))
 }
 
-/// Arguments up to what stands behind them, which JSON, brackets and quoted values may hold inside; up to the end of
-/// the line if that is nothing.
+/// The arguments up to the text that follows them, which may also occur within JSON, brackets and quoted values; up to
+/// the end of the line if nothing follows.
 fn arguments<'a>(
     text: &'a str,
     before: &str,
@@ -194,7 +195,7 @@ fn arguments<'a>(
         }
     }
     if !behind.is_empty() {
-        // What stays open was no bracket of the arguments: the next call is not looked at for its end.
+        // An unclosed bracket is not part of the arguments: do not search the next call for its end.
         let here = &text[..text.find(before).unwrap_or(text.len())];
         effort.spend(here.len())?;
         if let Some(end) = end_outside(here, behind) {
@@ -211,7 +212,7 @@ fn arguments<'a>(
     }
 }
 
-/// Where `behind` stands first outside of brackets of its kind and of quotes.
+/// The first position of `behind` outside of brackets of its kind and of quotes.
 fn end_outside(text: &str, behind: &str) -> Option<usize> {
     let mut outside = Outside::of(Brackets::closed_by(behind.chars().next()));
     for (place, c) in text.char_indices() {

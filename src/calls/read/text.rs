@@ -1,11 +1,11 @@
-//! Calls in free text.
+//! Finds calls in free text.
 
 use super::{Call, Effort, FoundCalls, TooComplex, json};
 use crate::calls::python::{PlainCall, literal_eval, plain_calls};
 use crate::calls::{JsonValue as _, Value};
 use crate::text::is_py_space;
 
-/// Tags that models put around calls.
+/// Tags that models write around calls.
 const TAGS: [(&str, &str); 5] = [
     ("<tool_call>", "</tool_call>"),
     ("<tool_calls>", "</tool_calls>"),
@@ -14,11 +14,11 @@ const TAGS: [(&str, &str); 5] = [
     ("<function_calls>", "</function_calls>"),
 ];
 
-/// Python reads no deeper brackets.
+/// Python's limit on nested brackets.
 const DEEPEST: usize = 200;
 
 /// The calls of an answer in the first of these forms that has any: the whole text as JSON or as call text; tags;
-/// fenced code; JSON in prose; `f(a=1)` in prose. An answer that is an empty list has none, in that form.
+/// fenced code; JSON in prose; `f(a=1)` in prose. An empty list counts as no calls in that form.
 pub(crate) fn find(text: &str) -> Result<Option<FoundCalls>, TooComplex> {
     let mut effort = Effort::for_text(text);
     let found = |form, calls| Ok(Some(FoundCalls { calls, form }));
@@ -28,7 +28,7 @@ pub(crate) fn find(text: &str) -> Result<Option<FoundCalls>, TooComplex> {
     if let Some(calls) = as_calls(text) {
         return found("text", calls);
     }
-    // One kind of tag may stand inside of another.
+    // Tags may be nested in tags of another kind.
     for (open, close) in TAGS {
         let tagged = blocks(tagged(text, open, close), &mut effort)?;
         if !tagged.is_empty() {
@@ -51,7 +51,7 @@ pub(crate) fn find(text: &str) -> Result<Option<FoundCalls>, TooComplex> {
     Ok(None)
 }
 
-/// What stands between tags.
+/// The texts between tags.
 fn tagged<'a>(text: &'a str, open: &'a str, close: &'a str) -> impl Iterator<Item = &'a str> {
     let pieces = text.split(open).skip(1);
     // A model may stop before it closes the tag.
@@ -91,7 +91,7 @@ fn calls_of_block(block: &str, effort: &mut Effort) -> Result<Vec<Call>, TooComp
     Ok(calls)
 }
 
-/// All of a text as JSON, or as the Python data that models mistake for it.
+/// The whole text as JSON, or as the Python data that models write instead.
 fn as_json(text: &str) -> Option<Vec<Call>> {
     let text = text.trim_matches(is_py_space);
     if !text.starts_with(['{', '[']) {
@@ -103,7 +103,7 @@ fn as_json(text: &str) -> Option<Vec<Call>> {
     json::calls(&value?)
 }
 
-/// All of a text as calls, alone or in a list.
+/// The whole text as calls, alone or in a list.
 fn as_calls(text: &str) -> Option<Vec<Call>> {
     let text = text.trim_matches(|c| is_py_space(c) || c == '`');
     let is_it = text.ends_with([')', ']', ',']) && !text.is_empty();
@@ -111,7 +111,7 @@ fn as_calls(text: &str) -> Option<Vec<Call>> {
     Some(calls.into_iter().map(Call::from).collect())
 }
 
-/// Every call that is written as JSON.
+/// Every call written as JSON.
 fn json_in(text: &str, effort: &mut Effort) -> Result<Vec<Call>, TooComplex> {
     let mut found = Vec::new();
     let mut place = 0;
@@ -159,7 +159,7 @@ fn calls_in(text: &str, effort: &mut Effort) -> Result<Vec<Call>, TooComplex> {
     Ok(found)
 }
 
-/// The name that a text ends in: `math.add`.
+/// The name at the end of a text: `math.add`.
 fn name_before(text: &str) -> Option<&str> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let start = text
@@ -181,7 +181,7 @@ fn is_definition(before: &str) -> bool {
         .any(|word| before.ends_with(word))
 }
 
-/// `f(x)` and `f(0)` are how people write about functions.
+/// `f(x)` and `f(0)` mention a function in prose.
 fn is_mention(call: &PlainCall) -> bool {
     let is_number = |value: &Value| matches!(value, Value::Int(_) | Value::Float(_));
     call.named.is_empty()
@@ -189,7 +189,7 @@ fn is_mention(call: &PlainCall) -> bool {
         && (call.has_bare_name || call.positional.iter().all(is_number))
 }
 
-/// Where the bracket at `open` is closed: how much was looked at, and the place behind it.
+/// How many bytes were examined, and the position after the bracket that closes the one at `open`.
 fn closing(text: &str, open: usize) -> (usize, Option<usize>) {
     let bytes = text.as_bytes();
     let mut levels: Vec<u8> = Vec::new();
@@ -219,7 +219,7 @@ fn closing(text: &str, open: usize) -> (usize, Option<usize>) {
     (place - open, None)
 }
 
-/// Where the string whose first quote stands before `place` ends, or where it is clear that it does not.
+/// The end of the string whose opening quote is before `place`, or the position where it is clear that it does not end.
 fn string_end(bytes: &[u8], place: usize, quote: u8) -> Result<usize, usize> {
     let triple = bytes[place..].starts_with(&[quote, quote]);
     let mut place = if triple { place + 2 } else { place };

@@ -1,22 +1,22 @@
-//! What a parse may cost: work in proportion to the length of a text.
+//! Limits the cost of a parse to work proportional to the length of a text.
 //!
-//! Errors that are forgiven cost no more than other tokens, however many there are. What grows is an error node that is
-//! made anew with all that it has whenever a reading leaves the error state, and a comment or text without end that is
-//! looked through to the end of all from many places. A text with very many of these takes quadratic time; those of
-//! models that repeat themselves do not, for readings with error nodes end there as soon as a better one is found.
+//! Errors recovered without an error node cost no more than other tokens. What grows is an error node, which is copied
+//! with all its content whenever a version leaves the error state, and an unterminated comment or string, which is
+//! scanned to the end from many places. A text with very many of these takes quadratic time. Repetitive answers of
+//! models do not, because versions with error nodes are dropped as soon as a better one is found.
 
-/// What any text may cost, and a byte of it besides. Up to 8,000 returns from the error state are within the former.
+/// The cost allowed for any text, and for each of its bytes. The former covers 8,000 returns from the error state.
 const FREE: usize = 1 << 19;
 const FREE_PER_BYTE: usize = 16;
 
-/// A return from the error state costs one, and one more for so many before it: about as long as it takes to copy
-/// what they left.
+/// A return from the error state costs 1, plus 1 for this many earlier returns: about the time it takes to copy their
+/// nodes.
 const COPIED: usize = 64;
 
-/// So many characters that are looked at cost one.
+/// This many examined characters cost 1.
 const LEXED: usize = 8;
 
-/// What a parse has cost so far.
+/// The cost of a parse so far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effort {
     returns: usize,
@@ -26,7 +26,7 @@ pub(super) struct Effort {
 }
 
 impl Effort {
-    /// Nothing yet, of a text of so many bytes.
+    /// No cost yet, for a text of `length` bytes.
     pub(super) fn new(length: usize) -> Self {
         Self {
             returns: 0,
@@ -36,7 +36,7 @@ impl Effort {
         }
     }
 
-    /// Takes in a message of the parser.
+    /// Processes a log message of the parser.
     pub(super) fn hear(&mut self, message: &str) {
         if message.starts_with("recover_to_previous") {
             self.returns += 1;
@@ -44,13 +44,13 @@ impl Effort {
         }
     }
 
-    /// Takes in a message of the lexer, which has one for each character.
+    /// Processes a log message of the lexer, which logs each character.
     pub(super) fn lex(&mut self) {
         self.lexed += 1;
         self.spent += usize::from(self.lexed.is_multiple_of(LEXED));
     }
 
-    /// Whether it takes too long.
+    /// Whether the limit is exceeded.
     pub(super) fn is_spent(self) -> bool {
         self.spent > self.free
     }
@@ -74,9 +74,9 @@ mod tests {
     #[test]
     fn more_is_free_where_more_is_said() {
         assert!(returns(0) > 8_000);
-        // A line of twenty bytes has one.
+        // Each line of twenty bytes has one.
         assert!(returns(20 * 20_000) > 20_000);
-        // The work, which grows with the square of that, is in proportion.
+        // The limit stays proportional, although the work grows quadratically.
         assert!(returns(1 << 24) < 4 * returns(1 << 20) + 1_000);
         let mut effort = Effort::new(1);
         for _ in 0..LEXED * (FREE + FREE_PER_BYTE) {

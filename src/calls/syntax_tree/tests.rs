@@ -6,7 +6,7 @@ pub(in crate::calls) const LANGUAGES: [fn() -> Language; 2] = [tree_sitter_java:
     evaltest_javascript_grammar::LANGUAGE.into()
 }];
 
-/// Whether a text has no error node, by a parser that is not watched.
+/// Whether an unwatched parser reads a text without an error node.
 pub(in crate::calls) fn is_read(reader: &mut TreeReader, text: &str) -> bool {
     let tree = reader.parser.parse(text, None).unwrap();
     !has_error_node(tree.root_node())
@@ -23,7 +23,7 @@ fn made_up_signs_are_forgiven_however_much_is_tried_besides() {
     assert_eq!(reader.lost.count(), 0);
 }
 
-/// A model that repeats itself: each line is an error that is forgiven.
+/// A repetitive model answer: each line is an error recovered without an error node.
 #[test]
 fn endless_answers_are_read() {
     let java = |line: &str| (LANGUAGES[0](), line.repeat(500));
@@ -41,7 +41,7 @@ fn endless_answers_are_read() {
     }
 }
 
-/// Each `/*` is looked at to the end for what closes it.
+/// For each `/*` the parser scans to the end of the text.
 #[test]
 fn what_takes_too_long_is_given_up_and_says_so() {
     let text = format!("in {}", "<=>/*".repeat(1_800));
@@ -50,7 +50,7 @@ fn what_takes_too_long_is_given_up_and_says_so() {
     assert_eq!(java("in <=>/*").unwrap_err().limit(), None);
 }
 
-/// Half a character at the end of what the parser has would be read beyond the end.
+/// A partial character at the end of a chunk would make the parser read past the end.
 #[test]
 fn characters_are_handed_over_whole() {
     let broken = "ding\": \"utf-8\", \"f\": \"y(x\"}, \"én 漢 😀";
@@ -86,7 +86,7 @@ fn only_texts_with_an_error_are_called_lost() {
         for reader in &mut readers {
             let expect = is_read(reader, &text);
             let got = reader.tree(&text).is_some();
-            // Beginnings that are known.
+            // Known beginnings give the same result.
             let again = reader.tree(&text).is_some();
             let watched = reader.watched(&text);
             let watched = watched.is_some_and(|tree| !has_error_node(tree.root_node()));

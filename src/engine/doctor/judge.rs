@@ -1,4 +1,4 @@
-//! `DoctorDesk`: has the judges of an eval give one verdict, with their own rubrics, and looks whether it can be read.
+//! `DoctorDesk`: asks the judges of an eval for one verdict, with their own rubrics, and checks whether it can be read.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::system::lock::lock;
 use crate::system::panics;
 use crate::text::redact::Redactor;
 
-/// What was asked, and what was answered, as far as the judge is told.
+/// The question and the answer, as far as the judge sees them.
 pub(super) const QUESTION: &str = "What is 2+2?";
 const ANSWER: &str = "4";
 /// The hint for a judge that fails at it.
@@ -25,14 +25,14 @@ pub(super) const ON_VERDICT: &str = "it was asked to judge the answer `4` to `Wh
 /// Where the judges are asked.
 pub(super) struct DoctorDesk<'a> {
     pub(super) eval: &'a Eval,
-    /// Recorded answers go by it.
+    /// Recorded answers are looked up by it.
     pub(super) id: &'a str,
     pub(super) timeout: Duration,
     pub(super) cancel: &'a Cancel,
     asked: Mutex<Vec<AskedOnce>>,
 }
 
-/// What came of asking a judge, last.
+/// The result of the last request to a judge.
 struct AskedOnce {
     agent: Arc<dyn Agent>,
     form: ReplyForm,
@@ -52,7 +52,7 @@ impl<'a> DoctorDesk<'a> {
         }
     }
 
-    /// Has a scorer judge the tiny answer, if it asks anybody. What comes of it is kept here.
+    /// Lets a scorer judge the tiny answer, if it asks a judge. The result is stored here.
     pub(super) fn have_judged(&self, scorer: &Arc<dyn Scorer>, sample: &Sample) {
         if scorer.agents().is_empty() {
             return;
@@ -76,11 +76,11 @@ impl<'a> DoctorDesk<'a> {
                 scorer: scorer.name(),
             }),
         };
-        // What the verdict is does not matter, and what is wrong with the scorer a run tells.
+        // The verdict does not matter, and a run reports problems of the scorer.
         let _ = panics::catch(|| scorer.score(&answer));
     }
 
-    /// How a judge is that was asked for a verdict.
+    /// The state of a judge that was asked for a verdict.
     pub(super) fn found(&self, agent: &Arc<dyn Agent>, redactor: &Redactor) -> Option<Finding> {
         let mut asked = lock(&self.asked);
         let place = asked
@@ -135,7 +135,7 @@ impl AskedOnce {
     }
 }
 
-/// What helps against replies that cannot be read.
+/// A hint for replies that cannot be read.
 fn cure(reason: Unread) -> &'static str {
     match reason {
         Unread::Conflicting => {
@@ -158,7 +158,7 @@ impl Desk for DoctorDesk<'_> {
     }
 
     fn ask(&self, scorer: &str, request: &JudgeRequest<'_>) -> Heard {
-        // One verdict is enough; a recording knows others; and what cannot begin is told elsewhere.
+        // One verdict is enough; a recording has only its own; and failed checks are reported elsewhere.
         let agent = request.agent;
         if request.repeat > 0 || !agent.recordings().is_empty() || agent.check().is_err() {
             return Heard::Stopped;

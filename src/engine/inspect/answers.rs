@@ -1,4 +1,4 @@
-//! The benchmark and the agent of an imported log: its questions, and its answers again.
+//! The benchmark and the agent of an imported log: its questions and answers.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl Benchmark for LogBenchmark {
     }
 }
 
-/// Gives the answers of a log again.
+/// Replays the answers of a log.
 pub(super) struct LogAnswers {
     spool: Arc<LogSpool>,
     model: String,

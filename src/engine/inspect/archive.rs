@@ -1,7 +1,7 @@
 //! The file of a log: a zip of JSON files (`.eval`), or one JSON file.
 //!
-//! Inspect packs with zstandard, older versions and other programs with deflate. What is unpacked is limited, each file
-//! and all of them, whatever the zip says of their sizes.
+//! Inspect compresses with zstandard; older versions and other programs with deflate. Unpacked sizes are limited, per
+//! file and in total, whatever the zip declares.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -18,24 +18,24 @@ use super::python::PythonNumbers;
 use crate::error::{Error, Result};
 use crate::system::file::open_plain;
 
-/// The most that a sample may be, unpacked.
+/// The largest unpacked sample.
 const MOST_OF_SAMPLE: u64 = 256 << 20;
 
-/// The most that all files of a zip may be, unpacked: so much, and so many times the zip.
+/// The largest total unpacked size: this, plus a multiple of the zip.
 const MOST_IN_ALL: u64 = 1 << 30;
 const MOST_TIMES: u64 = 200;
 
-/// The most files of a zip.
+/// The most files in a zip.
 const MOST_FILES: usize = 2_000_000;
 
-/// Takes a sample with what the log says before it.
+/// Called with each sample and the log's header.
 pub(super) type TakeSample<'a> = dyn FnMut(&LogHeader, &str) -> Result<()> + 'a;
 
 /// Reads a log, sample by sample.
 pub(super) fn read(path: &Path, take: &mut TakeSample<'_>) -> Result<LogHeader> {
     let failed = |error: &std::io::Error| Error::io("read", path, error);
     let mut file = open_plain(path).map_err(|error| match error.kind() {
-        // Such as a folder.
+        // For example a folder.
         std::io::ErrorKind::Other => no_log(&error).at(path.display()),
         _ => failed(&error),
     })?;
@@ -71,10 +71,10 @@ fn no_log(why: &dyn std::fmt::Display) -> Error {
         .hint("name a file that `inspect view` opens: `logs/….eval`, or `.json`")
 }
 
-/// A log in one object, whose samples are taken as they come.
+/// A log in one object, whose samples are read as a stream.
 struct WholeLog<'a, 'b> {
     take: &'a mut TakeSample<'b>,
-    /// Why a sample was not taken.
+    /// Why a sample was refused.
     failed: &'a mut Option<Error>,
 }
 
@@ -102,7 +102,7 @@ impl<'de> Visitor<'de> for WholeLog<'_, '_> {
         while let Some(key) = map.next_key::<String>()? {
             match &*key {
                 "samples" => {
-                    // What stands behind the samples says nothing that they need.
+                    // Members after the samples are not needed for them.
                     let header = header.get_or_insert_with(|| LogHeader::of(&members));
                     let header = header
                         .as_ref()
@@ -186,7 +186,7 @@ fn read_zip(file: File, take: &mut TakeSample<'_>) -> Result<LogHeader> {
             ),
         );
     }
-    // A log that was not finished has what it began with.
+    // An unfinished log only has its start.
     let header = ["header.json", "_journal/start.json"];
     let header = header
         .into_iter()
@@ -206,7 +206,7 @@ fn read_zip(file: File, take: &mut TakeSample<'_>) -> Result<LogHeader> {
     Ok(header)
 }
 
-/// Whether a file of the zip has a sample: its name is never a path here.
+/// Whether a file of the zip is a sample. Its name is not used as a path.
 fn is_sample(name: &str) -> bool {
     let name = name.strip_prefix("samples/").unwrap_or_default();
     let name = name.strip_suffix(".json").unwrap_or_default();
@@ -214,10 +214,10 @@ fn is_sample(name: &str) -> bool {
     epoch.is_some_and(|epoch| !epoch.is_empty() && epoch.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// A zip that is no bomb.
+/// A zip with limits against zip bombs.
 struct LogZip {
     zip: ZipArchive<BufReader<File>>,
-    /// What may still be unpacked.
+    /// How many bytes may still be unpacked.
     left: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What a log says before its samples: what was asked, whom, and how it ended.
+//! The header of a log: what was asked, of which model, and how it ended.
 
 use std::collections::HashSet;
 
@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use super::spool::LogSpool;
 use crate::error::{Error, Result};
 
-/// The version of logs that is known.
+/// The supported log version.
 const VERSION: u64 = 2;
 
-/// So many names stand in a notice.
+/// How many names a notice lists.
 const NAMED: usize = 3;
 
 /// The header of a log.
@@ -74,7 +74,7 @@ impl LogHeader {
             .max(1)
     }
 
-    /// The ids of the samples in the order of the dataset, where the log has them.
+    /// The ids of the samples in dataset order, if the log has them.
     pub(super) fn ids(&self) -> Vec<String> {
         let ids = self
             .eval
@@ -96,14 +96,14 @@ impl LogHeader {
         self.status == "success" && !is_limited && !self.is_invalidated
     }
 
-    /// Whether this program wrote it.
+    /// Whether evaltest wrote it.
     pub(super) fn is_ours(&self) -> bool {
         self.eval
             .get("metadata")
             .is_some_and(|metadata| metadata.get("evaltest").is_some())
     }
 
-    /// What tells this log from others.
+    /// What identifies this log.
     pub(super) fn identity(&self) -> Map<String, Value> {
         let mut identity = Map::new();
         for key in [
@@ -124,7 +124,7 @@ impl LogHeader {
         identity
     }
 
-    /// What names the log among the recordings of a baseline.
+    /// The name of the log among the recordings of a baseline.
     pub(super) fn recording(&self) -> String {
         let id = self.text("eval_id").or(self.text("run_id"));
         format!("inspect:{}", id.unwrap_or("unknown"))
@@ -144,7 +144,7 @@ impl LogHeader {
         notices
     }
 
-    /// The samples of the dataset of which the log has no answer.
+    /// The samples of the dataset without an answer in the log.
     pub(super) fn missing(&self, spool: &LogSpool) -> MissingSamples {
         let there: HashSet<&str> = spool.ids().collect();
         let mut ids = self.ids();
@@ -153,7 +153,7 @@ impl LogHeader {
     }
 }
 
-/// Samples of which the log has no answer.
+/// Samples without an answer in the log.
 pub(super) struct MissingSamples(Vec<String>);
 
 impl MissingSamples {

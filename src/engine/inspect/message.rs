@@ -1,11 +1,11 @@
-//! Messages of a log as those of Chat Completions.
+//! Converts messages of a log to those of Chat Completions.
 
 use serde_json::{Map, Value, json};
 
-/// What stands in place of a text that is kept apart.
+/// Prefix of a reference to a text stored as an attachment.
 const ATTACHMENT: &str = "attachment://";
 
-/// A message; texts that are kept apart are put in their place.
+/// Converts a message; attachment references are resolved.
 pub(super) fn message(value: &Value, attachments: &Map<String, Value>) -> Value {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     let mut told = Map::new();
@@ -26,7 +26,7 @@ pub(super) fn message(value: &Value, attachments: &Map<String, Value>) -> Value 
     Value::Object(told)
 }
 
-/// The calls of tools that a message has.
+/// The tool calls of a message.
 pub(super) fn tool_calls(message: &Value) -> Vec<Value> {
     let calls = message.get("tool_calls").and_then(Value::as_array);
     let call = |call: &Value| {
@@ -43,7 +43,7 @@ pub(super) fn tool_calls(message: &Value) -> Vec<Value> {
     calls.into_iter().flatten().map(call).collect()
 }
 
-/// All text of a content: what a person reads.
+/// All text of a content, as people read it.
 pub(super) fn text_of(content: Option<&Value>, attachments: &Map<String, Value>) -> String {
     match content {
         Some(Value::String(text)) => apart(text, attachments),
@@ -56,7 +56,7 @@ pub(super) fn text_of(content: Option<&Value>, attachments: &Map<String, Value>)
     }
 }
 
-/// A text, from where it is kept if it is kept apart.
+/// A text, with an attachment reference resolved.
 pub(super) fn apart(text: &str, attachments: &Map<String, Value>) -> String {
     let name = text.strip_prefix(ATTACHMENT);
     let kept = name.and_then(|name| attachments.get(name)?.as_str());
@@ -70,7 +70,7 @@ fn content(value: Option<&Value>, attachments: &Map<String, Value>) -> Value {
             (Some("text"), Some(text), _) => {
                 json!({ "type": "text", "text": apart(text, attachments) })
             }
-            // An image that is kept apart stays there: it is of no use to a scorer, and large.
+            // An attached image stays a reference: it is large, and useless to a scorer.
             (Some("image"), _, Some(url)) => {
                 json!({ "type": "image_url", "image_url": { "url": url } })
             }

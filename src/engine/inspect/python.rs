@@ -1,12 +1,12 @@
-//! JSON that Python wrote, as it is read: `NaN`, `Infinity` and `-Infinity` outside of texts are null.
+//! Reads JSON written by Python: `NaN`, `Infinity` and `-Infinity` outside of strings become null.
 
 use std::io::{self, BufRead, Read};
 
-/// Passes JSON on, with null for what is no number in it.
+/// Passes JSON through, with null for invalid numbers.
 pub(super) struct PythonNumbers<R> {
     from: R,
     state: PythonState,
-    /// What is to be passed on before anything else is read.
+    /// Output that is pending.
     ready: &'static [u8],
 }
 
@@ -15,10 +15,10 @@ enum PythonState {
     Json,
     /// A minus, of a number or of `-Infinity`.
     Minus,
-    /// The letters of `NaN` or `Infinity`, for which there is null.
+    /// The letters of `NaN` or `Infinity`, replaced by null.
     Word,
     Text,
-    /// Behind a backslash.
+    /// After a backslash.
     Escape,
 }
 
@@ -31,7 +31,7 @@ impl<R: BufRead> PythonNumbers<R> {
         }
     }
 
-    /// What becomes of a byte: what is passed on in its place, if it is not itself.
+    /// Handles a byte: what to output in its place, if not itself.
     fn next(&mut self, byte: u8) -> Option<&'static [u8]> {
         if self.state == PythonState::Word && byte.is_ascii_alphabetic() {
             return Some(b"");
@@ -48,7 +48,7 @@ impl<R: BufRead> PythonNumbers<R> {
         let is_number = was_minus && state != PythonState::Word;
         self.state = state;
         match (is_number, instead) {
-            // The minus was kept back.
+            // The minus was held back.
             (true, _) => match DIGITS.get(usize::from(byte.wrapping_sub(b'0'))) {
                 Some(digit) => Some(digit),
                 None => Some(b"-"),
@@ -58,7 +58,7 @@ impl<R: BufRead> PythonNumbers<R> {
     }
 }
 
-/// A minus with the digit behind it.
+/// A minus with the following digit.
 const DIGITS: [&[u8]; 10] = [
     b"-0", b"-1", b"-2", b"-3", b"-4", b"-5", b"-6", b"-7", b"-8", b"-9",
 ];
@@ -77,7 +77,7 @@ impl<R: BufRead> Read for PythonNumbers<R> {
             let Some(&byte) = available.first() else {
                 break;
             };
-            // Texts are most of it.
+            // Strings are most of the input.
             if self.state == PythonState::Text {
                 let room = &available[..available.len().min(into.len() - written)];
                 let plain = memchr::memchr2(b'"', b'\\', room).unwrap_or(room.len());
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn what_is_no_number_is_null_outside_of_texts() {
         fn check(text: &str, expect: &str) {
-            // As it is cut by a buffer of any size.
+            // Split by buffers of any size.
             for size in 1..=text.len().max(1) {
                 let from = BufReader::with_capacity(size, text.as_bytes());
                 let mut read = String::new();

@@ -11,7 +11,7 @@ use crate::data::{AgentError, FailureKind, Output, Usage};
 use crate::error::{Error, Result};
 use crate::scorer::recorded::VERDICTS;
 
-/// How a log has a sample, as far as it is read: the transcript in `events` is not.
+/// A sample of a log, as far as it is read; not the transcript in `events`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct InspectSample {
@@ -48,7 +48,7 @@ struct InspectError {
     traceback: Option<String>,
 }
 
-/// The end of a traceback that is kept, in bytes.
+/// How many bytes of a traceback's end are stored.
 const TRACEBACK: usize = 4096;
 
 impl InspectSample {
@@ -57,7 +57,7 @@ impl InspectSample {
             .map_err(|error| Error::usage(format!("a sample cannot be read: {error}")))
     }
 
-    /// The question and the answer, with the verdicts that came with it.
+    /// The question and the answer, with its verdicts.
     pub(super) fn take(
         self,
         header: &LogHeader,
@@ -100,7 +100,7 @@ impl InspectSample {
         })
     }
 
-    /// What was asked: a text, or what the user said.
+    /// The prompt: a text, or the user's messages.
     fn prompt(&self, attachments: &Map<String, Value>) -> String {
         match &self.input {
             Value::String(text) => apart(text, attachments),
@@ -113,7 +113,7 @@ impl InspectSample {
         }
     }
 
-    /// The ground truth: an empty one is none.
+    /// The ground truth; an empty one counts as none.
     fn target(&self) -> Value {
         match &self.target {
             Value::String(text) if text.is_empty() => Value::Null,
@@ -149,7 +149,7 @@ impl InspectSample {
             let first = header.scorers().next().unwrap_or("score");
             verdicts.insert(first.to_owned(), json!({ "error": message }));
         }
-        // What Inspect scored in spite of an error counts there, too.
+        // If Inspect scored it in spite of an error, it counts.
         if let Some(error) = failed.as_ref().filter(|_| verdicts.is_empty()) {
             return Ok(LogAnswer {
                 output: None,
@@ -196,7 +196,7 @@ impl InspectSample {
         output
     }
 
-    /// The tokens and the cost of the model under test; of all models where the log does not tell them apart.
+    /// The tokens and cost of the tested model; of all models if the log does not separate them.
     fn usage(&self, model: &str) -> Option<Usage> {
         let all = self.model_usage.as_ref().filter(|all| !all.is_empty())?;
         let one = all.get(model);
@@ -220,7 +220,7 @@ impl InspectSample {
     }
 }
 
-/// The slices of a sample: entries of its metadata that were named, and those that it had here before.
+/// The slices of a sample: the named entries of its metadata, and those from an earlier export of ours.
 fn slices_of(
     metadata: &Map<String, Value>,
     named: &[String],
@@ -252,7 +252,7 @@ fn slices_of(
     slices
 }
 
-/// An error as one of the agent. Only kinds that stop nothing and call for no other attempt are taken.
+/// Converts an error to one of the agent. Only kinds are used that neither stop a run nor cause a retry.
 fn agent_error(error: &InspectError, kind: Option<&str>) -> AgentError {
     let kind = match kind {
         Some("timed_out") => FailureKind::TimedOut,

@@ -1,4 +1,4 @@
-//! Samples and answers of a log in a file without a name: memory has where they stand.
+//! Stores samples and answers of a log in an unnamed file; memory has their positions.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,7 +14,7 @@ use crate::data::{AgentError, Output, Sample};
 use crate::error::{Error, Result};
 use crate::system::lock::lock;
 
-/// A sample of a log, once for each epoch.
+/// A sample of a log in one epoch.
 pub(super) struct TakenSample {
     pub(super) id: String,
     /// From 0.
@@ -23,7 +23,7 @@ pub(super) struct TakenSample {
     pub(super) answer: LogAnswer,
 }
 
-/// What was asked.
+/// A question.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct LogQuestion {
     pub(super) prompt: String,
@@ -32,7 +32,7 @@ pub(super) struct LogQuestion {
     pub(super) slices: Vec<(String, String)>,
 }
 
-/// What was answered.
+/// An answer.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct LogAnswer {
     pub(super) output: Option<Output>,
@@ -40,7 +40,7 @@ pub(super) struct LogAnswer {
     pub(super) latency_s: f64,
 }
 
-/// Where something stands in the file, and how long it is.
+/// Offset and length in the file.
 #[derive(Clone, Copy, Debug)]
 struct Span(u64, usize);
 
@@ -54,12 +54,12 @@ pub(super) struct SpoolWriter {
     answers: HashMap<(usize, u32), Span>,
 }
 
-/// The file, to be read at any place.
+/// The file, open for random access.
 #[derive(Debug)]
 pub(super) struct LogSpool {
     file: Mutex<File>,
     places: HashMap<String, usize>,
-    /// In the order of the dataset.
+    /// In dataset order.
     ids: Vec<(String, Span)>,
     answers: HashMap<(usize, u32), Span>,
     epochs: u32,
@@ -116,7 +116,7 @@ impl SpoolWriter {
         Ok(span)
     }
 
-    /// The file, with samples in the order of these ids, and those that are not among them behind.
+    /// Finishes the file, with samples in the order of these ids, and all others after them.
     pub(super) fn finish(self, order: Vec<String>) -> Result<LogSpool> {
         let file = self.file.into_inner();
         let file = file.map_err(|error| Error::io("read", &self.log, error.error()))?;

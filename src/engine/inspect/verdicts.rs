@@ -1,4 +1,4 @@
-//! The names of the scorers of a log, as its samples have them.
+//! The scorer names of a log, from its samples.
 
 use std::collections::HashMap;
 
@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 use super::header::LogHeader;
 use crate::error::{Error, Result, nearest};
 
-/// A value that is a list or a map is so many verdicts at most.
+/// The most verdicts from a list or map.
 const MOST: usize = 100;
 
 /// The longest name.
 const LONGEST: usize = 200;
 
-/// Names in the order in which they were seen, each with the lowest and the highest number that it gave.
+/// Names in order of appearance, each with the lowest and highest number that it gave.
 #[derive(Default)]
 pub(super) struct ScorerNames {
     names: Vec<String>,
@@ -21,7 +21,7 @@ pub(super) struct ScorerNames {
 }
 
 impl ScorerNames {
-    /// The verdicts of a sample by name. Of a value that is a map each entry is a verdict: `scorer.key`.
+    /// The verdicts of a sample by name. Each entry of a map is a verdict: `scorer.key`.
     pub(super) fn take(
         &mut self,
         scores: Map<String, Value>,
@@ -77,8 +77,8 @@ impl ScorerNames {
         Ok(())
     }
 
-    /// All names, that of the scorer that decides before the others, which are in the order of the task; and what people
-    /// should know of the numbers of that one.
+    /// All names, the deciding scorer first and the others in the order of the task; and notices about the numbers of
+    /// the deciding one.
     pub(super) fn ordered(
         self,
         header: &LogHeader,
@@ -86,7 +86,7 @@ impl ScorerNames {
     ) -> Result<(Vec<String>, Option<String>)> {
         let mut names = self.names;
         if names.is_empty() {
-            // Of a log without any score; its answers are unscored.
+            // For a log without any score; its answers are unscored.
             names.extend(header.scorers().next().map(str::to_owned));
         }
         if names.is_empty() {
@@ -131,7 +131,7 @@ impl ScorerNames {
     }
 }
 
-/// A verdict as the scorer `recorded` reads it.
+/// A verdict in the form that the scorer `recorded` reads.
 fn told(value: Value, score: &Value, is_ours: bool) -> Value {
     let mut told = Map::new();
     told.insert("value".to_owned(), value);
@@ -144,7 +144,7 @@ fn told(value: Value, score: &Value, is_ours: bool) -> Value {
     let metadata = score.get("metadata");
     let own = |key: &str| metadata.and_then(|metadata| metadata.get(key));
     if is_ours {
-        // What this program exported, it takes back.
+        // Restores what evaltest exported.
         for key in ["correct", "reason", "details"] {
             keep(key, own(key));
         }

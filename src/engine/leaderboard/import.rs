@@ -1,4 +1,4 @@
-//! Answers that the official program had models give, as an eval: its agent gives them again.
+//! Imports model answers collected by the official program as an eval whose agent replays them.
 
 mod output;
 
@@ -39,8 +39,7 @@ pub enum Mode {
 pub struct Import {
     /// The files.
     pub files: ModelFiles,
-    /// The leaderboard's data, against which single-turn answers are judged. Without it all verdicts are those of
-    /// the score files.
+    /// The leaderboard's data, to judge single-turn answers. Without it, all verdicts are those of the score files.
     pub data: Option<PathBuf>,
     /// How answers are read.
     pub mode: Mode,
@@ -51,19 +50,19 @@ pub struct Import {
 /// An import that is ready to run.
 #[derive(Debug)]
 pub struct Imported {
-    /// The eval, whose agent gives the answers of the files.
+    /// The eval, whose agent replays the answers of the files.
     pub eval: Eval,
-    /// Whether every entry of the imported categories is there. Unknown without data: then it is taken to be so.
+    /// Whether every entry of the imported categories is there. Assumed if there is no data.
     pub whole: bool,
-    /// Things worth knowing.
+    /// Notices about the import.
     pub notices: Vec<String>,
 }
 
 impl Import {
-    /// Reads all files. Name, gates, snapshots and prompt are those of `eval`, if there is one.
+    /// Reads all files. Name, gates, snapshots and prompt are those of `eval`, if given.
     ///
     /// # Errors
-    /// With file and line where a file is broken, or has an entry that the data do not have.
+    /// With file and line when a file is broken, or has an entry that the data lack.
     pub fn load(&self, eval: Option<Eval>) -> Result<Imported> {
         let data = self.data.as_ref().map(Data::open).transpose()?;
         let mut read = Vec::new();
@@ -73,7 +72,7 @@ impl Import {
                 read.push((category, results(path)?));
             }
         }
-        // In official order, as the data are.
+        // In the official order of the data.
         let place = |category: &Category| Category::official().position(|one| one == *category);
         read.sort_by_key(|(category, _)| (place(category).is_none(), place(category)));
         if read.iter().all(|(_, lines)| lines.is_empty()) {
@@ -106,7 +105,7 @@ impl Import {
     }
 }
 
-/// An import in the making.
+/// An import in progress.
 struct Loading<'a> {
     import: &'a Import,
     data: Option<&'a Data>,
@@ -114,9 +113,9 @@ struct Loading<'a> {
     benchmark: ImportedBfcl,
     answers: HashMap<String, Given>,
     whole: bool,
-    /// Answers that tell of a failure.
+    /// Answers that report a failure.
     failures: usize,
-    /// Categories without verdicts, and how many answers those are.
+    /// Categories without verdicts, with their numbers of answers.
     unjudged: BTreeMap<String, usize>,
 }
 
@@ -140,7 +139,7 @@ impl Loading<'_> {
         }
     }
 
-    /// Samples as a run of the benchmark has them, in the order of the data.
+    /// Samples as in a run of the benchmark, in the order of the data.
     fn judged_here(
         &mut self,
         data: &Data,
@@ -298,7 +297,7 @@ impl Loading<'_> {
             eval
         };
         eval.limits = Limits {
-            // What was answered is here already, however long it is.
+            // The answers exist already, however long they are.
             max_output_bytes: u64::MAX,
             ..Limits::default()
         };
@@ -328,7 +327,7 @@ fn unknown(
     .at(line.place))
 }
 
-/// What is asked in a category that is not judged here, by id: the texts of all turns.
+/// The questions of categories that are not judged here, by id: the texts of all turns.
 #[derive(Default)]
 struct Questions(HashMap<String, String>);
 
@@ -348,7 +347,7 @@ impl Questions {
         Ok(Self(questions.collect()))
     }
 
-    /// Categories that share a file have ids that begin with its name.
+    /// In categories that share a file, ids start with the category's name.
     fn of(&self, category: &Category, id: &str) -> String {
         let shared = id
             .strip_prefix(&*category.name)
@@ -362,7 +361,7 @@ impl Questions {
 #[derive(Default)]
 struct ImportedBfcl {
     samples: Vec<Sample>,
-    /// That of the eval whose gates count, which knows its weights.
+    /// The benchmark of the eval whose gates count, which has its weights.
     own: Option<Arc<dyn Benchmark>>,
 }
 
@@ -407,7 +406,7 @@ struct Given {
     latency_s: f64,
 }
 
-/// Gives the answers of the files again.
+/// Replays the answers of the files.
 struct ImportedAnswers(HashMap<String, Given>);
 
 impl Agent for ImportedAnswers {

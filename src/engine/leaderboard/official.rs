@@ -1,12 +1,12 @@
-//! Having the official program of the function-calling leaderboard judge a run, `bfcl evaluate`.
+//! Judges a run with the official program of the function-calling leaderboard, `bfcl evaluate`.
 //!
-//! [`judge`] exports the answers (`bfcl::export`), starts the program on them in a
-//! folder and an environment of its own, and reads its score files. What it says is held against the verdicts of
-//! the run, sample by sample ([`OfficialAgreement`]); [`record`] makes a run directory of it, whose gates then count
-//! also what is not judged here: `multi_turn`, `memory`, `web_search`.
+//! [`judge`] exports the answers (`bfcl::export`), runs the program on them in its own folder and environment, and
+//! reads its score files. Its verdicts are compared with the run's, sample by sample ([`OfficialAgreement`]);
+//! [`record`] makes a run directory from them, whose gates then also count what is not judged here: `multi_turn`,
+//! `memory`, `web_search`.
 //!
-//! No model is asked. The program sets up the interface of a model nevertheless, and some want a key for that: it
-//! gets placeholders, never the keys of the user.
+//! No model is asked. The program still sets up a model's interface, and some need a key for that: it gets
+//! placeholders, never the user's keys.
 
 mod agreement;
 mod program;
@@ -30,33 +30,33 @@ use crate::verdict::run::Run;
 
 pub use agreement::{CategoryAgreement, Disagreement, OfficialAgreement};
 
-/// How the official program is run.
+/// How to run the official program.
 #[derive(Clone, Debug)]
 pub struct OfficialProgram {
-    /// The program, found as a shell finds it.
+    /// The program, looked up like in a shell.
     pub program: PathBuf,
-    /// How long it may take.
+    /// The timeout.
     pub timeout: Duration,
-    /// The folder for the exported files and its score files, which must have no such files yet.
+    /// The folder for the exported files and the score files; it must not contain such files yet.
     pub folder: PathBuf,
 }
 
-/// What came of it.
+/// The result of the official program.
 #[derive(Clone, Debug)]
 pub struct OfficialOutcome {
     /// What was exported.
     pub exported: BfclExport,
-    /// The verdicts of both sides.
+    /// The agreement of both sides' verdicts.
     pub agreement: OfficialAgreement,
     /// The official score files.
     pub scores: PathBuf,
     verdicts: BTreeMap<String, Scores>,
 }
 
-/// The folder of the official score files beside the exported ones.
+/// The folder of the official score files, next to the exported ones.
 const SCORES: &str = "score-official";
 
-/// Whether the program can be started at all; nothing is exported or started.
+/// Whether the program can be started; exports and starts nothing.
 ///
 /// # Errors
 /// With the command that installs it.
@@ -64,10 +64,10 @@ pub fn check(official: &OfficialProgram) -> Result<()> {
     program::check(official)
 }
 
-/// Has the official program judge the answers of a run.
+/// Judges the answers of a run with the official program.
 ///
 /// # Errors
-/// When it is not there, or cannot be started, ends with an error, takes too long or leaves no verdicts.
+/// When it is missing, cannot be started, ends with an error, takes too long or leaves no verdicts.
 pub fn judge(
     dir: &RunDir,
     options: &ExportOptions,
@@ -114,8 +114,8 @@ pub fn judge(
     })
 }
 
-/// Makes a run directory of a run with the verdicts of the official program, in its folder of run directories
-/// unless another is named.
+/// Makes a run directory from a run with the official verdicts, in the run's folder of run directories unless another
+/// is given.
 ///
 /// # Errors
 /// As [`rescore`](crate::run::rescore::rescore()).
@@ -141,7 +141,7 @@ pub fn record(dir: &RunDir, judged: &OfficialOutcome, output_root: Option<PathBu
     rescore_told(dir, how, told)
 }
 
-/// An exception that was to be expected has a reason that its message does not tell.
+/// Explains an expected exception whose message does not show the reason.
 fn explain(error: Error, exported: &BfclExport) -> Error {
     if error.hint_text().is_some() || exported.crashes.is_empty() {
         return error;
@@ -152,7 +152,7 @@ fn explain(error: Error, exported: &BfclExport) -> Error {
     ))
 }
 
-/// The official score files. There is one for each category that was exported, on as many answers.
+/// Reads the official score files: one per exported category, with the same number of answers.
 fn read(
     folder: &Path,
     exported: &BfclExport,
@@ -184,7 +184,8 @@ fn read(
     Ok(verdicts)
 }
 
-/// Removes the files of an earlier call from a folder: those that [`export::write`] and the official program name so.
+/// Removes the files of an earlier call from a folder: those with names of [`export::write`] and of the official
+/// program.
 ///
 /// # Errors
 /// When a file cannot be removed.

@@ -1,4 +1,4 @@
-//! `Webhook`: whom to tell of an alert, and what.
+//! `Webhook`: where alerts are sent, and the message.
 
 use serde_json::{Value, json};
 
@@ -7,15 +7,15 @@ use crate::figure::Share;
 use crate::text::quoted;
 use crate::verdict::alert::AlertResult;
 
-/// What a template may name.
+/// The placeholders of a template.
 const NAMES: [&str; 6] = ["eval", "alert", "message", "commit", "accuracy", "run"];
 
-/// Whom to tell of an alert: an address that stands in a variable, and the JSON that is sent there.
+/// A webhook for alerts: a URL, read from a variable, and the JSON sent there.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Webhook {
-    /// The variable that has the address.
+    /// The variable that contains the URL.
     pub(crate) url_env: String,
-    /// What is sent; a plain text by default.
+    /// The JSON to send; a plain text by default.
     pub(crate) template: Option<Value>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct AlertedRun<'a> {
 
 impl Webhook {
     /// # Errors
-    /// When there can be no such variable, or the template names what there is not.
+    /// When the variable's name is invalid, or the template has an unknown placeholder.
     pub(crate) fn check(&self) -> Result<()> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if self.url_env.is_empty()
@@ -52,7 +52,7 @@ impl Webhook {
         }
     }
 
-    /// What is sent of an alert.
+    /// The message for an alert.
     pub(crate) fn message(&self, alert: &AlertResult, run: AlertedRun<'_>) -> Value {
         let fallback = json!({ "text": "{eval}: {alert}: {message} (run {run}, commit {commit})" });
         let template = self.template.as_ref().unwrap_or(&fallback);
@@ -91,7 +91,7 @@ fn check_template(template: &Value) -> Result<()> {
     }
 }
 
-/// What stands in braces and looks like a name.
+/// Names in braces.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     let parts = text.split('{').skip(1);
     let names = parts.filter_map(|part| part.split_once('}').map(|(name, _)| name));
@@ -99,7 +99,7 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
         .filter(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
 }
 
-/// The template with what its texts name; once, so that no message fills in another.
+/// The template with its placeholders replaced, in one pass, so that messages are not expanded.
 fn filled(template: &Value, of: &dyn Fn(&str) -> Option<String>) -> Value {
     match template {
         Value::String(text) => {

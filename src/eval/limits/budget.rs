@@ -1,4 +1,4 @@
-//! `Spent`: what a run has used up, held against its [`Budget`].
+//! `Spent`: what a run has used up of its [`Budget`].
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::data::{FailureKind, Usage};
 use crate::stats::{Sum, as_f64};
 use crate::store::events::{Kind, StoredEvent};
 
-/// After so many answers that tell nothing of their cost a budget of it is taken for a mistake.
+/// After this many answers without a reported cost, a cost budget is treated as a mistake.
 const UNTOLD: u64 = 10;
 
 /// What a run has used up.
@@ -20,14 +20,14 @@ pub(crate) struct Spent {
     tokens: Told,
 }
 
-/// A sum of what some answers tell.
+/// A sum over the answers that report a value.
 #[derive(Clone, Copy, Debug, Default)]
 struct Told {
     total: u64,
     answers: u64,
 }
 
-/// Why a budget lets nothing more be asked.
+/// Why a budget allows no more questions.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Exhausted {
     Cost {
@@ -41,13 +41,13 @@ pub(crate) enum Exhausted {
     Requests {
         budget: u64,
     },
-    /// It cannot be kept: nobody tells.
+    /// It cannot be enforced: no answer reports its cost.
     Untold {
         key: &'static str,
     },
 }
 
-/// What a run has used up, by whom.
+/// What the agent and the judges of a run have used up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UsedUp {
     pub(crate) agent: Spent,
@@ -66,7 +66,7 @@ impl UsedUp {
             }
             (Kind::JudgeFailed, _) => self.judges.requests += 1,
             (Kind::Started, _) => self.agent.requests += 1,
-            // It began, and nobody was asked.
+            // It was started, but nothing was asked.
             (Kind::Failed, _) if is_shortage(event) => {
                 self.agent.requests = self.agent.requests.saturating_sub(1);
             }
@@ -79,7 +79,7 @@ impl UsedUp {
         }
     }
 
-    /// By all.
+    /// The total of all.
     pub(crate) fn total(&self) -> Spent {
         let mut total = self.agent.clone();
         total.join(&self.judges);
@@ -97,7 +97,7 @@ impl Spent {
         self.tokens.answers += others.tokens.answers;
     }
 
-    /// Adds what an answer took.
+    /// Adds the usage of an answer.
     pub(crate) fn add(&mut self, usage: Option<&Usage>) {
         self.answers += 1;
         let Some(usage) = usage else { return };
@@ -110,7 +110,7 @@ impl Spent {
         }
     }
 
-    /// The tokens that an answer took on average; 0 before any was told.
+    /// The average tokens of an answer; 0 before any is reported.
     pub(super) fn mean_tokens(&self) -> f64 {
         match self.tokens.answers {
             0 => 0.0,
@@ -118,7 +118,7 @@ impl Spent {
         }
     }
 
-    /// What of a budget is used up.
+    /// The exhausted part of a budget, if any.
     pub(super) fn exhausts(&self, budget: &Budget) -> Option<Exhausted> {
         let cost = self.cost.total().unwrap_or(0.0);
         if let Some(most) = budget.requests.filter(|most| self.requests >= *most) {
@@ -138,7 +138,7 @@ impl Spent {
         })
     }
 
-    /// What of a budget cannot be kept, for enough answers do not tell what they took.
+    /// The part of a budget that cannot be enforced, as enough answers do not report their usage.
     pub(super) fn untold(&self, budget: &Budget) -> Option<Exhausted> {
         let is_untold = |told: u64| told == 0 && self.answers >= UNTOLD;
         if budget.cost_usd.is_some() && is_untold(self.cost.count()) {
@@ -148,9 +148,9 @@ impl Spent {
         is_unkept.then_some(Exhausted::Untold { key: "tokens" })
     }
 
-    /// Whether as many more answers, of average size, would use it up beside what others have of it: then those in flight
-    /// are waited for before another is asked, so that a budget is not overspent by everything that is in flight at once.
-    /// Before any answer tells its size, only as many are in flight as show that none will.
+    /// Whether `in_flight` more answers of average size, with the others' share, would use up the budget. If so, no
+    /// more are asked until those in flight end, so that they cannot all overspend together. Before any answer reports
+    /// its size, enough are allowed to see that none will.
     pub(super) fn is_pledged(
         &self,
         budget: &Budget,
@@ -170,7 +170,7 @@ impl Spent {
             |mean_of: &dyn Fn(&Self) -> f64| own * mean_of(self) + other * mean_of(&others.spent);
         let cost = total.cost.total().unwrap_or(0.0) + pledged(&mean_of);
         let tokens = as_f64(total.tokens.total) + pledged(&tokens_of);
-        // What rounding takes away is no room for another.
+        // A remainder due to rounding has no room for another.
         let is_used_up = |most: f64, would_be: f64, told| {
             would_be >= most * (1.0 - 1e-9) || self.is_blind(told, in_flight)
         };
@@ -182,7 +182,7 @@ impl Spent {
                 .is_some_and(|most| is_used_up(as_f64(most), tokens, self.tokens.answers))
     }
 
-    /// Whether what is in flight should first tell how many tokens an answer takes.
+    /// Whether to wait for the first answers in flight to report how many tokens one takes.
     pub(super) fn is_blind_to_tokens(&self, in_flight: usize) -> bool {
         self.is_blind(self.tokens.answers, in_flight)
     }
@@ -191,7 +191,7 @@ impl Spent {
         told == 0 && self.answers < UNTOLD && in_flight as u64 >= UNTOLD
     }
 
-    /// The limits that held nothing because no answer tells what it took.
+    /// The limits that had no effect because no answer reports its usage.
     pub(super) fn unkept(&self, limits: &Limits) -> Vec<&'static str> {
         if self.answers == 0 {
             return Vec::new();
@@ -213,7 +213,7 @@ impl Spent {
     }
 }
 
-/// Tokens read and written, as far as they are told.
+/// Input and output tokens, as far as reported.
 pub(super) fn tokens(usage: &Usage) -> Option<u64> {
     match (usage.input_tokens, usage.output_tokens) {
         (None, None) => None,
@@ -309,7 +309,7 @@ mod tests {
         let is_pledged =
             |spent: &Spent, budget, in_flight| spent.is_pledged(&budget, in_flight, &nobody);
         assert!(!is_pledged(&spent, cost(1.31), 3) && is_pledged(&spent, cost(1.29), 3));
-        // Before anybody told, a few show what one costs.
+        // Before any cost is reported, a few answers show it.
         let none = Spent::default();
         assert!(!is_pledged(&none, cost(1.0), 9) && is_pledged(&none, cost(1.0), 10));
         assert!(is_pledged(&none, tokens(1), 10) && !is_pledged(&none, Budget::default(), 10));
@@ -340,7 +340,7 @@ mod tests {
         assert!(!large.is_pledged(&cost(3.05), 2, &others));
         assert!(large.is_pledged(&tokens(304), 2, &others));
         assert!(!large.is_pledged(&tokens(305), 2, &others));
-        // Who was not asked yet costs what the others do.
+        // An agent that was not asked yet counts at the others' cost.
         assert!(Spent::default().is_pledged(&cost(0.05), 1, &others));
         assert!(!Spent::default().is_pledged(&cost(0.06), 1, &others));
     }

@@ -1,4 +1,4 @@
-//! `Governor`: when the next question may be asked.
+//! `Governor`: decides when the next question may be asked.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,20 +12,20 @@ use super::{Budget, Limits};
 use crate::data::Usage;
 use crate::data::output::LONGEST_RETRY_AFTER;
 
-/// An agent that refuses everything, and does not say for how long, is left alone for no longer.
+/// The longest pause for an agent that refuses everything without saying for how long.
 const LONGEST_BACKOFF: Duration = Duration::from_mins(1);
 
-/// After so many rounds of refusals without an answer the run ends: with the usual backoff after some minutes.
+/// The run ends after this many rounds of refusals without an answer: some minutes with the usual backoff.
 const MOST_REFUSALS: u32 = 15;
 
-/// For so long a machine that has no room for a single question is waited for: other programs may end. Whoever waits
-/// longer waits for a limit that nobody changes.
+/// How long to wait for a machine that has no room for a single question, as other programs may end. Waiting longer
+/// means a limit that nobody changes.
 pub(crate) const LONGEST_SHORTAGE: Duration = Duration::from_secs(30);
 
-/// Meanwhile it is tried this often, from the shortest pause to the longest.
+/// The shortest and longest pause between tries meanwhile.
 const SHORT_PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
-/// Says when the next question may be asked. All times are since the start of the run.
+/// Decides when the next question may be asked. All times are since the start of the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Governor {
     window: Window,
@@ -33,67 +33,67 @@ pub(crate) struct Governor {
     tokens: Option<Rate>,
     budget: Budget,
     spent: UsedUp,
-    /// What others have who share the budget.
+    /// What the others that share the budget have used.
     others: BudgetShare,
     deadline: Option<Duration>,
-    /// Until when the agent wants to be left alone.
+    /// The end of the pause that the agent asked for.
     quiet: Duration,
-    /// How long it is left alone when it does not say so, at first.
+    /// The first pause if the agent does not say how long.
     backoff: Duration,
     /// Rounds of refusals since the last answer.
     refusals: u32,
     short: Shortness,
-    /// How long it wants to be left alone, if that is longer than anybody waits.
+    /// The requested pause, if it is too long to wait for.
     sent_away: Option<Duration>,
     outage: Outage,
     in_flight: usize,
-    /// Requests of judges, which have governors of their own and the same budget.
+    /// Requests of judges, which have their own governors but share the budget.
     bought: usize,
 }
 
-/// Questions in a row that this machine had no room for.
+/// Consecutive questions that this machine had no room for.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shortness {
     tries: u32,
-    /// Since when nothing else was in flight that could make room.
+    /// Since when nothing else was in flight that could free room.
     alone: Option<Duration>,
-    /// How long that was so when it was tried last.
+    /// How long that had lasted at the last try.
     lasted: Duration,
 }
 
 /// Whether a question may be asked.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Admission {
-    /// It may. The permit goes back with [`Governor::finish`].
+    /// Yes. Return the permit with [`Governor::finish`].
     Go(Permit),
     /// Not before this time; with `None`, not before another question ends.
     Wait(Option<Duration>),
-    /// None may any more.
+    /// No more questions may be asked.
     Over(Over),
 }
 
-/// What a question that is in flight was given.
+/// The permit of a question in flight.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Permit {
     asked: Duration,
-    /// What was taken from the rate of tokens beforehand.
+    /// Tokens taken from the rate in advance.
     tokens: f64,
 }
 
-/// Why no question may be asked any more.
+/// Why no more questions may be asked.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Over {
     /// The run took too long.
     Deadline(Duration),
     /// The budget is used up.
     Budget(Exhausted),
-    /// The budget is used up, by others who share it, too.
+    /// The budget is used up, in part by others that share it.
     SharedBudget(Exhausted),
     /// The agent refuses every question because of a rate limit.
     Refused,
-    /// The agent wants to be left alone for so long.
+    /// The agent asks for a pause of this length.
     SentAway(Duration),
-    /// The agent answers nobody.
+    /// The agent has an outage.
     Out,
     /// This machine has no room to ask.
     Short,
@@ -102,27 +102,26 @@ pub(crate) enum Over {
 /// Why nothing is asked for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hold {
-    /// The agent answers nobody.
+    /// The agent has an outage.
     Out,
-    /// It refuses because of a rate limit.
+    /// The agent refuses because of a rate limit.
     Refused,
 }
 
 /// How a question ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum QuestionEnd<'a> {
-    /// With an answer, which took this.
+    /// With an answer, which used this.
     Answered(Option<&'a Usage>),
-    /// The agent was refused because it asks too often; perhaps it was told how long to wait.
+    /// With a rate limit refusal; with the requested pause, if given.
     RateLimited(Option<Duration>),
-    /// The same, and it is to wait longer than anybody does: asking on would only make matters worse.
+    /// The same, with a pause too long to wait for: asking again would only make matters worse.
     SentAway(Duration),
-    /// The agent could not be reached, or was out of order, for this sample.
+    /// The agent was unreachable or out of order for this sample.
     Out(&'a str, Option<Duration>),
-    /// It was not asked, for this machine had no room for it.
+    /// Not asked: this machine had no room for it.
     Short {
-        /// Whether no other question is in flight that could give any back, of this run or of another one in this
-        /// program.
+        /// Whether no other question of this program is in flight that could free any.
         is_alone: bool,
     },
     /// In any other way.
@@ -151,12 +150,12 @@ impl Governor {
         }
     }
 
-    /// Others who share the budget have this of it.
+    /// Sets what the others that share the budget have used.
     pub(crate) fn beside(&mut self, others: &BudgetShare) {
         self.others = others.clone();
     }
 
-    /// What it has of the budget itself.
+    /// Its own share of the budget.
     pub(crate) fn share(&self) -> BudgetShare {
         BudgetShare {
             spent: self.spent.total(),
@@ -185,7 +184,7 @@ impl Governor {
             return Admission::Over(Over::Out);
         }
         if self.outage.is_on() && self.in_flight > 0 {
-            // One that is tried says enough.
+            // One probe at a time is enough.
             return Admission::Wait(None);
         }
         let (places, next) = self.window.places(now);
@@ -224,7 +223,7 @@ impl Governor {
         })
     }
 
-    /// A question ended.
+    /// Ends a question.
     pub(crate) fn finish(&mut self, now: Duration, permit: &Permit, end: QuestionEnd<'_>) {
         if !matches!(end, QuestionEnd::Short { .. }) {
             self.short = Shortness::default();
@@ -262,7 +261,7 @@ impl Governor {
             QuestionEnd::Short { is_alone } => {
                 self.spent.agent.requests = self.spent.agent.requests.saturating_sub(1);
                 self.window.halve(now, permit.asked, self.in_flight);
-                // The end of another makes room; where there is none, somebody else must.
+                // Another question's end makes room; if there is none, another program must.
                 if self.in_flight <= 1 {
                     self.is_short(now, is_alone);
                 }
@@ -279,12 +278,12 @@ impl Governor {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
-    /// How long this machine has had no room for a single question, with nothing in flight that would make some.
+    /// How long this machine has had no room for a single question, with nothing in flight that could free some.
     pub(crate) fn lacks_room_for(&self) -> Duration {
         self.short.lasted
     }
 
-    /// This machine had no room for the only question of this run.
+    /// Notes that this machine had no room for the only question of this run.
     fn is_short(&mut self, now: Duration, is_alone: bool) {
         let tries = self.short.tries.saturating_add(1);
         let alone = is_alone.then(|| self.short.alone.unwrap_or(now));
@@ -298,8 +297,8 @@ impl Governor {
         self.quiet = self.quiet.max(now.saturating_add(pause));
     }
 
-    /// Whether a judge may be asked at the expense of this budget; it takes what it will cost from what is left, and
-    /// gives back with [`bought`](Self::bought). `false`: not before what is in flight has told its cost.
+    /// Whether a judge may be asked on this budget; reserves the expected cost until [`bought`](Self::bought). `false`:
+    /// not before questions in flight have reported their cost.
     pub(crate) fn buy(&mut self) -> Result<bool, Over> {
         if let Some(over) = self.exhausted() {
             return Err(over);
@@ -312,13 +311,13 @@ impl Governor {
         Ok(true)
     }
 
-    /// A judge replied, which took this.
+    /// A judge replied with this usage.
     pub(crate) fn bought(&mut self, usage: Option<&Usage>) {
         self.returned();
         self.spent.judges.add(usage);
     }
 
-    /// A judge was asked to no end.
+    /// A request to a judge failed.
     pub(crate) fn returned(&mut self) {
         self.bought = self.bought.saturating_sub(1);
     }
@@ -328,7 +327,7 @@ impl Governor {
             return None;
         }
         let own = self.spent.total();
-        // Others may tell what they take, and this agent not.
+        // The others may report their usage while this agent does not.
         if let Some(why) = own.untold(&self.budget) {
             return Some(Over::Budget(why));
         }
@@ -349,12 +348,12 @@ impl Governor {
         has_any && own.is_pledged(&self.budget, in_flight, &self.others)
     }
 
-    /// The limits that held nothing because no answer tells what it took.
+    /// The limits that had no effect because no answer reports its usage.
     pub(crate) fn unkept(&self, limits: &Limits) -> Vec<&'static str> {
         self.spent.agent.unkept(limits)
     }
 
-    /// Why nothing is asked, and until when, if the agent is why.
+    /// Why nothing is asked, and until when, if the agent is the reason.
     pub(crate) fn hold(&self) -> Option<(Hold, Duration)> {
         let hold = if self.outage.is_on() {
             Hold::Out
@@ -366,12 +365,12 @@ impl Governor {
         Some((hold, self.quiet))
     }
 
-    /// Whether the agent answers nobody, so that no sample is to blame for it.
+    /// Whether the agent has an outage, for which no sample is at fault.
     pub(crate) fn is_out(&self) -> bool {
         self.outage.is_on()
     }
 
-    /// Leaves the agent alone, after so many rounds to no end.
+    /// Pauses requests after this many failed rounds.
     fn be_quiet(&mut self, now: Duration, rounds: u32, asked: Option<Duration>) {
         let own = self.pause(rounds);
         let longest = Duration::from_secs_f64(LONGEST_RETRY_AFTER);
@@ -379,14 +378,14 @@ impl Governor {
         self.quiet = self.quiet.max(now.saturating_add(pause));
     }
 
-    /// The pause after so many rounds to no end.
+    /// The pause after this many failed rounds.
     fn pause(&self, rounds: u32) -> Duration {
         let doubled = rounds.saturating_sub(1).min(20);
         let pause = self.backoff.saturating_mul(1 << doubled);
         pause.min(LONGEST_BACKOFF)
     }
 
-    /// Nobody waits beyond the deadline.
+    /// The time, limited by the deadline.
     fn earlier(&self, time: Duration) -> Duration {
         self.deadline.map_or(time, |deadline| time.min(deadline))
     }

@@ -1,25 +1,25 @@
-//! `Outage`: an agent that answers nobody is left alone for ever longer, and in the end given up.
+//! `Outage`: pauses longer and longer for an unreachable agent, and finally gives it up.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// So many samples in a row that were not answered, because the agent was not there, are not to blame for it: as many
-/// as are asked at once, within these bounds.
+/// Bounds for the number of consecutive unanswered samples that make an outage, which is otherwise the number asked at
+/// once.
 const FEWEST: usize = 4;
 const SAMPLES: usize = 8;
-/// So often an agent that never answered is tried when it is out: with the usual backoff for half a minute.
+/// Tries of an agent that never answered: half a minute with the usual backoff.
 const MOST_AT_FIRST: u32 = 7;
-/// So often one that has answered before: for some minutes.
+/// Tries of an agent that has answered before: some minutes.
 const MOST: u32 = 15;
 
-/// What is known of failures for which no sample is to blame.
+/// Tracks failures for which no sample is at fault.
 #[derive(Clone, Debug)]
 pub(super) struct Outage {
-    /// How many samples it takes.
+    /// How many failed samples make an outage.
     samples: usize,
-    /// Samples that failed so since the last answer, as long as they are few.
+    /// Samples that failed this way since the last answer, while there is no outage.
     failed: BTreeSet<String>,
-    /// Since when the agent is out, and how often it has been tried since then.
+    /// The start of the outage, and the number of tries since then.
     out: Option<(Duration, u32)>,
     has_answered: bool,
 }
@@ -34,7 +34,7 @@ impl Outage {
         }
     }
 
-    /// Whether the agent answers nobody.
+    /// Whether there is an outage.
     pub(super) fn is_on(&self) -> bool {
         self.out.is_some()
     }
@@ -49,22 +49,22 @@ impl Outage {
         self.out.is_some_and(|(_, tries)| tries >= most)
     }
 
-    /// It answered.
+    /// The agent answered.
     pub(super) fn answered(&mut self) {
         self.has_answered = true;
         self.replied();
     }
 
-    /// It is there, whatever it said.
+    /// The agent is reachable, whatever it replied.
     pub(super) fn replied(&mut self) {
         self.failed.clear();
         self.out = None;
     }
 
-    /// It was not there for a sample, which it was asked at `asked`. Gives the number of tries since it is out.
+    /// The agent was unreachable for a sample that was asked at `asked`. Returns the number of tries in the outage.
     pub(super) fn failed(&mut self, sample: &str, asked: Duration, now: Duration) -> u32 {
         match &mut self.out {
-            // Whatever was in flight when it went out is no news.
+            // Ignore questions that were in flight when the outage began.
             Some((since, tries)) if asked >= *since => *tries += 1,
             Some(_) => {}
             None => {

@@ -1,11 +1,11 @@
-//! The limits of a part of a run, where other parts run elsewhere and know nothing of this one.
+//! The limits of one part of a run when other parts run elsewhere, without communication.
 
 use super::{Budget, Limits};
 use crate::stats::as_f64;
 
 impl Limits {
-    /// Those of one of so many parts, which has `own` of `all` samples: the budget by the share of the samples, what comes
-    /// in a minute by the number of parts. All parts together take no more than the whole may.
+    /// The limits of one of `parts` parts, which has `own` of `all` samples: budgets by the share of samples, rates by
+    /// the number of parts. Together they stay within the whole.
     pub(crate) fn of_part(&self, parts: u32, own: usize, all: usize) -> Self {
         let budget = &self.budget;
         let count = |count: u64| {
@@ -54,7 +54,7 @@ mod tests {
         assert!((usd - 10.0).abs() < 1e-9, "{usd}");
         assert!(parts.iter().all(|it| it.requests_per_minute == Some(15.0)));
         assert!(parts.iter().all(|it| it.tokens_per_minute == Some(250.0)));
-        // What has no bound has none in a part, and all else stays.
+        // Unset limits stay unset, and the others are unchanged.
         assert_eq!(Limits::default().of_part(4, 1, 9), Limits::default());
         // The one part that is the whole.
         assert_eq!(limits.of_part(1, 165, 165), limits);

@@ -1,4 +1,4 @@
-//! `Purse`: what the variants of one spec have used up of the budget that they share.
+//! `Purse`: the budget shared by the variants of one spec.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use super::budget::Spent;
 use crate::system::lock::lock;
 
-/// What each variant of a spec has used up, and how many of its requests are in flight.
+/// What each variant of a spec has used up, and its requests in flight.
 #[derive(Debug, Default)]
 pub(crate) struct Purse {
     /// The names of the evals that share it.
@@ -14,16 +14,16 @@ pub(crate) struct Purse {
     shares: Mutex<BTreeMap<String, BudgetShare>>,
 }
 
-/// That of one variant.
+/// The share of one variant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BudgetShare {
     pub(crate) spent: Spent,
-    /// Their cost is not known yet.
+    /// Requests whose cost is not known yet.
     pub(crate) in_flight: usize,
 }
 
 impl Purse {
-    /// Of which nothing is used up.
+    /// With nothing used up.
     pub(crate) fn new(names: Vec<String>) -> Self {
         Self {
             names,
@@ -31,13 +31,13 @@ impl Purse {
         }
     }
 
-    /// The evals that share it, without this one.
+    /// The other evals that share it.
     pub(crate) fn others_of<'a>(&'a self, eval: &'a str) -> impl Iterator<Item = &'a str> {
         let names = self.names.iter().map(String::as_str);
         names.filter(move |name| *name != eval)
     }
 
-    /// Has one act who knows what the others have, and says what it has itself then. Meanwhile nobody else may.
+    /// Calls `act` with the total of the others and stores the new share that it returns, with the lock held.
     pub(crate) fn act<T>(
         &self,
         eval: &str,
@@ -54,7 +54,7 @@ impl Purse {
         done
     }
 
-    /// What an eval used up that nobody in this program has told of.
+    /// Sets what an eval used up outside this program, unless it is known already.
     pub(crate) fn tell(&self, eval: &str, spent: Spent) {
         let share = BudgetShare {
             spent,
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(seen("e@a", share(3, 1)), (0, 0));
         assert_eq!(seen("e@b", share(4, 0)), (3, 1));
         assert_eq!(seen("e@a", share(5, 0)), (4, 0));
-        // What is known already is not told again.
+        // Known shares are not overwritten.
         purse.tell("e@b", share(99, 0).spent);
         purse.tell("e@c", share(2, 0).spent);
         assert_eq!(seen("e@a", share(5, 0)), (6, 0));

@@ -1,35 +1,35 @@
-//! `Rate`: so much in a minute, and no more.
+//! `Rate`: a limit per minute.
 
 use std::time::Duration;
 
-/// Of a rate that is spread, the bucket holds what comes in this time: waking up for each single request of a fast
-/// rate would cost more than it is worth, and the timer would lag behind.
+/// For spread rates, the capacity of the bucket as a time: waking up for each single request of a fast rate would cost
+/// too much, and the timer would lag behind.
 const STEP_S: f64 = 0.01;
 
-/// A bucket that fills evenly and holds what comes in a short time. Taking more than there is leaves a debt, which must
-/// be filled up before anything is taken again: what an answer takes is known only afterwards. Over any time `t` no more
-/// goes out than fits into `t` and that short time, besides the last taking.
+/// A token bucket that fills evenly and holds a short time's worth. Taking more than there is leaves a debt to fill
+/// first, as the size of an answer is known only afterwards. Over any time `t`, no more is taken than comes in `t` plus
+/// that short time, except for the last taking.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     per_second: f64,
     capacity: f64,
     level: f64,
-    /// When `level` was right.
+    /// The time at which `level` was computed.
     at: Duration,
 }
 
 impl Rate {
-    /// So many whole requests in a minute, one after the other: no two begin at once, unless a hundred begin in a second.
+    /// Whole requests per minute, evenly spread: no two start at once, below a hundred per second.
     pub(super) fn spread(rate: f64) -> Self {
         Self::holding(rate, STEP_S)
     }
 
-    /// So much in a minute; what comes in a second may be taken at once.
+    /// An amount per minute; one second's worth may be taken at once.
     pub(super) fn per_minute(rate: f64) -> Self {
         Self::holding(rate, 1.0)
     }
 
-    /// Holds what comes in these seconds, and at least one.
+    /// Holds this many seconds' worth, and at least one.
     fn holding(rate: f64, seconds: f64) -> Self {
         let per_second = rate / 60.0;
         let capacity = (per_second * seconds).max(1.0);
@@ -41,18 +41,18 @@ impl Rate {
         }
     }
 
-    /// How long until `amount` may be taken, or as much as the bucket can hold.
+    /// How long until `amount`, or at most the capacity, may be taken.
     pub(super) fn wait(&mut self, now: Duration, amount: f64) -> Duration {
         self.fill(now);
         let missing = amount.min(self.capacity) - self.level;
-        // What rounding leaves is no reason to wait.
+        // Do not wait for a rounding error.
         if missing <= 1e-9 * self.capacity {
             return Duration::ZERO;
         }
         Duration::try_from_secs_f64(missing / self.per_second).unwrap_or(Duration::MAX)
     }
 
-    /// Takes something, or with a negative amount gives it back.
+    /// Takes an amount; a negative amount is given back.
     pub(super) fn take(&mut self, now: Duration, amount: f64) {
         self.fill(now);
         self.level = (self.level - amount).min(self.capacity);
@@ -82,7 +82,7 @@ mod tests {
             times.push(now.as_secs());
         }
         assert_eq!(times, [0, 2, 4, 6]);
-        // Time that passed unused is not made up for.
+        // Unused time does not accumulate.
         now += 600 * SECOND;
         rate.take(now, 1.0);
         assert_eq!(rate.wait(now, 1.0), 2 * SECOND);
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn fast_requests_are_spread_too() {
-        // How many begin at once, and after how many milliseconds the next.
+        // How many start at once, and after how many milliseconds the next.
         fn check(per_minute: f64, at_once: u32, wait: u64) {
             let mut rate = Rate::spread(per_minute);
             let now = 3 * SECOND;
@@ -107,7 +107,7 @@ mod tests {
         check(120.0, 1, 500);
         check(600.0, 1, 100);
         check(6000.0, 1, 10);
-        // Nobody is woken up more often than every 10 ms for long.
+        // At most one wake-up per 10 ms over time.
         check(60_000.0, 10, 1);
     }
 
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(rate.wait(Duration::ZERO, 0.0), 10 * SECOND);
         rate.take(SECOND, -10.0);
         assert_eq!(rate.wait(SECOND, 0.0), 8 * SECOND);
-        // More than the bucket holds is waited for until it is full.
+        // More than the capacity waits until the bucket is full.
         assert_eq!(rate.wait(SECOND, 1e9), 9 * SECOND);
     }
 

@@ -1,23 +1,21 @@
-//! `Window`: how many questions may be in flight, which grows at the start and shrinks when the agent is told off.
+//! `Window`: how many questions may be in flight. Grows at the start and shrinks on rate limit refusals.
 
 use std::time::Duration;
 
 use crate::stats::as_f64;
 
-/// At the start a place opens this long after the one before: as many connections at once as an endpoint has
-/// places in its queue are lost.
+/// At the start, slots open at this interval: an endpoint loses connections if more come at once than its queue holds.
 const OPENING: Duration = Duration::from_micros(200);
 
 /// How many questions may be in flight.
 ///
-/// At first the places open one by one. A refusal because of a rate limit halves the window, an answer makes it
-/// grow by the inverse of its size: by one for each round of answers. Refusals of what was asked before the
-/// window was halved belong to the same congestion and halve it no further. Source: V. Jacobson, *Congestion
-/// avoidance and control*, SIGCOMM 1988.
+/// At first the slots open one by one. A rate limit refusal halves the window; an answer grows it by the inverse of its
+/// size, so by one per round of answers. Refusals of questions asked before the window was halved belong to the same
+/// congestion and do not halve it again. Source: V. Jacobson, *Congestion avoidance and control*, SIGCOMM 1988.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     most: usize,
-    /// Until the next place opens.
+    /// The interval at which slots open.
     opening: Duration,
     /// At most `most`.
     size: f64,
@@ -36,7 +34,7 @@ impl Window {
         }
     }
 
-    /// How many may be in flight now, at least one; and when it will be one more, if time alone makes it so.
+    /// How many may be in flight now, at least one; and when there will be one more, if that depends on time alone.
     pub(super) fn places(&self, now: Duration) -> (usize, Option<Duration>) {
         let open = now.as_nanos().checked_div(self.opening.as_nanos());
         let open = open.map_or(self.most, |open| {
@@ -55,15 +53,15 @@ impl Window {
         self.size = (self.size + 1.0 / self.size).min(as_f64(self.most as u64));
     }
 
-    /// A question that was asked at `asked`, one of `in_flight`, was refused because of a rate limit. Tells whether
-    /// that is news.
+    /// A question asked at `asked`, one of `in_flight`, was refused because of a rate limit. Returns whether the window
+    /// was halved.
     pub(super) fn halve(&mut self, now: Duration, asked: Duration, in_flight: usize) -> bool {
         if self.halved.is_some_and(|halved| asked <= halved) {
             return false;
         }
         let used = as_f64(in_flight as u64).min(self.size);
         self.size = (used / 2.0).max(1.0);
-        // Whatever is asked from now on tells of the smaller window.
+        // Questions asked from now on reflect the smaller window.
         self.halved = Some(now);
         true
     }

@@ -1,4 +1,4 @@
-//! The groups in which samples come.
+//! The groups of samples.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::error::{Error, Result, nearest};
 use crate::eval::Eval;
 
 impl Plan {
-    /// The group of a sample; where its column says nothing it is a group of its own.
+    /// The group of a sample; `None` if its column is empty: then it is its own group.
     pub(crate) fn cluster(&self, sample: &Sample) -> Option<String> {
         let column = self.eval.cluster.as_deref()?;
         let alone = || format!("sample {}", sample.id);
@@ -17,7 +17,7 @@ impl Plan {
     }
 }
 
-/// What a sample has in a column: in its metadata, or as a slice.
+/// The value of a column: in the sample's metadata, or a slice.
 fn value(column: &str, sample: &Sample) -> Option<String> {
     let fields = Field::named(column);
     let found = fields.iter().find_map(|field| field.get(&sample.metadata));
@@ -33,7 +33,7 @@ fn value(column: &str, sample: &Sample) -> Option<String> {
     })
 }
 
-/// Finds out whether the column that an eval names is there.
+/// Checks that the column an eval names exists.
 #[derive(Default)]
 pub(super) struct ColumnCheck {
     is_there: bool,

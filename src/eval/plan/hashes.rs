@@ -1,4 +1,4 @@
-//! The hashes of a sample: of what the agent is given, of the ground truth, and of the question.
+//! The hashes of a sample: of the agent's input, of the ground truth, and of the question.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::scorer::Scorer;
 use crate::system::file;
 use crate::text::hash::Hasher;
 
-/// The hashes of what the agent is given, of the ground truth, and of the question. The last two are the same whichever
-/// line ends a checkout gave the dataset. Errors name the sample; beside them is where the scorer stands that has them.
+/// The hashes of the agent's input, of the ground truth, and of the question. The last two do not depend on the line
+/// ends of a checkout. Errors name the sample, and the position of the scorer that raised them.
 pub(super) fn hashes<'a>(
     eval: &'a Eval,
     sample: &Sample,
@@ -23,12 +23,12 @@ pub(super) fn hashes<'a>(
     let prompt = eval.prompt.render(&*eval.benchmark, sample);
     let mut input = Hasher::default().part(&prompt);
     if let Some(parts) = eval.agent.shown_parts() {
-        // The whole item is what is judged.
+        // The whole item is judged.
         input = input.part(ItemPart::shown(parts, sample).unwrap_or_default());
     }
     let mut question = Hasher::default().part("question").text(&sample.prompt);
     for file in &sample.files {
-        // A file that cannot be read fails its sample when that is asked; here it is merely "none".
+        // An unreadable file fails its sample when that is asked; here it counts as empty.
         let path = file.resolve().ok();
         let content = path.and_then(|path| file::hashes(&path).ok());
         let [whole, lines] = content.unwrap_or_default();
@@ -40,7 +40,7 @@ pub(super) fn hashes<'a>(
         input = input.part(&tool);
         question = question.part(tool);
     }
-    // The id goes in, so that equal answers do not show as equal hashes.
+    // The id is included, so that equal answers have different hashes.
     let mut truth = Hasher::default().part(&sample.id);
     truth = truth.part(truth_text(sample));
     for (item, scorer) in scorers.iter().enumerate() {

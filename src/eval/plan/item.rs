@@ -1,7 +1,7 @@
-//! `Item`: a sample with what is derived from it, and `Packed`: the same as it waits in memory.
+//! `Item`: a sample with derived values, and `Packed`: its compact form in memory.
 //!
-//! A tree of JSON takes several times the room of its text, so a plan holds texts; of a row of a large file only where
-//! that stands. An item is unpacked when it is asked and dropped when its record is on disk.
+//! A JSON tree takes several times the memory of its text, so a plan holds texts; for a row of a large file, only its
+//! position. An item is unpacked when it is asked and dropped when its record is on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::data::{Attachment, Sample, Target};
 use crate::error::Result;
 use crate::text::hash;
 
-/// A sample with what is derived from it.
+/// A sample with derived values.
 pub(crate) struct Item {
     pub(crate) sample: Sample,
     pub(crate) input_hash: String,
@@ -31,8 +31,8 @@ pub(crate) struct Packed {
     pub(super) hashes: Hashes,
 }
 
-/// The first bytes of the hashes of what the agent is given, of the ground truth, and of the question with its files,
-/// whatever prompt is put around it.
+/// The first bytes of the hashes of the agent's input, of the ground truth, and of the question with its files but
+/// without the prompt around it.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Hashes {
     pub(super) input: [u8; 8],
@@ -47,16 +47,16 @@ pub(super) type Slices = BTreeMap<String, BTreeSet<String>>;
 enum Body {
     /// As a JSON array.
     Text(Box<str>),
-    /// Of a sample that JSON would not give back as it was.
+    /// A sample that does not survive a round trip through JSON.
     Whole(Box<Sample>),
-    /// In the file of the dataset.
+    /// A position in the dataset's file.
     Placed(SamplePlace),
 }
 
-/// What a [`Body::Text`] holds. A target of `null` is not the same as none.
+/// The content of a [`Body::Text`]. A target of `null` differs from none.
 type BodyParts = (String, Option<[Value; 1]>, Map<String, Value>, Vec<Value>);
 
-/// Packs samples; what they have in common is shared.
+/// Packs samples; common values are shared.
 #[derive(Default)]
 pub(super) struct Packer {
     visible: Shared<String>,
@@ -64,7 +64,7 @@ pub(super) struct Packer {
 }
 
 impl Packer {
-    /// `place` is where the sample is made again from, if it is anywhere.
+    /// `place` is where the sample can be read again, if anywhere.
     pub(super) fn pack(
         &mut self,
         mut sample: Sample,
@@ -93,7 +93,7 @@ impl Packer {
 }
 
 impl Packed {
-    /// As hex: of what the agent is given, and of the ground truth.
+    /// In hex: of the agent's input, and of the ground truth.
     pub(super) fn hashes(&self) -> [String; 2] {
         [
             hash::hex(&self.hashes.input),
@@ -101,10 +101,10 @@ impl Packed {
         ]
     }
 
-    /// The sample as it was.
+    /// Unpacks the sample.
     ///
     /// # Errors
-    /// When it is a row of a file, and that is not what it was.
+    /// When it is a row of a file that has changed.
     pub(crate) fn sample(&self) -> Result<Sample> {
         let body = match &self.body {
             // What was written here can be read here.
@@ -125,7 +125,7 @@ impl Packed {
         Ok(self.around(body))
     }
 
-    /// A sample with what is known of this one without its texts.
+    /// A sample with this one's data except its texts.
     fn around(&self, body: Sample) -> Sample {
         Sample {
             id: self.id.to_string(),
@@ -136,7 +136,7 @@ impl Packed {
         }
     }
 
-    /// The sample with its files, for who looks at nothing else of one whose texts are elsewhere.
+    /// The sample with its files; its texts are missing if they are in a file.
     pub(super) fn with_files(&self) -> Result<Sample> {
         match &self.body {
             Body::Placed(_) => Ok(self.around(Sample::default())),
@@ -144,10 +144,10 @@ impl Packed {
         }
     }
 
-    /// The item as it was.
+    /// Unpacks the item.
     ///
     /// # Errors
-    /// As [`Packed::sample`].
+    /// See [`Packed::sample`].
     pub(crate) fn unpack(&self) -> Result<Item> {
         Ok(self.item(self.sample()?))
     }
@@ -157,7 +157,7 @@ impl Packed {
         matches!(self.body, Body::Placed(_))
     }
 
-    /// The item without question and ground truth, where those cannot be read again.
+    /// The item without question and ground truth, if those cannot be read again.
     pub(crate) fn shell(&self) -> Item {
         self.item(self.around(Sample::default()))
     }
@@ -195,10 +195,10 @@ impl Body {
     }
 }
 
-/// The depth that every reader of JSON takes; serde's ends at 128.
+/// The depth that every JSON reader supports; serde's limit is 128.
 const DEEPEST: u32 = 100;
 
-/// Whether JSON gives a value back as it was: it is not too deep, and no key means something to serde.
+/// Whether a value survives a round trip through JSON: it is not too deep, and has no key that is special to serde.
 fn is_plain(value: &Value, depth: u32) -> bool {
     match value {
         Value::Array(_) | Value::Object(_) if depth == 0 => false,
@@ -210,7 +210,7 @@ fn is_plain(value: &Value, depth: u32) -> bool {
     }
 }
 
-/// Lists that many samples have, each held once.
+/// Lists common to many samples, each stored once.
 struct Shared<T>(BTreeSet<Arc<[T]>>);
 
 impl<T> Default for Shared<T> {

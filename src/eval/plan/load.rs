@@ -1,4 +1,4 @@
-//! The samples of a dataset, filtered and packed.
+//! Loads, filters and packs the samples of a dataset.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -19,12 +19,12 @@ use crate::scorer::{QaScorer, Scorer};
 pub(super) struct Loaded {
     pub(super) items: Vec<Packed>,
     pub(super) order: Vec<usize>,
-    /// The tier that they are, if they are one.
+    /// The tier that they form, if they are one.
     pub(super) tier: Option<PlanTier>,
     pub(super) slices: Slices,
-    /// Samples that the limit left out.
+    /// Samples excluded by the limit.
     pub(super) left_out: HashSet<String>,
-    /// How many samples each rule of the scorer `qa` judges, if it is there.
+    /// How many samples each rule of the scorer `qa` judges, if it is used.
     pub(super) rules: Option<QaRules>,
 }
 
@@ -74,7 +74,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     cluster.finish(eval)?;
     // A limit must not make a gate on a slice look like a typing error.
     let slices = packer.slices();
-    // What the command line leaves of a tier is less than that tier.
+    // A tier limited by the command line is less than that tier.
     let limit = eval.limits.limit;
     let (of_eval_itself, of_command) = match eval.asked_tier {
         Some(_) if eval.is_limited() => (None, limit),
@@ -85,7 +85,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
         seed: eval.shuffle,
         limit: of_eval_itself,
     };
-    // Asked in the order of the shuffle, recorded in that of the dataset.
+    // Asked in shuffled order, recorded in dataset order.
     let turns = filter.order(items.len());
     let (tier, mut turns) = tier::cut(
         (&eval.tiers, eval.asked_tier.as_deref()),
@@ -124,7 +124,7 @@ pub(super) fn items(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Loaded> 
     })
 }
 
-/// Whether the scorer `qa` is there, and none of a user's own with that name.
+/// Whether the scorer `qa` is used, and is not a user's own of that name.
 fn judges_by_number(scorers: &[Arc<dyn Scorer>]) -> bool {
     let qa = QaScorer.fingerprint();
     scorers.iter().any(|scorer| scorer.fingerprint() == qa)
@@ -142,7 +142,7 @@ fn check_ids(eval: &Eval, items: &[Packed]) -> Result<()> {
     }
 }
 
-/// Refuses scorers that were given what is for other samples.
+/// Refuses scorers with options for unknown samples.
 fn check_samples(eval: &Eval, scorers: &[Arc<dyn Scorer>], items: &[Packed]) -> Result<()> {
     let ids = std::cell::OnceCell::new();
     let is_there = |id: &str| {
@@ -162,8 +162,7 @@ fn check_samples(eval: &Eval, scorers: &[Arc<dyn Scorer>], items: &[Packed]) -> 
     Ok(())
 }
 
-/// The items that have a turn, in the order of the dataset; their places in the order of the turns; and the ids of the
-/// others.
+/// The items that have a turn, in dataset order; their places in asking order; and the ids of the others.
 fn chosen(items: Vec<Packed>, turns: Vec<usize>) -> (Vec<Packed>, Vec<usize>, HashSet<String>) {
     if turns.len() == items.len() {
         return (items, turns, HashSet::new());

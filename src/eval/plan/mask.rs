@@ -1,4 +1,4 @@
-//! What a baseline notes of an eval besides its samples: the key of masked snapshots, and the prompt.
+//! The parts of an eval that a baseline records besides its samples: the key of masked snapshots, and the prompt.
 
 use serde_json::Value;
 
@@ -7,9 +7,8 @@ use crate::error::Result;
 use crate::eval::Eval;
 use crate::text::hash::{Hasher, MaskKey};
 
-/// The key of masked snapshots: a digest of all questions and answers of the dataset, whatever part of it the eval
-/// asks and whatever the order is. Who lacks one of them cannot make it, and so cannot try what the answer of another
-/// is.
+/// The key of masked snapshots: a digest of all questions and answers of the dataset, independent of order and of the
+/// part that is asked. Without all of them the key cannot be made, so answers cannot be guessed one by one.
 pub(super) fn key(eval: &Eval) -> Result<MaskKey> {
     let mut samples = Vec::new();
     let loaded = eval.benchmark.each_unfiltered(&mut |sample| {
@@ -23,7 +22,7 @@ pub(super) fn key(eval: &Eval) -> Result<MaskKey> {
     Ok(MaskKey::of(samples.iter().fold(all, Hasher::part)))
 }
 
-/// Names what is put around the questions: the instructions, and the system text of an endpoint's agent.
+/// Names what surrounds the questions: the instructions, and the system text of an endpoint's agent.
 pub(super) fn prompt_name(eval: &Eval) -> String {
     let name = eval.prompt.name(&*eval.benchmark);
     let system = eval

@@ -1,4 +1,4 @@
-//! What people should know of an eval before they pay for a run.
+//! Notices about an eval to read before paying for a run.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::scorer::{self, Scorer, per_sample};
 use crate::text::setting::Override;
 
 impl Plan {
-    /// What people should know before they pay for a run: of the dataset, the agent and who judges it.
+    /// Notices before a paid run: about the dataset, the agent and the judges.
     pub(crate) fn worth_knowing(&self) -> Vec<String> {
         let mut notices = self.notices.clone();
         notices.extend(unset::notice(&self.eval));
@@ -25,13 +25,14 @@ impl Plan {
         notices.into_iter().map(clean).collect()
     }
 
-    /// Says whose values were blanked in more than one sample: a name of a model or of a city is an answer.
+    /// Notices for variables whose value was redacted in more than one sample: the name of a model or a city can be an
+    /// answer.
     pub(crate) fn often_blanked(&self) -> Vec<String> {
         secret::often_blanked(&self.redactor, &self.eval.config)
     }
 }
 
-/// Says when samples name scorers of their own and the eval names one for all.
+/// A notice if samples name their own scorers and the eval names one for all.
 pub(super) fn unused_scorers(eval: &Eval) -> Option<String> {
     let own = scorer_of_benchmark(eval).filter(|own| own.name() == per_sample::NAME);
     let is_used = |scorer: &Arc<dyn Scorer>| scorer.name() == per_sample::NAME;
@@ -40,14 +41,14 @@ pub(super) fn unused_scorers(eval: &Eval) -> Option<String> {
         .map(|_| "the eval names a scorer, so those that its samples name are not used".to_owned())
 }
 
-/// Whether samples name scorers; of a benchmark whose samples do not stand in the spec nobody knows.
+/// Whether samples name scorers; only known for a benchmark whose samples are in the spec.
 fn names_scorers(benchmark: &Value) -> bool {
     let names = |keys: &Value| !keys["scorer"].is_null();
     let samples = benchmark["samples"].as_array();
     samples.is_none_or(|samples| names(benchmark) || samples.iter().any(names))
 }
 
-/// Says by which seed the samples are shuffled, where nobody named one.
+/// A notice of the shuffle seed, if none was given.
 pub(super) fn drawn_seed(eval: &Eval) -> Option<String> {
     let mut overrides = eval.overrides.iter().rev();
     let drawn = overrides.find(|change| change.key == Override::DRAWN_SEED)?;
@@ -60,7 +61,7 @@ pub(super) fn drawn_seed(eval: &Eval) -> Option<String> {
     ))
 }
 
-/// Says when asking again can tell nothing.
+/// A notice if asking again cannot give anything new.
 pub(super) fn repeated_answers(eval: &Eval) -> Option<String> {
     (eval.epochs > 1 && !eval.agent.varies_by_epoch()).then(|| {
         format!(
@@ -70,7 +71,7 @@ pub(super) fn repeated_answers(eval: &Eval) -> Option<String> {
     })
 }
 
-/// Says before anything is paid for which samples cannot be asked.
+/// A notice of the samples that cannot be asked, before anything is paid for.
 pub(super) fn missing_attachments(items: &[Packed], truths: &Truths) -> Option<String> {
     let broken = |item: &&Packed| item.files.iter().any(|file| truths.resolve(file).is_err());
     let mut broken = items.iter().filter(broken);

@@ -5,25 +5,24 @@ use std::path::PathBuf;
 use crate::data::hub::layout::Snapshot;
 use crate::eval::Eval;
 
-/// The dataset with its commit, if it is one of the Hub.
+/// The dataset with its commit, if it is from the Hub.
 pub(crate) fn dataset(eval: &Eval) -> Option<String> {
     let paths = eval.benchmark.paths();
     let snapshot = paths.iter().find_map(|path| Snapshot::at(path));
     snapshot.map(|snapshot| snapshot.to_string())
 }
 
-/// Where answers are written down: the dataset, the spec, snapshots, runs, what was ever committed; and where secrets
-/// are.
+/// Paths that contain answers (the dataset, the spec, snapshots, runs, anything ever committed) or secrets.
 pub(crate) fn hidden(eval: &Eval) -> Vec<PathBuf> {
     let mut paths = eval.benchmark.paths();
-    // What is a link there has its content beside the snapshot.
+    // The content of a link is next to the Hub snapshot.
     let blobs: Vec<_> = paths.iter().filter_map(|path| Snapshot::at(path)).collect();
     paths.extend(blobs.into_iter().map(|snapshot| snapshot.folder));
     paths.extend(answers(eval).into_iter().map(|(path, _)| path));
     paths
 }
 
-/// The same without the dataset, each with what it is.
+/// The same without the dataset, each with a description.
 pub(super) fn answers(eval: &Eval) -> Vec<(PathBuf, &'static str)> {
     let root = crate::system::project::root();
     let spec = eval.spec.clone().map(|spec| (spec, "the spec"));

@@ -1,4 +1,4 @@
-//! A dataset whose rows stay in their file is the same as one whose rows are in memory.
+//! A dataset read from its file on demand equals the same dataset in memory.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn load(benchmark: impl Benchmark + 'static) -> Result<Plan> {
     Plan::load(&eval, BaselineUse::Ignore)
 }
 
-/// All that is known of a dataset; and whether its rows stay where they are.
+/// Everything known of a dataset, and which rows stay in their file.
 fn told(plan: &Plan) -> (String, Vec<bool>) {
     let items = plan.items.iter().map(|item| {
         let item = item.unpack().unwrap();
@@ -64,13 +64,13 @@ fn the_fixtures_are_the_same_by_place() {
     check(|| Qa::open(fixture("judge/questions.jsonl")));
 }
 
-/// A row 500 times, in which `#` is its number.
+/// A row 500 times, with `#` replaced by its number.
 fn repeated(row: &str) -> String {
     let rows = (0..500).map(|number: u32| row.replace('#', &number.to_string()));
     rows.collect()
 }
 
-/// The same rows in every format, with all that makes them hard to find.
+/// The same rows in every format, with everything that makes them hard to find.
 #[test]
 fn every_format_is_the_same_by_place() {
     let folder = tempfile::tempdir().unwrap();
@@ -204,7 +204,7 @@ fn calls_are_the_same_by_place() {
     check(&own, "", "python.json:1: ");
 }
 
-/// Both ways a fault is told in the same words.
+/// A fault has the same message both ways.
 #[test]
 fn a_fault_is_told_alike_by_place() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What to do where the baseline was judged by another judge: its answers are there, and no agent need be asked.
+//! What to do if the baseline was judged by another judge: its answers can be rescored without asking the agent.
 
 use serde_json::Value;
 
@@ -10,15 +10,15 @@ use crate::system::project::shown;
 use crate::text::{excerpt, shell_word};
 use crate::verdict::baseline::Baseline;
 
-/// So many differences are told.
+/// The most differences listed.
 const TOLD: usize = 5;
 
-/// What is no part of who a judge is.
+/// Options that do not identify a judge.
 const NOT_THE_JUDGE: [&str; 5] = ["base_url", "api_key_env", "headers", "price", "options"];
 
 impl Plan {
-    /// The refusal of a baseline; where a judge judges now or did then, with what of it differs and how the accepted
-    /// answers are judged by that of now.
+    /// Explains the refusal of a baseline; if a judge is involved, adds what differs and how to rescore the accepted
+    /// answers.
     pub(super) fn explain_scorers(&self, baseline: &Baseline, error: Error) -> Error {
         let is_scorer =
             !baseline.scorer_hash.is_empty() && baseline.scorer_hash != self.scorer_hash;
@@ -50,7 +50,7 @@ impl Plan {
         ))
     }
 
-    /// The last run of the baseline, if it is where runs of the eval are.
+    /// The baseline's last run, if it is among the runs of the eval.
     fn accepted_run(&self, baseline: &Baseline) -> Option<(RunDir, Manifest)> {
         let wanted = &baseline.runs.last()?.run_id;
         let runs = runs_in(&self.eval.output_folder()).into_iter();
@@ -59,7 +59,7 @@ impl Plan {
         Some((dir, manifest))
     }
 
-    /// What of the scorers is otherwise than in a run, as far as the spec says it.
+    /// How the scorers differ from those of a run, as far as the spec says.
     fn differences(&self, then: &Manifest) -> Option<String> {
         let mut config = self.eval.describe();
         self.redactor.config(&mut config);
@@ -118,7 +118,7 @@ fn compare(path: &str, then: &Value, now: &Value, told: &mut Vec<String>) {
     }
 }
 
-/// A value in a line.
+/// A value as one line.
 fn said(value: &Value) -> String {
     match value {
         Value::Null => "(none)".to_owned(),

@@ -1,8 +1,8 @@
-//! Hints for evals that are made in Rust: what is a key of a spec is a call there.
+//! Hints for evals built in Rust, where a key of a spec is a method call.
 
 use crate::error::Error;
 
-/// What hints tell to write into a spec, and how the same is written in Rust.
+/// Keys in hints, and the same in Rust.
 const CALLS: &[(&str, &str)] = &[
     (
         "use `prompt: concise`, `prompt: none` or a template",
@@ -40,7 +40,7 @@ pub(super) fn rephrase(error: Error) -> Error {
     let mut told = hint.to_owned();
     for (key, call) in CALLS {
         if let Some((before, after)) = told.clone().split_once(key) {
-            // A key's value ends where its quoting does, a call's with a parenthesis.
+            // A key's value ends at the quote, a call's with a parenthesis.
             let after = if call.ends_with('(') {
                 after.replacen('`', ")`", 1)
             } else {

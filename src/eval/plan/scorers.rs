@@ -1,4 +1,4 @@
-//! Who judges the answers of an eval.
+//! The scorers of an eval.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::eval::Eval;
 use crate::eval::registry::scorers::Context;
 use crate::scorer::{Answer, Scorer};
 
-/// Whether the eval's scorers judge an answer alone. A benchmark that is no scorer wants the whole sample.
+/// Whether the eval's scorers judge an answer alone. A benchmark that is no scorer needs the whole sample.
 pub(crate) fn judges_answers(eval: &Eval) -> bool {
     !eval.scorers.is_empty() || scorer_of_benchmark(eval).is_some()
 }
@@ -26,7 +26,7 @@ pub(crate) fn scorers(eval: &Eval) -> Vec<Arc<dyn Scorer>> {
     }
 }
 
-/// The benchmark's own scorer, which may be made of what is built in.
+/// The benchmark's own scorer, which may be built from built-in ones.
 pub(super) fn scorer_of_benchmark(eval: &Eval) -> Option<Box<dyn Scorer>> {
     eval.benchmark.scorer_of(&Context::here().maker())
 }
@@ -61,7 +61,7 @@ impl Scorer for BenchmarkScorer {
     }
 }
 
-/// Every scorer has a name of its own, under which its scores are recorded.
+/// Every scorer has a unique name, under which its scores are recorded.
 pub(crate) fn check_scorer_names(scorers: &[Arc<dyn Scorer>]) -> Result<()> {
     let mut seen = BTreeSet::new();
     let mut names = scorers.iter().map(Scorer::name).enumerate();

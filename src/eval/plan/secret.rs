@@ -1,4 +1,4 @@
-//! What of an eval is secret, and what must not be.
+//! The secrets of an eval, and names that must not contain any.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::scorer::Scorer;
 use crate::text::quoted;
 use crate::text::redact::{Redactor, holds_secret};
 
-/// Blanks the secrets of an eval's agent and of its scorers, in all that is told of it.
+/// Redacts the secrets of an eval's agent and scorers in all output.
 ///
 /// # Errors
-/// When a pattern of the eval is none.
+/// When a pattern of the eval is invalid.
 pub(crate) fn redactor(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Redactor> {
     let mut secrets = eval.secrets.clone();
     secrets.extend(eval.agent.secrets());
@@ -26,7 +26,7 @@ pub(crate) fn redactor(eval: &Eval, scorers: &[Arc<dyn Scorer>]) -> Result<Redac
     Redactor::with_variables(&eval.redact, &secrets, &variables)
 }
 
-/// An error of an eval that cannot be loaded, without what is secret: a dataset may hold it, or a server repeat it.
+/// Redacts the error of an eval that cannot be loaded, as it may contain secrets from a dataset or a server.
 pub(super) fn clean(eval: &Eval, error: Error) -> Error {
     match redactor(eval, &scorers(eval)) {
         Ok(redactor) => redactor.error(error),
@@ -34,7 +34,7 @@ pub(super) fn clean(eval: &Eval, error: Error) -> Error {
     }
 }
 
-/// Refuses samples whose names hold a secret: they are names of tests and of files, and cannot be blanked.
+/// Refuses samples whose names contain a secret: they are names of tests and files, and cannot be redacted.
 pub(super) fn check_names(redactor: &Redactor, items: &[Packed]) -> Result<()> {
     let mut all = items.iter().enumerate().flat_map(|(place, item)| {
         let id = std::iter::once(("id", &*item.id));
@@ -58,8 +58,8 @@ pub(super) fn check_names(redactor: &Redactor, items: &[Packed]) -> Result<()> {
     Err(Error::usage(message).hint(hint))
 }
 
-/// Says whose values were blanked in more than one sample. Nobody is advised to publish a key: one that a spec has for an
-/// endpoint, or whose name says that it is one.
+/// Notices for values that were redacted in more than one sample. Never suggests publishing a key: one set for an
+/// endpoint in a spec, or with a name that suggests a key.
 pub(super) fn often_blanked(redactor: &Redactor, config: &Value) -> Vec<String> {
     let keys = KeyVariables::of(config);
     let often = redactor.often_blanked();
@@ -89,7 +89,7 @@ pub(super) fn often_blanked(redactor: &Redactor, config: &Value) -> Vec<String> 
     notices.into_iter().flatten().collect()
 }
 
-/// The variables that a spec has for keys of endpoints: `api_key_env` of its agent, of its scorers and of its samples.
+/// The variables with keys of endpoints in a spec: `api_key_env` of its agent, scorers and samples.
 pub(crate) struct KeyVariables(BTreeSet<String>);
 
 impl KeyVariables {
@@ -99,10 +99,10 @@ impl KeyVariables {
         Self(names)
     }
 
-    /// Refuses a list of plain variables with one of them: what it is for is sent and never written.
+    /// Refuses a list of plain variables that contains one of them: their values are sent but never written.
     ///
     /// # Errors
-    /// That list, and where it stands.
+    /// For that list, with its position.
     pub(crate) fn check_not_plain(&self, config: &Value) -> Result<()> {
         match config {
             Value::Array(items) => {
@@ -153,7 +153,7 @@ fn gather(config: &Value, names: &mut BTreeSet<String>) {
     }
 }
 
-/// Whether what stands at a key of a spec is passed on, and means nothing here.
+/// Whether the value at a key of a spec is passed on without interpretation.
 fn is_free(key: &str) -> bool {
     matches!(
         key,

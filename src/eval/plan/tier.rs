@@ -1,4 +1,4 @@
-//! The tier that a plan is of.
+//! The tier of a plan.
 
 use std::collections::HashSet;
 
@@ -8,20 +8,20 @@ use crate::error::Result;
 use crate::eval::tiers::Tiers;
 use crate::verdict::gate::{Gate, Slice};
 
-/// The tier whose samples a plan has.
+/// The tier of a plan's samples.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanTier {
     pub(crate) name: String,
-    /// The largest tier of the eval, where that has more samples.
+    /// The largest tier of the eval, if that has more samples.
     pub(crate) below: Option<String>,
-    /// How many samples it is to have, where the eval has fewer.
+    /// The size of the tier, if the eval has fewer samples.
     wanted: Option<usize>,
-    /// How many the eval has.
+    /// How many samples the eval has.
     pub(crate) samples: usize,
 }
 
 impl PlanTier {
-    /// Says when the eval is smaller than its tier.
+    /// A notice if the eval is smaller than its tier.
     pub(super) fn notice(&self) -> Option<String> {
         let (name, samples) = (&self.name, self.samples);
         let wanted = self.wanted.filter(|wanted| *wanted > samples)?;
@@ -32,8 +32,7 @@ impl PlanTier {
     }
 }
 
-/// The tier that runs, and which of these samples it has, in the order in which they are asked; all of them where none
-/// runs.
+/// The tier that runs and its samples, in asking order; all samples if none runs.
 pub(super) fn cut(
     (tiers, asked): (&Tiers, Option<&str>),
     is_progressive: bool,
@@ -48,7 +47,7 @@ pub(super) fn cut(
     let samples = turns.len();
     let size = tier.of(samples);
     if is_progressive {
-        // One tier after the other, each in the order of all.
+        // One tier after the other, each in the overall order.
         turns = order(items, &turns);
         turns.truncate(size);
     } else if size < samples {
@@ -65,7 +64,7 @@ pub(super) fn cut(
     Ok((Some(tier), turns))
 }
 
-/// These places in the order out of which tiers are cut. What a test is named after is what a tier has its share of.
+/// These places in tier order, stratified by the first slice.
 fn order(items: &[Packed], places: &[usize]) -> Vec<usize> {
     let samples = places.iter().map(|&place| {
         let item = &items[place];
@@ -79,9 +78,9 @@ fn order(items: &[Packed], places: &[usize]) -> Vec<usize> {
 /// How many samples a run asks.
 pub(super) struct RunSize<'a> {
     pub(super) items: &'a [Packed],
-    /// Those that a limit leaves out.
+    /// Samples excluded by a limit.
     pub(super) left_out: &'a HashSet<String>,
-    /// Whether it is one of the command line.
+    /// Whether the limit is from the command line.
     pub(super) is_cut: bool,
     pub(super) tiers: &'a Tiers,
     /// The tier that runs.
@@ -89,12 +88,12 @@ pub(super) struct RunSize<'a> {
 }
 
 impl RunSize<'_> {
-    /// How many samples a run of the eval asks, of all or of a slice, where this gate counts. A limit of the command
-    /// line, under which gates are ignored, does not.
+    /// How many samples a run of the eval asks, in total or of a slice, where this gate counts. Ignores a limit of the
+    /// command line, under which gates are ignored.
     pub(super) fn of(&self, gate: &Gate, slice: Option<&Slice>) -> Option<u64> {
         let (all, is_cut) = (self.items.len(), self.is_cut);
         if gate.of_tier() != self.tier {
-            // Here it is ignored. What is to be asked elsewhere is known of a tier alone, unless less is here.
+            // The gate is ignored here. The size elsewhere is only known for a tier, unless fewer samples are here.
             let tier = gate.of_tier().and_then(|name| self.tiers.get(name))?;
             let is_whole = slice.is_none() && self.tier.is_none() && !is_cut;
             return is_whole.then(|| tier.of(all) as u64);

@@ -1,4 +1,4 @@
-//! Attachments that would hand an agent the answers: the dataset itself, the spec, snapshots, runs.
+//! Attachments that would reveal the answers to an agent: the dataset itself, the spec, snapshots, runs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use crate::store::files::{JOURNAL, MANIFEST, RECORDS};
 use crate::system::file::{is_copy, is_same};
 use crate::system::project::shown;
 
-/// Where the answers of an eval stand.
+/// The files with the answers of an eval.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Truths {
-    /// Files of the dataset, and folders that hold some.
+    /// Files of the dataset, and folders with such.
     dataset: Vec<PathBuf>,
-    /// The files among them, and in those folders `metadata.*`.
+    /// The files among them, and `metadata.*` in those folders.
     dataset_files: Vec<PathBuf>,
-    /// The others, each with what it is.
+    /// The others, each with a description.
     others: Vec<(PathBuf, &'static str)>,
 }
 
@@ -29,7 +29,7 @@ impl Truths {
         let others = place::answers(eval).into_iter();
         let dataset = eval.benchmark.paths();
         Self {
-            // What is a link in a folder has its name there alone.
+            // A link in a folder has its name only there.
             dataset_files: dataset
                 .iter()
                 .flat_map(|path| metadata(path))
@@ -45,7 +45,7 @@ impl Truths {
     /// The file of an attachment.
     ///
     /// # Errors
-    /// As [`Attachment::resolve`], and where it is one of these files.
+    /// As [`Attachment::resolve`], and when it is one of these files.
     pub(crate) fn resolve(&self, file: &Attachment) -> Result<PathBuf, AgentError> {
         let found = file.resolve()?;
         match self.told(file, &found) {
@@ -57,8 +57,8 @@ impl Truths {
         }
     }
 
-    /// What people should know of a file or folder that a sandbox lets an agent read: that it tells answers, or that what
-    /// of it tells them stays hidden.
+    /// A notice about a path that a sandbox lets an agent read: that it reveals answers, or that the part that does
+    /// stays hidden.
     pub(super) fn notice(&self, read: &Path) -> Option<String> {
         let found = read.canonicalize().ok()?;
         let dataset = self.dataset.iter().map(|path| (path, "the dataset"));
@@ -83,13 +83,13 @@ impl Truths {
             .then(|| format!("`sandbox.read` names `{shown}`: what of it is {hidden} stays hidden"))
     }
 
-    /// What a file is that tells answers.
+    /// A description of a file that reveals answers.
     fn told(&self, file: &Attachment, found: &Path) -> Option<&'static str> {
         let is_dataset = |path: &PathBuf| is_told_by(found, path);
         if self.dataset_files.iter().any(is_dataset) {
             return Some("the dataset");
         }
-        // A folder that holds the dataset's own is none of these.
+        // Except a folder that contains the dataset's own.
         let root = file.root.canonicalize().unwrap_or_default();
         let mut others = self.others.iter();
         let other = others.find(|(path, _)| {
@@ -110,12 +110,12 @@ impl Truths {
     }
 }
 
-/// Whether a file tells what another one does: it is that one, by whichever name, or a copy.
+/// Whether a file has the content of another: it is the same file under any name, or a copy.
 fn is_told_by(found: &Path, path: &Path) -> bool {
     is_same(found, path) || is_copy(found, path)
 }
 
-/// A file; of a folder the files in it that are a dataset and none of its attachments.
+/// A file itself; for a folder, the files in it that are datasets, not attachments.
 fn metadata(path: &Path) -> Vec<PathBuf> {
     if !path.is_dir() {
         return vec![path.to_owned()];

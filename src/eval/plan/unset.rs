@@ -1,4 +1,4 @@
-//! Variables that a program is to get and that are not there: told before anything is paid.
+//! Variables for programs that are not set: reported before anything is paid for.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::scorers::scorers;
 use crate::eval::Eval;
 use crate::text::quoted;
 
-/// The names that an eval's agent and scorers have in `env` and that have no value.
+/// The names in `env` of an eval's agent and scorers that have no value.
 pub(crate) fn names(eval: &Eval) -> BTreeSet<String> {
     let scorers = scorers(eval);
     let of_scorers = scorers.iter().flat_map(|scorer| scorer.unset_variables());
@@ -14,7 +14,7 @@ pub(crate) fn names(eval: &Eval) -> BTreeSet<String> {
     of_agent.chain(of_scorers).collect()
 }
 
-/// What is said of them. It may be meant: a program gets on without some.
+/// A notice about them, no error: a program may work without some.
 pub(crate) fn notice(eval: &Eval) -> Option<String> {
     let names = names(eval);
     if names.is_empty() {

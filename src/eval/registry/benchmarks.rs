@@ -1,9 +1,9 @@
 //! The built-in kinds of benchmarks, as specs name them: one file with its page for each.
 //!
-//! A new one is a file with its keys and its `ENTRY`, a page of Markdown with the same name, and a name in the list
-//! below.
+//! To add one, write a file with its keys and its `ENTRY`, a page of Markdown with the same name, and add the name to
+//! the list below.
 
-// An entry that is not in the list must not be overlooked.
+// An entry missing from the list must be an error.
 #![deny(dead_code)]
 
 use std::sync::Arc;

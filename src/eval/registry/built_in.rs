@@ -1,17 +1,17 @@
-//! What is told of a kind of agent or benchmark, for people.
+//! Documentation of a built-in agent or benchmark.
 //!
-//! A page of Markdown is the only source: its first block of YAML is the example, its first table the keys. Tests
-//! hold that the example is a spec and that the table has the keys that are read.
+//! A page of Markdown is the only source: its first block of YAML is the example, its first table the keys. Tests check
+//! that the example is a spec and that the table lists the keys that are read.
 
-/// A kind of agent or benchmark that specs may name without anybody registering it.
+/// A kind of agent or benchmark that specs may name without registration.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct BuiltIn {
     /// The name behind `type`.
     pub name: &'static str,
-    /// What it is for, in a line.
+    /// Its purpose, in one line.
     pub summary: &'static str,
-    /// The page, in Markdown: what it is for, an example, its keys, what else there is to know.
+    /// The page, in Markdown: purpose, an example, its keys, further notes.
     pub page: &'static str,
 }
 
@@ -22,7 +22,7 @@ impl BuiltIn {
         block.split("```").next().unwrap_or_default()
     }
 
-    /// The keys beside `type`, each with its meaning.
+    /// The keys other than `type`, each with its meaning.
     pub fn options(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let rows = self
             .page

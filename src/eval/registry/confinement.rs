@@ -88,15 +88,15 @@ pub(super) struct UlimitKeys {
 }
 
 const MIB: u64 = 1024 * 1024;
-/// The least memory in which a program of today can start, in MiB: its libraries alone take some.
+/// The least memory in which a program can start, in MiB: its libraries alone take some.
 const LEAST_MEMORY_MB: u64 = 4;
-/// As much as a processor can address, 128 TiB: nobody means more.
+/// The address space of a processor, 128 TiB.
 const MOST_MB: u64 = 1 << 27;
-/// The most processes, files and seconds: what the kernel holds them in.
+/// The most processes, files and seconds that the kernel can store.
 const MOST_COUNT: u64 = 1 << 31;
 
 impl SandboxKeys {
-    /// The sandbox; what is to be read is looked for from the spec's folder.
+    /// The sandbox; paths to read are relative to the spec's folder.
     pub(super) fn sandbox(self, folder: &Path) -> Result<Sandbox> {
         if self.network.0 == Network::Loopback(Vec::new()) {
             let error = Error::usage("agent.sandbox.network.loopback names no port");

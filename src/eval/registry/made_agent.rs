@@ -1,4 +1,4 @@
-//! What the maker of an agent hands back.
+//! What creating an agent returns.
 
 use std::sync::Arc;
 
@@ -9,20 +9,20 @@ use crate::agent::Agent;
 use crate::error::Error;
 use crate::eval::KeepScratch;
 
-/// An agent, and what its keys say beside it.
+/// An agent, and settings from its keys.
 pub(crate) struct MadeAgent {
     pub(crate) agent: Arc<dyn Agent>,
-    /// What every task brings along.
+    /// Added to every task.
     pub(crate) options: Map<String, Value>,
     /// Values that must not be recorded.
     pub(crate) secrets: Vec<String>,
     pub(crate) keep_scratch: Option<KeepScratch>,
-    /// How many samples it answers at once, unless `limits.concurrency` says otherwise.
+    /// How many samples it answers at once; `limits.concurrency` overrides it.
     pub(crate) concurrency: Option<usize>,
 }
 
 impl MadeAgent {
-    /// An agent that knows no secrets and has no folders.
+    /// An agent without secrets or folders.
     pub(super) fn new(agent: impl Agent + 'static, options: Map<String, Value>) -> Self {
         Self::of(Arc::new(agent), options)
     }
@@ -38,7 +38,7 @@ impl MadeAgent {
     }
 }
 
-/// The error for an agent that this build of the library does not have.
+/// The error for an agent that this build of the library lacks.
 #[cfg(not(all(feature = "demo", feature = "http")))]
 pub(super) fn without(name: &str, feature: &str) -> Error {
     let message =

@@ -1,4 +1,4 @@
-//! An agent or a benchmark that stands inside something else, such as a scorer: made of a value that was read already.
+//! An agent or a benchmark nested in something else, such as a scorer: built from a parsed value.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,13 +14,13 @@ use super::{MadeAgent, agents, benchmarks, placed};
 use crate::benchmark::Benchmark;
 use crate::error::{Error, Result, nearest};
 
-/// What may stand inside something else.
+/// What can be nested.
 pub(super) trait OfValue: Sized + 'static {
     /// What it is, in messages.
     const WHAT: &'static str;
     /// The same with its article.
     const ONE: &'static str;
-    /// One of its kinds.
+    /// An example of a kind.
     const KIND: &'static str;
 
     fn read<'de, A: MapAccess<'de>>(name: String, keys: A) -> Result<Chosen<Self>, A::Error>;
@@ -46,10 +46,10 @@ impl OfValue for Arc<dyn Benchmark> {
     }
 }
 
-/// What a name means, or a map with `type` and the keys of its kind.
+/// Builds it from a name, or from a map with `type` and the keys of its kind.
 ///
 /// # Errors
-/// As those of a spec, about keys inside the value.
+/// As in a spec, about keys inside the value.
 pub(super) fn of_value<T: OfValue>(value: &Value, surroundings: &Surroundings<'_>) -> Result<T> {
     let (what, one, kind) = (T::WHAT, T::ONE, T::KIND);
     let (name, keys) = match value {
@@ -79,7 +79,7 @@ pub(super) fn of_value<T: OfValue>(value: &Value, surroundings: &Surroundings<'_
     chosen(name, keys)?.make(surroundings)
 }
 
-/// The kind with its keys; an error knows the key that it is about.
+/// The kind with its keys; an error has the key that it is about.
 fn chosen<T: OfValue>(name: String, keys: Map<String, Value>) -> Result<Chosen<T>> {
     let mut track = serde_path_to_error::Track::new();
     let keys: MapDeserializer<'_, _, serde_json::Error> = MapDeserializer::new(keys.into_iter());
@@ -88,7 +88,7 @@ fn chosen<T: OfValue>(name: String, keys: Map<String, Value>) -> Result<Chosen<T
     read.map_err(|error| hinted(placed(Error::usage(error.to_string()), &track.path())))
 }
 
-/// An error of serde with what to type. That names keys fields.
+/// Adds a hint to an error of serde, which calls keys fields.
 fn hinted(error: Error) -> Error {
     let message = error.message();
     let mut named = message.split('`').skip(1).step_by(2);

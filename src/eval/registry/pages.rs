@@ -1,4 +1,4 @@
-//! For tests: the pages of what is built in tell of the keys that are read, and of no others.
+//! For tests: the pages of the built-in kinds list exactly the keys that are read.
 
 use serde::de::value::Error;
 use serde::de::{Deserializer, Error as _, Visitor};
@@ -10,13 +10,13 @@ use super::recipe::Recipe;
 /// The keys that a struct reads.
 pub(super) fn keys_of<T: DeserializeOwned>() -> Vec<&'static str> {
     let mut keys = Vec::new();
-    // It hands out no value, so that nothing comes of it but the names.
+    // It returns no value, so that only the names are collected.
     let _ = T::deserialize(Asking(&mut keys));
     assert!(!keys.is_empty());
     keys
 }
 
-/// A deserializer that listens to which keys it is asked for.
+/// A deserializer that records the keys it is asked for.
 struct Asking<'a>(&'a mut Vec<&'static str>);
 
 impl<'de> Deserializer<'de> for Asking<'_> {
@@ -42,7 +42,7 @@ impl<'de> Deserializer<'de> for Asking<'_> {
     }
 }
 
-/// The page of a kind, and the line about it.
+/// Checks the page of a kind, and its summary.
 pub(super) fn check<K: DeserializeOwned, T>(recipe: &Recipe<K, T>) {
     let BuiltIn {
         name,
@@ -67,7 +67,7 @@ pub(super) fn check<K: DeserializeOwned, T>(recipe: &Recipe<K, T>) {
     }
 }
 
-/// The row of a key that is a map itself names the keys in it.
+/// Checks that the row of a key that is a map lists the keys in it.
 pub(super) fn check_row<T: DeserializeOwned>(about: &BuiltIn, key: &str) {
     let row = about.options().find(|(told, _)| *told == key);
     let (_, meaning) = row.unwrap_or_else(|| panic!("{} {key}", about.name));

@@ -1,9 +1,9 @@
-//! From a name and its keys to an agent or a benchmark: one door for what is built in and what is registered.
+//! From a name and its keys to an agent or a benchmark, built in or registered.
 //!
-//! A built-in kind is a file that has its keys, as serde reads them, and its `ENTRY`, a [`Recipe`]: what is told of it
-//! and how it is made of the keys. [`entries!`] makes the list of the files that there are, and the function `read`,
-//! by which a spec gets a [`Chosen`] of a name and the rest of its map. Reading finds mistakes in keys, where the
-//! parser knows their place; making happens later, in [`Surroundings`] that are known by then.
+//! A built-in kind is a file with its keys, as serde reads them, and its `ENTRY`, a [`Recipe`]: its documentation and
+//! how to build it from the keys. [`entries!`] makes the list of the files, and the function `read`, by which a spec
+//! gets a [`Chosen`] from a name and the rest of its map. Reading finds mistakes in keys while the parser knows their
+//! position; building happens later, when the [`Surroundings`] are known.
 
 use std::path::{Path, PathBuf};
 
@@ -15,21 +15,21 @@ use super::{BuiltIn, Registry};
 use crate::data::hub;
 use crate::error::{Error, Result, Under, nearest};
 
-/// What agents and benchmarks are made in.
+/// The context in which agents and benchmarks are built.
 #[derive(Clone, Copy)]
 pub(crate) struct Surroundings<'a> {
     /// Relative paths start here: the spec's folder.
     pub(crate) folder: &'a Path,
-    /// What may be named besides the built-in things.
+    /// What may be named in addition to the built-in kinds.
     pub(crate) registry: &'a Registry,
-    /// Bytes that an agent may print as its answer.
+    /// The longest answer of an agent, in bytes.
     pub(crate) max_output_bytes: u64,
-    /// Whether the spec names scorers, which then judge in place of the benchmark's own.
+    /// Whether the spec names scorers, which replace the benchmark's own.
     pub(crate) has_scorers: bool,
 }
 
 impl Surroundings<'_> {
-    /// The file of a benchmark; an error is about the key `path`.
+    /// Opens the file of a benchmark; an error is about the key `path`.
     pub(super) fn open<T>(
         &self,
         path: &Path,
@@ -39,11 +39,11 @@ impl Surroundings<'_> {
     }
 }
 
-/// A built-in kind: `K` are its keys, `T` is what it makes.
+/// A built-in kind: `K` are its keys, `T` is what it builds.
 pub(super) struct Recipe<K, T> {
-    /// What is told of it.
+    /// Its documentation.
     pub(super) about: BuiltIn,
-    /// Makes it.
+    /// Builds it.
     pub(super) make: fn(K, &Surroundings<'_>) -> Result<T>,
 }
 
@@ -60,7 +60,7 @@ impl<K: DeserializeOwned + 'static, T: 'static> Recipe<K, T> {
 
 #[cfg(feature = "schema")]
 impl<K: schemars::JsonSchema, T> Recipe<K, T> {
-    /// What is told of it, with the schema of its keys behind `type`.
+    /// Its documentation, with the schema of its keys.
     pub(super) fn schema(
         &self,
         generator: &mut schemars::SchemaGenerator,
@@ -69,7 +69,7 @@ impl<K: schemars::JsonSchema, T> Recipe<K, T> {
     }
 }
 
-/// What a spec names, its keys read, to be made.
+/// A kind whose keys are read, ready to be built.
 pub(crate) struct Chosen<T> {
     name: String,
     make: Maker<T>,
@@ -78,7 +78,7 @@ pub(crate) struct Chosen<T> {
 type Maker<T> = Box<dyn FnOnce(&str, &Surroundings<'_>) -> Result<T>>;
 
 impl<T: 'static> Chosen<T> {
-    /// What is not built in and has any keys; `make` finds it among what is registered.
+    /// A kind that is not built in, with any keys; `make` looks it up in the registry.
     pub(super) fn of_own<'de, A: MapAccess<'de>>(
         name: String,
         rest: A,
@@ -91,7 +91,7 @@ impl<T: 'static> Chosen<T> {
         })
     }
 
-    /// Makes it.
+    /// Builds it.
     pub(crate) fn make(self, surroundings: &Surroundings<'_>) -> Result<T> {
         (self.make)(&self.name, surroundings)
     }
@@ -119,14 +119,14 @@ pub(super) fn unknown<'a>(
 
 /// The list of the files of a folder, one for each built-in kind: `entries!(MadeAgent, of_own: echo, demo)`.
 ///
-/// A file with a `mod` that is not in the list has an `ENTRY` that nobody uses, which the folder denies; one in the
-/// list without a `mod` or an `ENTRY` is not found. So neither compiles.
+/// A file with a `mod` that is not in the list has an unused `ENTRY`, which the folder denies; one in the list without
+/// a `mod` or an `ENTRY` is not found. So neither compiles.
 macro_rules! entries {
     ($made:ty, $of_own:ident: $($kind:ident),+ $(,)?) => {
         /// The built-in kinds, in the order in which messages name them.
         pub const BUILT_IN: &[$crate::eval::registry::BuiltIn] = &[$($kind::ENTRY.about),+];
 
-        /// Reads the keys of a kind: of one that is built in as it has them, of another as they come.
+        /// Reads the keys of a kind: as declared if it is built in, otherwise unchanged.
         pub(crate) fn read<'de, A: serde::de::MapAccess<'de>>(
             name: String,
             rest: A,

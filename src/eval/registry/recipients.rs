@@ -1,5 +1,5 @@
-//! Which agents receive the options of a spec. Options that reach nobody are a mistake: whoever writes
-//! `--agent-option temperature=0` expects that it does something.
+//! Which agents receive the options of a spec. Options without a receiver are a mistake: `--agent-option temperature=0`
+//! is expected to have an effect.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 const RECIPIENTS: &str =
     "`command` with `input: json`, `worker`, `openai`, `http`, or one of your own";
 
-/// Refuses options for an agent that never looks at any.
+/// Refuses options for an agent that ignores them.
 ///
 /// # Errors
 /// When there are options.
@@ -18,7 +18,7 @@ pub(super) fn none_for(agent: &str, options: &Map<String, Value>) -> Result<()> 
     refuse(&format!("agent `{agent}`"), options, &hint)
 }
 
-/// Refuses options that `who` does not receive; `hint` says what would.
+/// Refuses options that `who` does not receive; `hint` says what does.
 ///
 /// # Errors
 /// When there are options.

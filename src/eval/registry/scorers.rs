@@ -1,7 +1,7 @@
-//! The catalog: every built-in scorer with its rule, options and examples; scorers by name, for specs and
-//! the command line.
+//! The catalog: every built-in scorer with its rule, options and examples; scorers by name, for specs and the command
+//! line.
 //!
-//! A new scorer is a file with its rule, a page of Markdown with the same name, and a line in `ENTRIES`.
+//! To add a scorer, write a file with its rule, a page of Markdown with the same name, and a line in `ENTRIES`.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -22,7 +22,7 @@ use crate::scorer::forward::forward;
 use crate::scorer::options::{OptionReader, unknown};
 use crate::scorer::{self, Answer, AskedAgent, Entry, Maker, Scorer};
 
-/// The scorers that every build has; those that judge calls are in `bfcl::SCORERS`.
+/// The scorers of every build; those that judge calls are in `bfcl::SCORERS`.
 const ENTRIES: &[Entry] = &[
     scorer::aime::ENTRY,
     scorer::all::ENTRY,
@@ -67,19 +67,19 @@ pub fn entries() -> &'static [&'static Entry] {
     &SORTED
 }
 
-/// What scorers are made in.
+/// The context in which scorers are built.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// Relative paths in options start here: the spec's folder, or the current one.
     pub folder: &'a Path,
-    /// Scorers of a user's own.
+    /// A user's own scorers.
     pub registry: Option<&'a Registry>,
-    /// The parts of items that are judged, where it is items and no answers.
+    /// The parts of items to judge, if items are judged instead of answers.
     pub shown: Option<&'a [ItemPart]>,
 }
 
 impl Context<'_> {
-    /// The current folder, and nothing but what is built in.
+    /// The current folder, with only the built-in kinds.
     pub fn here() -> Context<'static> {
         Context {
             folder: Path::new("."),
@@ -88,7 +88,7 @@ impl Context<'_> {
         }
     }
 
-    /// The same, to be kept by scorers that are made of others.
+    /// The same, owned, for scorers composed of others.
     pub(crate) fn maker(&self) -> Maker {
         let registry = self.registry.cloned();
         let shown = self.shown.map(<[ItemPart]>::to_vec);
@@ -133,7 +133,7 @@ impl Context<'_> {
                     folder,
                     registry: &of_benchmarks,
                     max_output_bytes: Limits::default().max_output_bytes,
-                    // Nobody judges these samples.
+                    // Nothing judges these samples.
                     has_scorers: true,
                 };
                 let benchmark: Arc<dyn Benchmark> = of_value(value, &surroundings)?;
@@ -150,7 +150,7 @@ pub fn entry(name: &str) -> Option<&'static Entry> {
     entries.find(|entry| entry.name == name)
 }
 
-/// Whole specs with this scorer, where its name alone does not say enough.
+/// Whole specs with this scorer, if its name alone is not enough.
 pub fn small_specs(entry: &Entry) -> Vec<SmallSpec> {
     if entry.name == scorer::ask::judge::ENTRY.name {
         scorer::ask::judge::specs::all()
@@ -164,9 +164,9 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     entries().iter().map(|entry| entry.name)
 }
 
-/// The scorer that a spec means with a name, or with a map of `type` and options.
+/// Builds a scorer from a name, or from a map of `type` and options.
 ///
-/// The option `name` gives any scorer another name, so that one of a kind can stand in a list twice.
+/// The option `name` renames any scorer, so that one kind can be in a list twice.
 pub fn from_value(value: &Value, context: &Context<'_>) -> Result<Arc<dyn Scorer>> {
     let mut options = value.as_object().cloned().unwrap_or_default();
     let name = match value {
@@ -194,9 +194,9 @@ pub fn without_type(message: &str) -> Error {
     ))
 }
 
-/// The scorer of a name, with its options as a spec gives them.
+/// Builds the scorer of a name, with options as in a spec.
 ///
-/// Unknown names and unknown options are errors that list the legal ones.
+/// Unknown names and options are errors that list the valid ones.
 pub fn by_name(
     name: &str,
     options: &Map<String, Value>,
@@ -280,8 +280,7 @@ impl Scorer for Renamed {
     }
 }
 
-/// A registered scorer with its options, which change its verdicts although the scorer itself may not
-/// tell.
+/// A registered scorer with its options, which affect its verdicts though the scorer itself may not report them.
 struct Registered {
     scorer: Arc<dyn Scorer>,
     options: Options,

@@ -1,4 +1,4 @@
-//! What is wrong with a text that is no YAML, and what to write instead.
+//! Explains YAML that does not parse, and what to write instead.
 
 use std::sync::LazyLock;
 
@@ -7,18 +7,18 @@ use regex::Regex;
 use crate::data::yaml_places::Position;
 use crate::error::Error;
 
-/// A gate with a slice, which YAML takes for a list where it stands in one between brackets.
+/// A gate with a slice, which YAML takes for a list inside a bracketed list.
 static SLICED_GATE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r#"(?:^|[^'"\w)])(?P<gate>[a-z][\w@^]*(?:\([^)]*\))?\[[^\[\]=]+=[^\[\]]*\](?:\s*[<>]=?\s*[\d.]+%?)?)"#,
     )
     .expect("the pattern is constant")
 });
-/// The place in the midst of a message, which stands before it already.
+/// The position inside a message, which is already in front of it.
 static PLACE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r" at line \d+ column \d+").expect("the pattern is constant"));
 
-/// By words of the parser's message: what is told instead where that says more, and what to do.
+/// By words of the parser's message: a better message, if there is one, and a hint.
 const MISTAKES: &[(&str, Option<&str>, &str)] = &[
     (
         "unexpected end of stream",
@@ -87,10 +87,10 @@ const MISTAKES: &[(&str, Option<&str>, &str)] = &[
     ),
 ];
 
-/// What any other mistake is answered with.
+/// The hint for any other mistake.
 const CHECK_YAML: &str = "check the indentation, quotes and brackets there";
 
-/// The error for a message of the parser about this place of the text.
+/// The error for a message of the parser about this position of the text.
 pub(super) fn error(message: &str, text: &str, at: Position) -> Error {
     let line = text.lines().nth(at.line - 1).unwrap_or_default();
     let column = at.column - 1;
@@ -121,7 +121,7 @@ pub(super) fn error(message: &str, text: &str, at: Position) -> Error {
     }
 }
 
-/// The error for a line of a list between brackets with a gate that has brackets of its own.
+/// The error for a line of a bracketed list with a gate that has brackets of its own.
 pub(super) fn sliced_gate(line: &str) -> Option<Error> {
     let gate = SLICED_GATE.captures(line)?;
     let gate = gate["gate"].trim();
@@ -131,7 +131,7 @@ pub(super) fn sliced_gate(line: &str) -> Option<Error> {
     )))
 }
 
-/// Something stands where only another key could.
+/// Something is where only another key could be.
 fn unexpected(message: String, before: &str, rest: &str) -> Error {
     if let Some(bracket) = rest.chars().next().filter(|c| matches!(c, ']' | '}')) {
         return Error::usage(format!("a `{bracket}` without its beginning"))
@@ -144,7 +144,7 @@ fn unexpected(message: String, before: &str, rest: &str) -> Error {
     Error::usage(message).hint("check the indentation: the keys of a map begin in one column")
 }
 
-/// The beginning of a text, up to where a list or map would go on.
+/// The beginning of a text, up to where a list or map would continue.
 fn shown(text: &str) -> String {
     let end = text.find([',', ']', '}', '\'']).unwrap_or(text.len());
     crate::text::excerpt(text[..end].trim_end())
@@ -157,7 +157,7 @@ mod tests {
     use crate::eval::registry::Registry;
     use crate::eval::spec::parse;
 
-    /// The error of a spec that ends with this line 3, and its hint.
+    /// The error and hint of a spec whose line 3 ends like this.
     #[track_caller]
     fn check(end: &str, expect: &str, hint: &str) {
         let text = format!("benchmark: {{ type: gaia }}\nagent: echo\n{end}\n");

@@ -1,4 +1,4 @@
-//! From the keys of a spec to an eval: paths are resolved, names are looked up.
+//! Builds an eval from the keys of a spec: resolves paths, looks up names.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::scorer::extract::Extract;
 use crate::system::file;
 use crate::verdict::gate::{self, Gate};
 
-/// The folder of an eval's snapshots, from that of its spec.
+/// The folder of an eval's snapshots, relative to that of its spec.
 pub(super) fn snapshots(
     folder: &Path,
     key: Option<PathBuf>,
@@ -32,7 +32,7 @@ pub(super) fn snapshots(
 ) -> PathBuf {
     let snapshots = key.unwrap_or_else(|| Path::new("snapshots").join(eval));
     let snapshots = file::tidy(&folder.join(snapshots));
-    // Each variant has a baseline of its own, whatever the folder is called.
+    // Each variant has its own baseline, whatever the folder's name is.
     match (variant.to_string(), snapshots.file_name()) {
         (sign, _) if sign.is_empty() => snapshots,
         (sign, Some(name)) => {
@@ -44,12 +44,12 @@ pub(super) fn snapshots(
     }
 }
 
-/// What an eval is made of besides its spec.
+/// What an eval needs besides its spec.
 pub(super) struct Around<'a> {
     pub(super) path: &'a Path,
     pub(super) registry: &'a Registry,
     pub(super) variant: &'a Variant,
-    /// That of another variant of the spec.
+    /// The benchmark of another variant of the spec, to be shared.
     pub(super) benchmark: Option<Arc<dyn Benchmark>>,
 }
 
@@ -153,7 +153,7 @@ pub(super) fn build(
         .unwrap_or_default();
     eval.spec = Some(path.clone());
     eval.config = config;
-    // A pattern that cannot be compiled is a mistake in the spec: say so before anything starts.
+    // An invalid pattern is a mistake in the spec: report it before anything starts.
     for (item, pattern) in eval.redact.iter().enumerate() {
         let compiled = crate::text::redact::Redactor::new(std::slice::from_ref(pattern), &[]);
         compiled.under(item).under("redact")?;
@@ -169,7 +169,7 @@ fn check_prompt(eval: &Eval) -> Result<()> {
     }
 }
 
-/// The scorers that a spec names, the first of which decides.
+/// The scorers of a spec; the first decides.
 fn scorers_of(
     one: Option<ScorerKeys>,
     several: Option<Vec<ScorerKeys>>,
@@ -196,10 +196,10 @@ fn scorer(keys: &ScorerKeys, context: &Context<'_>) -> Result<Arc<dyn Scorer>> {
     scorers::by_name(&keys.name, &keys.rest, context)
 }
 
-/// The parts of the items that are judged where nobody is asked.
+/// The parts of the items to judge if no agent is asked.
 ///
 /// # Errors
-/// When the benchmark has none, or nobody judges them.
+/// When the benchmark has none, or no scorer judges them.
 fn shown_items(eval: &mut Eval, has_scorers: bool) -> Result<Option<Vec<ItemPart>>> {
     let Some(parts) = eval.agent.shown_parts().map(<[ItemPart]>::to_vec) else {
         return Ok(None);
@@ -218,7 +218,7 @@ fn shown_items(eval: &mut Eval, has_scorers: bool) -> Result<Option<Vec<ItemPart
         return Err(Error::usage(message)
             .hint("name who judges the items: `scorer: { type: judge, rubric: aime, agent: … }`"));
     }
-    // What a solution ends in is no answer of anybody's.
+    // The end of a solution is not a predicted answer.
     eval.extract.get_or_insert_with(Extract::none);
     Ok(Some(parts))
 }

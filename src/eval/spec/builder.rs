@@ -1,4 +1,4 @@
-//! Overrides for an eval that was built in Rust and has no spec to lay them over.
+//! Overrides for an eval built in Rust, which has no spec.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -14,7 +14,7 @@ use crate::eval::Eval;
 use crate::text::setting::Override;
 use crate::verdict::gate::Gate;
 
-/// What the command line can say of such an eval. Its benchmark, agent and scorers are code.
+/// The keys that the command line can set. The benchmark, agent and scorers are code.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct BuilderKeys {
@@ -69,7 +69,7 @@ pub(crate) fn override_built(mut eval: Eval, overrides: &[Override]) -> Result<E
     let drawn = overrides.iter().find(is_drawn).map(|change| &change.value);
     let asked = keys.shuffle.map(|keys| keys.seed);
     eval.shuffle = match eval.shuffle {
-        // What the eval says itself is more than what was drawn.
+        // The eval's own seed takes precedence over a drawn one.
         Some(own) if drawn.is_some_and(|drawn| drawn.as_u64() == asked) => Some(own),
         own => asked.or(own),
     };

@@ -8,14 +8,14 @@ use serde::{Deserialize, Deserializer};
 
 use crate::store::cache::{CacheUse, Settings};
 
-/// What a spec says of the cache.
+/// The key `cache` of a spec.
 pub(super) enum CacheKey {
     Off,
     On(Option<PathBuf>),
 }
 
 impl CacheKey {
-    /// A relative path counts from `folder`.
+    /// A relative path starts at `folder`.
     pub(super) fn settings(self, folder: &Path) -> Settings {
         match self {
             Self::Off => Settings::default(),

@@ -1,4 +1,4 @@
-//! Overrides that `cargo evaltest` hands to a test binary, for the specs that it reads.
+//! Overrides from `cargo evaltest` for the specs that a test binary reads.
 
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ use crate::text::setting::Override;
 /// The variable that carries a `Drive` as JSON.
 pub const VARIABLE: &str = "EVALTEST_DRIVE";
 
-/// What of a command's wishes is about specs.
+/// The parts of a command's request that concern specs.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Wishes {
@@ -24,7 +24,7 @@ pub(super) fn overrides() -> Result<Vec<Override>> {
     Ok(wishes.overrides)
 }
 
-/// The error for wishes that cannot be read.
+/// The error for a request that cannot be read.
 pub(crate) fn other_version(error: &serde_json::Error) -> Error {
     Error::usage(format!("{VARIABLE} is not of this version: {error}"))
 }

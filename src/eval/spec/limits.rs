@@ -9,7 +9,7 @@ use super::keys::{BudgetKeys, LimitsKeys};
 use crate::error::{Error, Result};
 use crate::eval::limits::{Budget, Limits};
 
-/// Limits as the keys say, else as in `default`.
+/// The limits in the keys, otherwise those of `default`.
 pub(super) fn limits(keys: &LimitsKeys, default: &Limits) -> Result<Limits> {
     let or = |given: Option<Duration>, default: Option<Duration>| given.or(default);
     let least = 0.001;
@@ -87,7 +87,7 @@ fn per_minute(key: &str, value: Option<f64>) -> Result<Option<f64>> {
     }
 }
 
-/// The budget in the `limits` of a spec of which not all is read.
+/// The budget in the `limits` of a spec that is only partly read.
 pub(crate) fn budget_of(keys: &Value) -> Result<Budget> {
     let keys = LimitsKeys::deserialize(keys);
     let keys = keys.map_err(|error| Error::usage(format!("`limits`: {error}")))?;

@@ -1,7 +1,7 @@
-//! `SpecMatrix`: the agents and prompts of a spec that names several, and the evals that come of them.
+//! `SpecMatrix`: a spec with several agents and prompts, and its evals.
 //!
-//! Each eval has one agent and one prompt, and is an eval as any other: it has a name of its own (`NAME@small+short`), and
-//! with it a run directory, a baseline and tests. What a gate says of agents and prompts decides whose gate it is.
+//! Each eval has one agent and one prompt, and is an ordinary eval: it has its own name (`NAME@small+short`), and so
+//! its own run directory, baseline and tests. A gate that names an agent or prompt belongs to those variants.
 
 use serde_json::Value;
 
@@ -12,11 +12,11 @@ use crate::error::{Error, KeyPath, Result, Step, Under, nearest};
 use crate::eval::{Eval, plan};
 use crate::verdict::gate::{Gate, Slice, without_variants};
 
-/// Under `agents` and `prompts`: one of them, several, and what a gate calls it.
+/// The keys for one agent or prompt and for several; the first is also the name in a gate.
 pub(super) const AGENT: [&str; 2] = ["agent", "agents"];
 pub(super) const PROMPT: [&str; 2] = ["prompt", "prompts"];
 
-/// The names below `agents` and `prompts`, in their order; none of what a spec does not have.
+/// The names below `agents` and `prompts`, in order; empty for keys that the spec does not have.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SpecMatrix {
     agents: Vec<String>,
@@ -29,30 +29,30 @@ pub(super) struct VariantGates {
     pub(super) gates: Vec<Gate>,
     /// Their texts, without the variant.
     texts: Vec<Value>,
-    /// Where each stands in the list of the spec.
+    /// The position of each in the list of the spec.
     items: Vec<usize>,
-    /// Those that name what the command line replaced.
+    /// Gates that name what the command line replaced.
     pub(super) unasked: Vec<String>,
 }
 
 impl Eval {
-    /// The name of its spec, which is its own unless the spec names several agents or prompts.
+    /// The name of its spec: its own name unless the spec names several agents or prompts.
     pub fn family(&self) -> &str {
         let variant = self.variant.to_string();
         self.name.strip_suffix(&variant).unwrap_or(&self.name)
     }
 
-    /// Which of the agents and prompts of its spec it has, where that names several.
+    /// Its agent and prompt, if the spec names several.
     pub(crate) fn variant(&self) -> Option<&Variant> {
         (self.variant != Variant::default()).then_some(&self.variant)
     }
 }
 
 impl SpecMatrix {
-    /// That of a spec.
+    /// The matrix of a spec.
     ///
     /// # Errors
-    /// When it says both one and several, names none, or gives a name that cannot be in the name of an eval.
+    /// When it has both one and several, names none, or a name is not allowed in the name of an eval.
     pub(super) fn of(spec: &SpecFile) -> Result<Self> {
         let agents = spec.agents.as_ref().map(ByName::names);
         let prompts = spec.prompts.as_ref().map(ByName::names);
@@ -62,7 +62,7 @@ impl SpecMatrix {
         })
     }
 
-    /// The evals of the spec; one that is no variant where it has one agent and one prompt.
+    /// The variants of the spec; a single empty one for one agent and one prompt.
     pub(super) fn variants(&self) -> Vec<Variant> {
         let each = |names: &[String]| match names {
             [] => vec![None],
@@ -92,10 +92,10 @@ impl SpecMatrix {
         }
     }
 
-    /// The gates of a variant. `written` is the matrix of the text, of which the command line may have replaced a part.
+    /// The gates of a variant. `written` is the matrix of the text, parts of which the command line may have replaced.
     ///
     /// # Errors
-    /// When a gate names what the spec does not have, or two are one for this variant.
+    /// When a gate names an unknown agent or prompt, or two gates are the same for this variant.
     pub(super) fn gates(
         &self,
         gates: Vec<SpecGate>,
@@ -145,7 +145,7 @@ impl SpecMatrix {
             };
             let name = gate.name();
             if let Some((_, first)) = named.iter().find(|(known, _)| *known == name) {
-                // Those of all variants are told as they always were.
+                // Duplicates in all variants are reported elsewhere.
                 if without_variants(first, &kinds).1 != asked {
                     let message = format!(
                         "two gates of `{variant}` are called `{name}`: `{first}` and `{text}`"
@@ -165,7 +165,7 @@ impl SpecMatrix {
 }
 
 impl VariantGates {
-    /// Where the spec says what a variant says at this path: below `agents.small` what is below `agent`.
+    /// Where a variant's path is in the spec: below `agents.small` for what is below `agent`.
     pub(super) fn written(&self, path: &KeyPath, variant: &Variant) -> KeyPath {
         let mut steps = path.steps();
         let head = |[_, all]: [&str; 2], name: &Option<String>| {
@@ -186,7 +186,7 @@ impl VariantGates {
 }
 
 impl SpecFile {
-    /// Leaves the agent and the prompt of one variant.
+    /// Keeps only the agent and the prompt of one variant.
     pub(super) fn choose(&mut self, variant: &Variant) {
         if let (Some(name), Some(all)) = (&variant.agent, self.agents.take()) {
             self.agent = all.take(name);
@@ -198,7 +198,7 @@ impl SpecFile {
 }
 
 impl ChosenParts {
-    /// Leaves the agent of one variant.
+    /// Keeps only the agent of one variant.
     pub(super) fn choose(&mut self, variant: &Variant) {
         if let Some(name) = &variant.agent {
             let place = self.agents.iter().position(|(known, _)| known == name);
@@ -208,7 +208,7 @@ impl ChosenParts {
     }
 }
 
-/// The spec as one that says what this variant is.
+/// The spec of this variant alone.
 pub(super) fn config(mut value: Value, variant: &Variant, gates: &VariantGates) -> Value {
     let Value::Object(map) = &mut value else {
         return value;
@@ -275,9 +275,9 @@ fn article(word: &str) -> &'static str {
     if word.starts_with('a') { "an" } else { "a" }
 }
 
-/// The error for a gate of somebody whom the spec does not have.
+/// The error for a gate on an unknown agent or prompt.
 fn unknown(text: &str, slice: &Slice, known: &[String]) -> Error {
-    // One name is there once for each of what it goes with.
+    // Each name occurs once per combination.
     let mut named = std::collections::BTreeSet::new();
     let known = known.iter().map(String::as_str);
     let known: Vec<&str> = known.filter(|name| named.insert(*name)).collect();

@@ -1,6 +1,6 @@
-//! Keys that are none of a spec, but mean something elsewhere: a flag of the command, or a key of a map in the spec.
+//! Misplaced keys: a flag of the command, or a key of a map in the spec.
 
-/// Flags of a single run, by the keys as which they are written by mistake.
+/// Flags of a single run, by the keys written by mistake.
 const FLAGS: &[(&str, &str)] = &[
     ("run_id", "--run-id ID"),
     ("resume", "--resume RUN_DIR"),
@@ -20,7 +20,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("set", "--set KEY=VALUE"),
 ];
 
-/// Keys of maps in the spec, by the names under which they are looked for at the top.
+/// Keys of maps in the spec, by the names tried at the top level.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("limit", "limits: { limit: 10 }"),
     ("concurrency", "limits: { concurrency: 4 }"),
@@ -63,7 +63,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("assert", "snapshot: { assert: exact }"),
 ];
 
-/// What to do with a key at the top of a spec that no spec has.
+/// A hint for an unknown key at the top of a spec.
 pub(super) fn hint(key: &str) -> Option<String> {
     let plain = key.replace('-', "_");
     let find = |list: &[(&str, &'static str)]| {
@@ -86,7 +86,7 @@ mod tests {
     use crate::eval::registry::Registry;
     use crate::eval::spec::parse;
 
-    /// What comes of a spec with this line.
+    /// The error for a spec with this line.
     fn told(line: &str) -> String {
         let text = format!("benchmark: {{ type: custom, samples: [] }}\nagent: echo\n{line}\n");
         match parse(&text, Path::new("e.yaml"), &Registry::new(), &[]) {

@@ -1,8 +1,8 @@
-//! Specs with one mistake each, made from good ones: the error begins with its place.
+//! Specs with one mistake each, made from good ones: the error starts with its position.
 //!
-//! `cases.txt` has the mistakes, each with a mark where the error is to point. The word that stands there is
-//! strewn before it: in a comment, in the name, in a prompt and in a list. Each stands there three times: with every
-//! `type` first in its map, in the middle and last.
+//! `cases.txt` has the mistakes, each with a mark where the error should point. Decoys of the marked word are placed
+//! before it: in a comment, the name, a prompt and a list. Each case runs three times: with every `type` first in its
+//! map, in the middle and last.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ fn load(text: &str) -> crate::Result<Eval> {
     parse(text, Path::new("/nowhere/s.yaml"), &Registry::new(), &[])
 }
 
-/// The keys that have no other meaning than to hold `word`. In flow style they end in commas.
+/// Keys that have no purpose but to contain `word`. In flow style they end in commas.
 fn decoys(word: &str, is_flow: bool) -> String {
     let name: String = word.chars().filter(char::is_ascii_alphanumeric).collect();
     let text = |text: String| serde_json::Value::from(text).to_string();
@@ -64,7 +64,7 @@ fn place(text: &str, at: usize) -> String {
     format!("{line}:{column}")
 }
 
-/// Says what is wrong with the error of a spec that has a mark in it.
+/// Checks the error of a spec that has a mark in it.
 fn check(marked: &str, message: &str) -> Result<(), String> {
     let mark = marked.find(MARK).ok_or("no mark")?;
     let place = place(marked, mark);
@@ -84,7 +84,7 @@ fn the_good_specs_are_good() {
             let text = text.replace("HEAD\r\n", "HEAD\n");
             load(&with_decoys(&text, "word")).unwrap_or_else(|error| panic!("{name}: {error}"));
         }
-        // What is moved is no other spec.
+        // Moving keys does not change the spec.
         let config = |text: &str| {
             let eval = load(&with_decoys(text, "word"));
             eval.unwrap_or_else(|error| panic!("{name}: {error}\n{text}"))
@@ -117,7 +117,7 @@ fn every_mistake_is_placed() {
         let word = to.split(MARK).nth(1).unwrap_or_default();
         let is_end = |c: char| !(c.is_alphanumeric() || c == '_');
         let word = word.trim_start_matches(is_end).split(is_end).next();
-        // Of what is wrong with a `type` itself the place would be another.
+        // A mistake in a `type` itself would have another position.
         let goals = [Goal::Middle, Goal::Last].map(|goal| moved(&mutated, goal));
         let goals = goals.into_iter().flatten();
         let goals = goals.filter(|_| !message.contains("type`"));
@@ -203,7 +203,7 @@ agent:
     );
     agent("  ¦outer: 1", "agent `mine`: unknown field `outer`");
     agent("  inner: ¦3", "agent `mine`: invalid type: integer `3`");
-    // Of what a maker says itself no key is known.
+    // For errors of a user's own constructor no key is known.
     check(
         "mine\n  inner:\n    list: [1, 2]",
         "¦mine\n  inner:\n    list: []",
@@ -277,7 +277,7 @@ gates: [accuracy >= 0.5]
         &[("prompt", "official".into()), ("limits.limit", 1.into())],
         "s.yaml: benchmark `custom`",
     );
-    // The mistake is the spec's: the gate fails with the dataset alone.
+    // The mistake is in the spec: the gate fails only with the dataset.
     let overrides = [Override::new("limits.limit", 1)];
     let eval = parse(SPEC, Path::new("/s.yaml"), &Registry::new(), &overrides).unwrap();
     assert_eq!(eval.gate_places, [Some("/s.yaml:5:9".to_owned())]);

@@ -1,4 +1,4 @@
-//! What a spec is called, and what its evals are: read without making anything of it.
+//! The names of a spec and its evals, read without building anything.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,11 @@ use crate::system::file;
 use crate::text::yaml;
 use crate::verdict::alert::Alerts;
 
-/// What a spec calls its own.
+/// The names in a spec.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SpecNames {
-    /// The eval, or what its variants have in common.
+    /// The eval, or the common name of its variants.
     pub eval: String,
     /// The eval, or its variants.
     pub evals: Vec<EvalNames>,
@@ -23,7 +23,7 @@ pub struct SpecNames {
     pub benchmark: String,
 }
 
-/// What an eval of a spec calls its own.
+/// The names and settings of one eval of a spec.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EvalNames {
@@ -31,18 +31,18 @@ pub struct EvalNames {
     pub eval: String,
     /// The folder of its snapshots.
     pub snapshots: PathBuf,
-    /// What is to be told of its history.
+    /// The alerts on its history.
     pub alerts: Alerts,
 }
 
 impl SpecNames {
-    /// What the eval of this name calls its own, if it is one of the spec's.
+    /// The eval of this name, if the spec has it.
     pub fn of(&self, eval: &str) -> Option<&EvalNames> {
         self.evals.iter().find(|names| names.eval == eval)
     }
 }
 
-/// The names that stand in a spec, also where it names what is not registered here.
+/// Reads the names in a spec, even if it names unregistered kinds.
 pub fn names(path: &Path) -> Result<SpecNames> {
     let text = text_of(path)?;
     let text = without_mark(&text);
@@ -72,7 +72,7 @@ pub fn names(path: &Path) -> Result<SpecNames> {
     })
 }
 
-/// What the eval of a spec may be called that cannot be read: by its `name:`, if it has one, and by its file.
+/// Possible names of the eval of a spec that cannot be read: its `name:`, if it has one, and that of its file.
 pub fn likely_names(path: &Path) -> Vec<String> {
     let bytes = file::read_plain(path).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
@@ -91,7 +91,7 @@ pub fn likely_names(path: &Path) -> Vec<String> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
-/// The name of an eval whose spec gives none: that of its file, with `-` for what no name may have.
+/// The name of an eval whose spec has none: that of its file, with `-` for characters that are not allowed.
 pub(super) fn name_of(path: &Path) -> Result<String> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let legal = |c: char| if plan::is_name_part(c) { c } else { '-' };

@@ -1,4 +1,4 @@
-//! Where the spec of a run is on this machine.
+//! Finds the spec of a run on this machine.
 
 use std::path::PathBuf;
 
@@ -10,10 +10,10 @@ use crate::store::Manifest;
 use crate::system::project::current_root;
 use crate::text::setting::Override;
 
-/// The eval of a run whose spec is nowhere: its manifest says all of it.
+/// The eval of a run whose spec is missing, from the manifest alone.
 pub fn of_config(manifest: &Manifest, registry: &Registry, overrides: &[Override]) -> Result<Eval> {
     let path = manifest.spec.clone().unwrap_or_default();
-    // Which of several agents it is, is decided.
+    // Which of several agents it is, is fixed.
     let is_decided = |change: &&Override| {
         let mut keys = change.key.split('.');
         !keys
@@ -30,9 +30,9 @@ pub fn of_config(manifest: &Manifest, registry: &Registry, overrides: &[Override
     Ok(eval)
 }
 
-/// That of the project around the current folder, where it is of the run's eval: a run directory may come from elsewhere,
-/// and what is meant is the checkout in which it is looked at. Else the one that the run was made from, where that still
-/// is. `None` for a run without a spec, and where neither is here.
+/// The spec in the project around the current folder, if it is of the run's eval: a run directory may come from
+/// elsewhere, and the current checkout is meant. Else the one that the run was made from, if it exists. `None` for a
+/// run without a spec, and if neither exists.
 pub fn spec_of_run(manifest: &Manifest) -> Option<PathBuf> {
     let inside = manifest.spec_in_project.as_ref();
     let here = inside.and_then(|inside| Some(current_root()?.join(inside)));

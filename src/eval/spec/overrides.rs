@@ -1,4 +1,4 @@
-//! `key=value` pairs from the command line, laid over a spec.
+//! `key=value` overrides from the command line, applied to a spec.
 
 use serde_json::{Map, Value};
 
@@ -10,10 +10,10 @@ use crate::text::setting::Override;
 
 /// How it is with the places of a spec.
 impl Override {
-    /// Whether what stands at the path is said by this override, and not by the spec.
+    /// Whether the value at the path comes from this override, not from the spec.
     pub(super) fn decides(&self, path: &KeyPath, places: &YamlPlaces) -> bool {
         let steps: Vec<_> = path.steps().map(shown).collect();
-        // What is said of `agent` is said of all `agents`.
+        // An override of `agent` applies to all `agents`.
         let of_all = |[one, all]: [&str; 2]| {
             let is_one = steps.len() > 1 && steps[0] == all;
             is_one.then(|| [&[one.to_owned()], &steps[2..]].concat())
@@ -26,13 +26,13 @@ impl Override {
                 let rest = inner.strip_prefix(outer);
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             };
-            // All of it, or what it lies in; or a part of it.
+            // The override is at the path, above it, or below it.
             lies_in(&way, &self.key) || lies_in(&self.key, &way) && !places.has(path)
         })
     }
 }
 
-/// As the key of an override has it; names may have dots.
+/// A path step as in the key of an override; names may have dots.
 fn shown(step: &Step) -> String {
     match step {
         Step::Key(key) => key.clone(),
@@ -41,7 +41,7 @@ fn shown(step: &Step) -> String {
     }
 }
 
-/// What is said of a wrong path of a dataset, as it was given: in the spec or by a flag.
+/// The error for a wrong path of a dataset, by its source: the spec or a flag.
 pub(super) fn wrong_path(error: Error, overrides: &[Override]) -> Error {
     let is_typed = overrides
         .iter()
@@ -56,7 +56,7 @@ pub(super) fn wrong_path(error: Error, overrides: &[Override]) -> Error {
     })
 }
 
-/// The spec with all overrides, the last of a key winning.
+/// The spec with all overrides; for equal keys, the last wins.
 pub(super) fn apply(mut spec: Value, overrides: &[Override]) -> Result<Value> {
     for change in overrides {
         for keys in targets(&spec, change)? {
@@ -65,7 +65,7 @@ pub(super) fn apply(mut spec: Value, overrides: &[Override]) -> Result<Value> {
         let Value::Object(map) = &mut spec else {
             continue;
         };
-        // One scorer replaces a list of them, one agent a map of them, and the other way round.
+        // One scorer replaces a list of them, one agent a map of them, and vice versa.
         for pair in [["scorer", "scorers"], AGENT, PROMPT] {
             if let Some(place) = pair.iter().position(|key| change.key == *key) {
                 map.remove(pair[1 - place]);
@@ -75,7 +75,7 @@ pub(super) fn apply(mut spec: Value, overrides: &[Override]) -> Result<Value> {
     Ok(spec)
 }
 
-/// The keys that lead to what an override sets: several where the spec names several agents and it is about `agent`.
+/// The keys that an override sets: several if the spec has several agents and it is about `agent`.
 fn targets(spec: &Value, change: &Override) -> Result<Vec<Vec<String>>> {
     let names = |all: &str| {
         let map = spec.get(all).and_then(Value::as_object);
@@ -126,7 +126,7 @@ fn set(spec: &mut Value, keys: &[String], change: &Override) -> Result<()> {
     let mut keys = keys.iter().peekable();
     while let Some(key) = keys.next() {
         if let Value::String(name) = place {
-            // `agent: echo` is short for `agent: { type: echo }`; the name of a prompt is short for nothing.
+            // `agent: echo` is short for `agent: { type: echo }`; prompts have no such short form.
             let name = Value::from(name.clone());
             let is_prompt = change.key.starts_with("prompt");
             let entry = (!is_prompt).then(|| ("type".to_owned(), name));

@@ -1,4 +1,4 @@
-//! What the pages of the built-in agents and benchmarks show are specs.
+//! The examples on the pages of the built-in agents and benchmarks are valid specs.
 
 use std::fs;
 use std::path::Path;

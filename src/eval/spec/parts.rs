@@ -11,10 +11,10 @@ use super::tagged::{KindKeys, OfKeys};
 use crate::benchmark::Benchmark;
 use crate::eval::registry::{Chosen, MadeAgent, agents, benchmarks};
 
-/// What a spec names, its keys read.
+/// The benchmark and agents of a spec, their keys read.
 pub(super) struct ChosenParts {
     pub(super) benchmark: Chosen<Arc<dyn Benchmark>>,
-    /// Not where the spec names several.
+    /// `None` if the spec names several.
     pub(super) agent: Option<Chosen<MadeAgent>>,
     pub(super) agents: Vec<(String, Chosen<MadeAgent>)>,
 }
@@ -31,7 +31,7 @@ impl OfKeys for Chosen<MadeAgent> {
     }
 }
 
-/// A spec that was read, by which its text is read once more.
+/// A spec that was read once, to read its text a second time.
 #[derive(Clone, Copy)]
 pub(super) struct PartsOf<'a>(pub(super) &'a SpecFile);
 
@@ -98,7 +98,7 @@ impl<'de> Visitor<'de> for AgentsOf<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        // They stand in the order in which their kinds were read.
+        // They are in the order in which their kinds were read.
         let mut kinds = self.0.agents.iter().flat_map(ByName::iter);
         let mut agents = Vec::new();
         while let Some(name) = map.next_key::<String>()? {

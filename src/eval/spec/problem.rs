@@ -1,4 +1,4 @@
-//! From serde's messages to ours: file, line, column, key, and what was probably meant.
+//! Turns serde's messages into ours: file, line, column, key, and what was probably meant.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -13,26 +13,26 @@ use crate::error::nearest;
 use crate::error::split_inside;
 use crate::text::yaml::YamlError;
 
-/// Such as: agent: unknown field `comand`, expected one of `command`, `input`
+/// For example: agent: unknown field `comand`, expected one of `command`, `input`
 static UNKNOWN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         "^(?:(?P<path>[^ :`]+): )?unknown (?:field|variant) `(?P<given>[^`]*)`,? (?P<rest>.*)$",
     )
     .expect("the pattern is constant")
 });
-/// Such as: limits.concurrency: invalid type: string "many", expected usize
+/// For example: limits.concurrency: invalid type: string "many", expected usize
 static WRONG_TYPE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         "^(?P<place>(?:[^ :`]+: )?)invalid (?:type|value): (?P<given>.*), expected (?P<expected>.*)$",
     )
     .expect("the pattern is constant")
 });
-/// Such as: gates: gate `accuracy`: no operator and threshold
+/// For example: gates: gate `accuracy`: no operator and threshold
 static CUT_GATE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^gates[^ ]*: gate `(?P<gate>[\w@^]+(?:\([^)]*\))?)`: ")
         .expect("the pattern is constant")
 });
-/// Such as: string "accuracy >= 0.5"
+/// For example: string "accuracy >= 0.5"
 static ONE_TEXT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"^string "(?P<text>[^"']+)"$"#).expect("the pattern is constant")
 });
@@ -42,7 +42,7 @@ static NAME: LazyLock<Regex> =
 /// A mistake that serde found in the file.
 pub(crate) fn explain(path: &Path, text: &str, error: &YamlError) -> Error {
     let message = error.to_string();
-    // The parser ends its messages with the place, which we put first.
+    // The parser ends its messages with the position, which we put first.
     let bare = message
         .rfind(" at line ")
         .map_or(message.as_str(), |end| &message[..end]);
@@ -53,7 +53,7 @@ pub(crate) fn explain(path: &Path, text: &str, error: &YamlError) -> Error {
     error.at(format_args!("{}:{place}", path.display()))
 }
 
-/// The error for a gate of which YAML left the name alone, as what stood behind it has brackets.
+/// The error for a gate that YAML reduced to its name, as the rest has brackets.
 fn cut_gate(message: &str, text: &str, place: Position) -> Option<Error> {
     let name = CUT_GATE.captures(message)?;
     let line = text.lines().nth(place.line - 1)?;
@@ -62,8 +62,8 @@ fn cut_gate(message: &str, text: &str, place: Position) -> Option<Error> {
     error.message().starts_with(&begins).then_some(error)
 }
 
-/// Where a mistake stands that serde found. What serde says is the place of the value that it had at hand, and
-/// where an alias stands for it, that of the anchor.
+/// The position of a mistake that serde found. serde gives that of the value being read, and for an alias, that of the
+/// anchor.
 fn place(text: &str, bare: &str, inside: Option<&str>, error: &YamlError) -> Position {
     let said = error.place.map(|(line, column)| Position { line, column });
     let places = YamlPlaces::of(text);
@@ -71,7 +71,7 @@ fn place(text: &str, bare: &str, inside: Option<&str>, error: &YamlError) -> Pos
         let second = places.second_document();
         return second.unwrap_or(Position::START);
     };
-    // The path to the value stands before the message, unless it is the whole spec.
+    // The path to the value precedes the message, unless it is the whole spec.
     let mut ends = bare.match_indices(": ");
     let named = ends.find_map(|(end, _)| places.named(&bare[..end]));
     let named = named.unwrap_or_else(|| places.top());
@@ -85,13 +85,13 @@ fn place(text: &str, bare: &str, inside: Option<&str>, error: &YamlError) -> Pos
     found.unwrap_or(said)
 }
 
-/// The key that a message says is there twice.
+/// The duplicate key that a message names.
 fn duplicate(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("duplicate field `")?;
     rest.split('`').next()
 }
 
-/// The names under which a key may be given.
+/// The alternative names of a key.
 fn names_of(key: &str) -> Vec<&str> {
     match key {
         "ground_truth" => vec![key, "target", "targets"],
@@ -107,7 +107,7 @@ pub(super) fn explain_override(place: &str, message: &str) -> Error {
         .at(place)
 }
 
-/// A value of another type: what is needed, in words, and an example.
+/// A value of the wrong type: what is needed, in words, with an example.
 fn wrong_type(message: &str) -> Option<Error> {
     let found = WRONG_TYPE.captures(message)?;
     let (needed, example) = match &found["expected"] {

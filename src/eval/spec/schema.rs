@@ -1,9 +1,9 @@
-//! The JSON schema of a spec, for editors: made of the types that read one.
+//! The JSON schema of a spec, for editors, derived from the types that read one.
 //!
-//! What serde derives, `schemars` derives from the same attributes. What is read by hand is said again in `fields`
-//! (keys with several forms), `kinds` (a `type` anywhere in its map), `scorers` (options), `extract` and `gates`.
-//! `tests/it/schema.rs` holds schema and program against each other: on all specs there are, on each key misspelt, and
-//! with a value of each shape at each place.
+//! `schemars` uses the same attributes as serde. Hand-written readers are described again in `fields` (keys with
+//! several forms), `kinds` (a `type` anywhere in its map), `scorers` (options), `extract` and `gates`.
+//! `tests/it/schema.rs` compares schema and program: on all existing specs, on each key misspelt, and with a value of
+//! each shape at each position.
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -21,7 +21,7 @@ mod kinds;
 mod pairwise;
 mod scorers;
 
-/// Names of kinds that a program of one's own registers: a spec may name them, with any keys.
+/// Names of a user's registered kinds: a spec may name them, with any keys.
 #[derive(Clone, Debug, Default)]
 pub struct OwnKinds {
     /// Of benchmarks.
@@ -34,8 +34,8 @@ pub struct OwnKinds {
 
 /// The JSON schema (draft 2020-12) of a spec.
 ///
-/// It refuses what the program refuses for its shape: unknown keys, missing keys, values of another type. Whether files
-/// are there, and whether what a gate asks makes sense for the data, the program alone can know.
+/// It refuses what the program refuses for its shape: unknown keys, missing keys, values of another type. Only the
+/// program can check that files exist and that gates make sense for the data.
 pub fn schema(own: &OwnKinds) -> Value {
     let settings = SchemaSettings::draft2020_12();
     let mut generator = settings
@@ -52,7 +52,7 @@ pub fn schema(own: &OwnKinds) -> Value {
         "An eval: questions, the agent that answers, the rule that judges, and the gates \
                            that the run must pass. Relative paths count from the spec's folder."
             .into();
-    // Keys that may have the name of the other's: not both.
+    // Optional keys that exclude each other.
     root["not"] = json!({ "required": ["scorer", "scorers"], "properties": {
         "scorer": { "not": { "type": "null" } }, "scorers": { "not": { "type": "null" } },
     } });
@@ -73,12 +73,12 @@ pub fn schema(own: &OwnKinds) -> Value {
     root
 }
 
-/// The same as a text, with an end of line.
+/// The same as text, with a line end.
 pub fn schema_text(own: &OwnKinds) -> String {
     format!("{:#}\n", schema(own))
 }
 
-/// What limits are when a spec does not say them.
+/// The default limits.
 fn defaults(limits: &mut Value) {
     let usual = Limits::default();
     let usual = [
@@ -94,10 +94,10 @@ fn defaults(limits: &mut Value) {
     }
 }
 
-/// Makes of a derived schema what a YAML file may say.
+/// Adapts a derived schema to what a YAML file may contain.
 ///
-/// A text may be written without quotes, as `path: 2024`; formats such as `uint64` are no standard's; and a description is
-/// one paragraph, not lines.
+/// A text may be written without quotes, as `path: 2024`; formats such as `uint64` are not standard; and a description
+/// is one paragraph, not lines.
 fn as_yaml_reads(schema: &mut Value) {
     match schema {
         Value::Array(items) => items.iter_mut().for_each(as_yaml_reads),
@@ -122,7 +122,7 @@ fn as_yaml_reads(schema: &mut Value) {
     }
 }
 
-/// `string` is any scalar.
+/// `string` accepts any scalar.
 fn text_type(map: &mut Map<String, Value>) {
     let types = match map.get("type") {
         Some(Value::String(only)) => vec![only.clone().into()],

@@ -1,7 +1,7 @@
 //! Maps that have a `type`, anywhere among their keys.
 //!
-//! Only the kind knows its other keys, and a parser hands out keys as they stand. So what has keys that only its kind
-//! knows is read twice: [`Tagged`] finds the kind, [`KindKeys`] hands that kind all the others. serde's own `tag` attribute
+//! Only the kind knows its other keys, and a parser yields keys in their order. So maps with keys that only their kind
+//! knows are read twice: [`Tagged`] finds the kind, [`KindKeys`] passes it all the others. serde's own `tag` attribute
 //! would buffer the map, which loses line numbers and texts such as `1.10`, and lets unit variants accept unknown keys.
 
 use std::fmt;
@@ -25,13 +25,13 @@ pub(super) trait TaggedKind {
     /// A name, for messages.
     const EXAMPLE: &'static str;
 
-    /// The names that are built in.
+    /// The built-in names.
     fn names() -> impl Iterator<Item = &'static str>;
 }
 
-/// What becomes of the keys beside `type` as long as the kind is not known.
+/// What to do with the keys other than `type` while the kind is unknown.
 pub(super) trait Rest: Default {
-    /// Takes the value that comes next.
+    /// Takes the next value.
     fn take<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error>;
 }
 
@@ -42,7 +42,7 @@ impl Rest for () {
     }
 }
 
-/// They are values, whatever the kind is.
+/// They are plain values for any kind.
 impl Rest for Map<String, Value> {
     fn take<'de, A: MapAccess<'de>>(&mut self, key: String, map: &mut A) -> Result<(), A::Error> {
         self.insert(key, map.next_value()?);
@@ -110,7 +110,7 @@ impl<'de, K: TaggedKind + ?Sized, R: Rest> Visitor<'de> for TaggedVisitor<Tagged
     }
 }
 
-/// The error for a map without a `type`; `near` is a key of it that may be a mistyped one.
+/// The error for a map without a `type`; `near` is a key that may be a misspelt one.
 fn missing<K: TaggedKind + ?Sized>(near: Option<String>) -> Error {
     let names: Vec<_> = K::names().collect();
     let names = names.join("`, `");
@@ -128,22 +128,22 @@ fn missing<K: TaggedKind + ?Sized>(near: Option<String>) -> Error {
     }
 }
 
-/// What a kind makes of its own keys.
+/// What a kind builds from its own keys.
 pub(super) trait OfKeys: Sized {
-    /// Reads the keys beside `type`.
+    /// Reads the keys other than `type`.
     fn read<'de, A: MapAccess<'de>>(name: String, keys: A) -> Result<Self, A::Error>;
 }
 
-/// Hands the kind of a name what stands beside `type` in the map that was read as [`Tagged`] before.
+/// Passes the keys other than `type` to a kind, from a map that was read as [`Tagged`] before.
 pub(super) struct KindKeys<T> {
     name: String,
-    /// A key that is none of the kind's.
+    /// A key that is not the kind's.
     general: Option<&'static str>,
     made: PhantomData<T>,
 }
 
 impl<T> KindKeys<T> {
-    /// Of this kind.
+    /// For this kind.
     pub(super) fn of(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -152,7 +152,7 @@ impl<T> KindKeys<T> {
         }
     }
 
-    /// But for a key that every kind has, and none of them reads.
+    /// Skips a key that every kind has, and none of them reads.
     pub(super) fn without(self, general: &'static str) -> Self {
         Self {
             general: Some(general),
@@ -190,7 +190,7 @@ impl<'de, T: OfKeys> Visitor<'de> for KindKeys<T> {
     }
 }
 
-/// A map, but for its `type` and what is no key of the kind.
+/// A map without its `type` and the keys that are not the kind's.
 struct WithoutType<A> {
     map: A,
     general: Option<&'static str>,
@@ -224,14 +224,14 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for WithoutType<A> {
     }
 }
 
-/// The seed of a key, used while the parser is at the key, so that an error has its place.
+/// The seed of a key, used while the parser is at the key, so that an error has its position.
 struct Key<K> {
     seed: K,
     general: Option<&'static str>,
 }
 
 enum Seen<K, V> {
-    /// The seed is still to be used.
+    /// The seed, not yet used.
     Type(K),
     Other(V),
 }

@@ -19,7 +19,7 @@ fn gate(stage: FlowStage, name: &str, threshold: f64, verdict: Verdict) -> FlowG
     }
 }
 
-/// What becomes of a gate that every item answers.
+/// The verdict of a gate when every item has a value.
 fn judged(value: Option<f64>, threshold: f64) -> Verdict {
     if value.is_some_and(|value| value >= threshold) {
         Verdict::Passed
@@ -28,7 +28,7 @@ fn judged(value: Option<f64>, threshold: f64) -> Verdict {
     }
 }
 
-/// So many pairs of each kind.
+/// This number of pairs of each kind.
 fn compared([wins, ties, losses, inconsistent]: [usize; 4]) -> ComparedItems {
     use Preferred::{A, B, Tie};
     let kinds = [
@@ -126,7 +126,7 @@ fn with_worth(calibrated: bool, kappa_ci95: Option<[f64; 2]>) -> FlowFigures {
     figures
 }
 
-/// Gates that may stand beside a figure: none, what it comes to, and one that is open.
+/// Possible gates on a figure: none, its verdict, and an undecided one.
 fn gates_of(value: Option<f64>, threshold: f64) -> [Option<Verdict>; 3] {
     [
         None,
@@ -135,7 +135,7 @@ fn gates_of(value: Option<f64>, threshold: f64) -> [Option<Verdict>; 3] {
     ]
 }
 
-/// Flows of many sorts.
+/// Flows with many combinations of figures.
 fn flows() -> Vec<FlowFigures> {
     let mut all = Vec::new();
     let counts = [0, 1, 3, 8, 9, 12, 40, 230, 600];
@@ -165,7 +165,7 @@ fn flows() -> Vec<FlowFigures> {
             }
         }
     }
-    // Of an unknown scale one item has no interval.
+    // A single item on an unknown scale has no interval.
     let mut unknown = with_points(&[4.0], None);
     if let StageFigures::Found(judged) = &mut unknown.judge {
         judged.total = PointMean::of(&[4.0], None);
@@ -221,7 +221,7 @@ fn every_sentence_is_text_of_some_flow_and_every_figure_has_a_sentence() {
     assert_eq!(silent, Vec::<&String>::new());
 }
 
-/// What a sentence claims of an interval beside its threshold; of the win rate beside one half.
+/// Whether a claim about an interval holds against its threshold (one half for the win rate).
 fn holds(claim: &str, [low, high]: [f64; 2], threshold: f64) -> bool {
     match claim {
         "whole interval lies at" | "prefers the generated items" => low >= threshold,
@@ -286,7 +286,7 @@ fn no_sentence_contradicts_its_interval_or_its_gate() {
                 checked += 1;
             }
             assert!(is_open || !claims.is_empty(), "{text}");
-            // Of a gate is text what became of it.
+            // Text about a gate must match its verdict.
             if text.contains("pass {") || text.contains("it passes ") || text.contains("enough for")
             {
                 let missed = text.contains("not enough for");

@@ -1,4 +1,4 @@
-//! What follows from the figures: conclusion, suggestions, next steps.
+//! The end of a report: conclusion, suggestions, next steps.
 
 use crate::figure::counted;
 use crate::flow::figures::FlowFigures;
@@ -7,7 +7,7 @@ use crate::report::document::{Block, Document, Line};
 use crate::text::shell_word;
 use crate::verdict::result::Verdict;
 
-/// What the figures say, and what became of the gates.
+/// The findings and the verdicts of the gates.
 pub(super) fn conclusion(figures: &FlowFigures, found: &[FlowFinding], report: &mut Document) {
     for (stage, why) in failures(figures) {
         report.note(
@@ -46,7 +46,7 @@ fn gates(figures: &FlowFigures, report: &mut Document) {
     ));
 }
 
-/// What to do about the figures.
+/// Advice.
 pub(super) fn suggestions(figures: &FlowFigures, found: &[FlowFinding], report: &mut Document) {
     let mut advice: Vec<String> = Vec::new();
     if failures(figures).next().is_some() {
@@ -66,7 +66,7 @@ pub(super) fn suggestions(figures: &FlowFigures, found: &[FlowFinding], report: 
     report.blocks.push(Block::Numbered(advice.collect()));
 }
 
-/// What to type next.
+/// Commands to run next.
 pub(super) fn next_steps(figures: &FlowFigures, report: &mut Document) {
     let places = &figures.basics.places;
     let mut steps = Vec::new();

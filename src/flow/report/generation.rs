@@ -1,11 +1,11 @@
-//! What was generated, and what was refused.
+//! The section on generated and refused items.
 
 use crate::figure::{P, ci95, counted, share_cell};
 use crate::flow::figures::GeneratedItems;
 use crate::report::document::Align::{Left, Right};
 use crate::report::document::{Document, Table};
 
-/// What was generated, and what was refused.
+/// Generated and refused items.
 pub(super) fn generation(items: &GeneratedItems, report: &mut Document) {
     report.paragraph(format!(
         "Accepted: {}. {}.",

@@ -1,4 +1,4 @@
-//! What a judge and people say of generated items.
+//! The section on the scores of the judge and the verifications by people.
 
 use std::fmt;
 
@@ -40,7 +40,7 @@ pub(super) fn judge(judged: &ItemPoints, report: &mut Document) {
     worth(&judged.worth, &judged.notes, report);
 }
 
-/// What people say.
+/// The verifications by people.
 pub(super) fn people(reviewed: &ReviewedItems, report: &mut Document) {
     report.part("What people say");
     report.paragraph(format!("Reviewed: {}.", reviewed.reviewed.text("items")));
@@ -56,7 +56,7 @@ pub(super) fn people(reviewed: &ReviewedItems, report: &mut Document) {
     }
 }
 
-/// What labels of people say of the judge, and what is to be known of how it judges.
+/// How far the judge agrees with people, and notices about how it scores.
 pub(super) fn worth(worth: &JudgeWorth, notes: &[String], report: &mut Document) {
     let text = format!("The judge is {}.", worth.text);
     if worth.calibrated {
@@ -90,7 +90,7 @@ fn means(what: &str, rows: &[DimensionPoints]) -> Table {
     table
 }
 
-/// `: good, by its interval acceptable to excellent`.
+/// A mean with its rating and the ratings of its interval: `: good, by its interval acceptable to excellent`.
 fn rated(mean: &PointMean) -> String {
     let (Some(value), Some(scale)) = (mean.mean, mean.scale) else {
         return String::new();
@@ -103,10 +103,10 @@ fn rated(mean: &PointMean) -> String {
     }
 }
 
-/// The points of a judge in a word.
+/// A rating for points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ItemRating {
-    /// Fewer points.
+    /// Less than 3.0.
     Poor,
     /// 3.0 or more.
     Weak,
@@ -118,7 +118,7 @@ enum ItemRating {
     Excellent,
 }
 
-/// The ratings with the fewest points of each, on the scale from 1 to 5.
+/// The ratings with their minimum points, on the scale from 1 to 5.
 const RATINGS: [(f64, ItemRating); 4] = [
     (4.5, ItemRating::Excellent),
     (4.0, ItemRating::Good),
@@ -127,7 +127,7 @@ const RATINGS: [(f64, ItemRating); 4] = [
 ];
 
 impl ItemRating {
-    /// That of a mean on a scale; another scale than that from 1 to 5 is stretched to it.
+    /// The rating of a mean; other scales are mapped to 1 to 5.
     fn of(points: f64, [low, high]: [f64; 2]) -> Self {
         let points = 1.0 + 4.0 * (points - low) / (high - low);
         let found = RATINGS.iter().find(|(least, _)| points >= *least);
@@ -166,7 +166,7 @@ mod tests {
         check(3.0, "weak");
         check(2.99, "poor");
         check(1.0, "poor");
-        // Nine of ten is 4.6 of 5.
+        // 9 of 10 is 4.6 of 5.
         assert_eq!(ItemRating::of(9.0, [0.0, 10.0]), ItemRating::Excellent);
     }
 }

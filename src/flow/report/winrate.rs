@@ -1,11 +1,11 @@
-//! How generated items do beside real ones.
+//! The section on the comparison with real items.
 
 use super::{counts, judge, shares};
 use crate::figure::{Interval, Share, counted};
 use crate::flow::figures::{ComparedItems, CountedShare};
 use crate::report::document::{Document, Line};
 
-/// How generated items do beside real ones.
+/// Generated items compared with real ones.
 pub(super) fn winrate(compared: &ComparedItems, report: &mut Document) {
     let pairs = &compared.pairs;
     report.paragraph(format!(

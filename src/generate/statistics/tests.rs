@@ -72,7 +72,7 @@ fn items_replies_and_checks_are_counted() {
     let noted = tally.checks.iter();
     let mut noted = noted.filter(|check| check.failed > 0 && check.accepted > 0);
     assert_eq!(noted.next().unwrap().name, "solution_ends_in_answer");
-    // A measure that happens to be 0 or 1 is no check.
+    // A measure that happens to be 0 or 1 is not a check.
     let names = tally.checks.iter().map(|check| &*check.name);
     let names: Vec<_> = names.collect();
     assert_eq!(
@@ -84,7 +84,7 @@ fn items_replies_and_checks_are_counted() {
             "no_copy_of_reference"
         ]
     );
-    // Asked for is what the prompt says, reached what the item says.
+    // The requested topic comes from the prompt, the reached one from the item.
     let topics = tally.topics.figures().topics;
     let topics: Vec<_> = topics
         .iter()

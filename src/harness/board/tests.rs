@@ -1,4 +1,4 @@
-//! Trials on threads as libtest has them: each takes the next one of a list.
+//! Trials on threads as in libtest: each takes the next one of a list.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use crate::text::hash::Hasher;
 use crate::verdict::gate::Gate;
 use crate::{AgentError, FailureKind, Output, Sample, Task};
 
-/// `number` samples, each in a third of `part`, whose answer is its id.
+/// `number` samples, a third of them in each `part`, whose answer is the id.
 fn questions(number: usize) -> Custom {
     Custom::new((0..number).map(|n| {
         let id = format!("q{n:03}");
@@ -35,7 +35,7 @@ fn eval_in(folder: &tempfile::TempDir, number: usize, agent: impl crate::Agent +
         .concurrency(4)
 }
 
-/// Answers a task rightly or not.
+/// Answers a task correctly or not.
 #[expect(clippy::unnecessary_wraps, reason = "so are agents shaped")]
 fn say(task: &Task, is_right: bool) -> Result<Output, AgentError> {
     Ok((if is_right { task.id() } else { "wrong" }).into())
@@ -55,7 +55,7 @@ fn accept(eval: &Eval) {
 
 /// How the trials are run.
 struct Tests {
-    /// For the order of the trials; as listed without one.
+    /// The seed for the order of the trials; as listed without one.
     shuffle: Option<u64>,
     threads: usize,
     /// Whether the trial of this name is selected.
@@ -156,13 +156,13 @@ fn failed(verdicts: &[(String, TestVerdict)]) -> Vec<(&str, &str)> {
     failed.collect()
 }
 
-/// Of 80 samples 20 are right by the throw of a coin, 40 always; of those `broken` no longer.
+/// Of 80 samples 20 are right by chance and 40 always, except the first `broken` of those.
 fn flaky(folder: &tempfile::TempDir, seed: &str, broken: usize) -> Eval {
     let seed = seed.to_owned();
     let again: [AtomicUsize; 80] = std::array::from_fn(|_| AtomicUsize::new(0));
     let agent = move |task: &Task| {
         let number: usize = task.id()[1..].parse().unwrap();
-        // Each answer that confirms another one is a throw of its own.
+        // Each answer that confirms another one is an independent throw.
         let throw = match task.attempt() {
             0 => again[number].fetch_add(1, Ordering::SeqCst).to_string(),
             _ => "first".to_owned(),
@@ -182,7 +182,8 @@ fn flaky(folder: &tempfile::TempDir, seed: &str, broken: usize) -> Eval {
     eval_in(folder, 80, agent).gate(Gate::no_regression())
 }
 
-/// How many of so many runs are red, each against a baseline of its own; their samples are those that flipped.
+/// How many of `runs` runs are red, each against its own baseline. Checks that the failed samples are those that
+/// flipped.
 fn red(runs: usize, flips: Flips, broken: usize) -> usize {
     let is_red = |run: &usize| {
         let folder = tempfile::tempdir().unwrap();
@@ -297,7 +298,7 @@ fn who_stops_a_run_releases_all_who_wait() {
         let agent = move |task: &Task| {
             let is_now = is_now.load(Ordering::SeqCst);
             if is_now && task.id() == "q005" {
-                // Nobody says in which order threads ask.
+                // The order in which threads ask is undefined.
                 until("q000 is answered", || answered.load(Ordering::SeqCst));
             }
             match (task.id(), &*way) {

@@ -30,8 +30,8 @@ fn many_right_answers_without_a_wrong_one_are_always_right() {
     check("1111110", None);
 }
 
-/// What becomes of a flip where the agent is right at the `right`th asking: how often it was asked, and the message if
-/// it fails on its own.
+/// The result of a flip if the agent is right at the `right`th request: how often it was asked, and the message if it
+/// fails on its own.
 fn flip(before: &str, right: usize, change: impl FnOnce(Eval) -> Eval) -> (usize, Option<String>) {
     let folder = tempfile::tempdir().unwrap();
     let asked = Arc::new(AtomicUsize::new(0));

@@ -8,7 +8,7 @@ use crate::{AgentError, Eval, Sample, Task};
 
 #[test]
 fn a_flip_is_left_to_the_gate_unless_it_needs_none() {
-    /// Answers wrongly, and says whether it always does.
+    /// Answers incorrectly; the field is whether it declares itself deterministic.
     struct Wrong(bool);
     impl crate::Agent for Wrong {
         fn answer(&self, _: &Task) -> Result<crate::Output, AgentError> {
@@ -88,7 +88,7 @@ fn the_journals_of_parts_are_copied_with_members_that_nobody_knows() {
         let journal = sample.parts.part(id).join("events.jsonl");
         let text = fs::read_to_string(&journal).unwrap();
         let text = sum.replace_all(&text, "}").into_owned();
-        // What this version wrote itself is beside lines of another one.
+        // This version's own lines next to those of another one.
         let text = match id {
             "b" => text,
             _ => text

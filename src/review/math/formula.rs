@@ -1,4 +1,4 @@
-//! One formula of TeX as `MathML`, by the crate `pulldown-latex`.
+//! Renders one TeX formula to `MathML` by the crate `pulldown-latex`.
 
 use pulldown_latex::config::{DisplayMode, RenderConfig};
 use pulldown_latex::event::{Content, Dimension, DimensionUnit, Event};
@@ -9,10 +9,10 @@ use super::usual::{lines, usual};
 use crate::printable::is_unseen;
 use crate::system::panics;
 
-/// More parts than a formula of that length has that somebody wrote.
+/// The most events; no real formula of that length has more.
 const MOST_EVENTS: usize = 20_000;
 
-/// Commands that make others: a short text would become a long one, or none that anybody reads.
+/// Commands that define others: a short text could expand to a huge one.
 const DEFINING: &[&str] = &[
     "\\def",
     "\\edef",
@@ -25,7 +25,7 @@ const DEFINING: &[&str] = &[
     "\\providecommand",
 ];
 
-/// The formula, or nothing where it is none that can be read.
+/// The rendered formula; `None` if it is not valid.
 pub(super) fn mathml(tex: &str, display: bool) -> Option<String> {
     let is_odd = |c: char| is_unseen(c) && !c.is_ascii_whitespace() || is_private(c);
     if tex.contains(is_odd) || DEFINING.iter().any(|command| tex.contains(command)) {
@@ -36,7 +36,7 @@ pub(super) fn mathml(tex: &str, display: bool) -> Option<String> {
     read(&tex).or_else(|| read(&lines(&tex)?))
 }
 
-/// Characters that mean what a font says.
+/// Private-use characters, whose meaning depends on a font.
 fn is_private(c: char) -> bool {
     matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..)
 }
@@ -66,16 +66,16 @@ fn rendered(tex: &str, display: bool) -> Option<String> {
     plain(&written)
 }
 
-/// An event as it may be written: the writer of the crate writes some of them as they come.
+/// An event that is safe to write; the crate does not escape some of them.
 fn told(event: Event<'_>) -> Option<Event<'_>> {
     match event {
-        // `\ `, which would be shown as the name of an entity.
+        // `\ ` would be displayed as the name of an entity.
         Event::Content(Content::Text("&nbsp;")) => Some(Event::Space {
             width: Some(Dimension::new(0.3, DimensionUnit::Em)),
             height: None,
             depth: None,
         }),
-        // The name of an operator is not escaped.
+        // The crate does not escape operator names.
         Event::Content(Content::Function(name)) if name.contains(['<', '>', '&', '"']) => None,
         event => Some(event),
     }

@@ -1,12 +1,12 @@
-//! `MathML` that is nothing else, whoever wrote it: known elements and attributes are written anew, with their texts escaped.
+//! Sanitises `MathML`: only known elements and attributes are written, with texts escaped.
 //!
-//! What is read is not quite XML: a `<` or `&` may stand for itself, and blanks between attributes may be missing. It is
-//! read so that no text becomes an element, and an element that is not known makes all of it unreadable.
+//! The input is not quite XML: `<` or `&` may be unescaped, and blanks between attributes may be missing. Text never
+//! becomes an element, and an unknown element makes the whole formula invalid.
 
 use super::usual::BOX;
 use crate::printable::is_unseen;
 
-/// The elements of a formula.
+/// The allowed elements.
 const ELEMENTS: &[&str] = &[
     "math",
     "mfrac",
@@ -29,13 +29,13 @@ const ELEMENTS: &[&str] = &[
     "munderover",
 ];
 
-/// So deep.
+/// Maximum nesting.
 const DEEPEST: usize = 60;
 
-/// So wide may a space be, in letters: nothing is moved over or far away from other texts.
+/// Maximum width of a space in em, so that nothing overlaps or is moved far away from other text.
 const WIDEST: f64 = 10.0;
 
-/// The same formula, or nothing where it is none or nothing of it is to be seen.
+/// The sanitised formula; `None` if it is invalid or has no visible content.
 pub(super) fn plain(written: &str) -> Option<String> {
     let mut out = String::with_capacity(written.len());
     let mut open: Vec<&str> = Vec::new();
@@ -97,7 +97,7 @@ pub(super) fn plain(written: &str) -> Option<String> {
     (is_over && is_seen).then_some(out)
 }
 
-/// What stands between `<` and `>`.
+/// The content between `<` and `>`.
 enum Tag<'a> {
     Start {
         name: &'a str,
@@ -107,7 +107,7 @@ enum Tag<'a> {
     End(&'a str),
 }
 
-/// The tag that begins here, and what is behind it. A `<` alone is none.
+/// The tag at the start and the rest after it. A lone `<` is not a tag.
 fn tag(rest: &str) -> Option<(Tag<'_>, &str)> {
     let inner = rest.strip_prefix('<')?;
     let begins = inner.strip_prefix('/').unwrap_or(inner);
@@ -134,7 +134,7 @@ fn tag(rest: &str) -> Option<(Tag<'_>, &str)> {
     ))
 }
 
-/// A character of a text, whether it is escaped or not, and what is behind it.
+/// A character of a text, escaped or not, and the rest after it.
 fn character(rest: &str) -> Option<(char, &str)> {
     const ENTITIES: &[(&str, char)] = &[
         ("&amp;", '&'),
@@ -148,12 +148,12 @@ fn character(rest: &str) -> Option<(char, &str)> {
         }
     }
     let c = rest.chars().next()?;
-    // That of a function's name before what it is of.
+    // U+2061 (function application) is invisible but allowed.
     let is_fine = c == '\u{2061}' || !is_unseen(c);
     is_fine.then(|| (c, &rest[c.len_utf8()..]))
 }
 
-/// Writes the attributes that are known; nothing where one has a value that it should not have.
+/// Writes the known attributes; `None` if one has an invalid value.
 fn write_attributes(mut rest: &str, out: &mut String) -> Option<()> {
     while !rest.trim_start().is_empty() {
         let (name, behind) = rest.trim_start().split_once("=\"")?;
@@ -178,7 +178,7 @@ fn write_attributes(mut rest: &str, out: &mut String) -> Option<()> {
                 true
             }
             "class" if value.split(' ').all(is_class) => true,
-            // Colours, and borders: the page has its own.
+            // Colours and borders are dropped: the page has its own style.
             "class" | "style" | "xmlns" => false,
             _ => return None,
         };
@@ -189,7 +189,7 @@ fn write_attributes(mut rest: &str, out: &mut String) -> Option<()> {
     Some(())
 }
 
-/// Whether the style of the page knows it: the columns and lines of tables.
+/// Whether the style of the page has this class: columns and lines of tables.
 fn is_class(class: &str) -> bool {
     let is_plain = class
         .bytes()
@@ -197,7 +197,7 @@ fn is_class(class: &str) -> bool {
     is_plain && (class.starts_with("menv-") || class.starts_with("cell-"))
 }
 
-/// How long that is, about in letters.
+/// A length in about em.
 fn length(value: &str) -> Option<f64> {
     let end = value.find(|c: char| c.is_ascii_alphabetic())?;
     let (number, unit) = value.split_at(end);

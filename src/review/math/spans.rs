@@ -1,16 +1,17 @@
-//! Where the formulas of a text are: `$…$`, `$$…$$`, `\(…\)`, `\[…\]`, and environments.
+//! Finds the formulas of a text: `$…$`, `$$…$$`, `\(…\)`, `\[…\]`, and environments.
 //!
-//! A sign of TeX may be one of money. Between two of them are no words, and no `$`: "costs $5 and $7" has no formula.
-//! Linear in the length of the text: what begins and does not end is given up after so many characters.
+//! A `$` may also be a currency sign: between two delimiters there must be no prose and no `$`, so "costs $5 and $7"
+//! has no formula. Linear in the length of the text: a formula that is not closed within `LONGEST` bytes is
+//! abandoned.
 
 use std::ops::Range;
 
-/// A formula that is longer is not typeset: nobody writes one by hand.
+/// The maximum length of a formula in bytes; longer ones are not written by hand.
 const LONGEST: usize = 4 << 10;
-/// So many of a text are.
+/// The most formulas of a text that are rendered.
 const MOST: usize = 2000;
 
-/// Environments that are formulas without any sign around them.
+/// Environments that are formulas without delimiters.
 const ENVIRONMENTS: &[&str] = &[
     "align",
     "align*",
@@ -36,7 +37,7 @@ const ENVIRONMENTS: &[&str] = &[
     "vmatrix",
 ];
 
-/// Names of functions that are written without a backslash.
+/// Function names that people write without a backslash.
 const FUNCTIONS: &[&str] = &[
     "arccos", "arcsin", "arctan", "cos", "cot", "csc", "deg", "det", "exp", "gcd", "inf", "lcm",
     "lim", "log", "max", "min", "mod", "sec", "sin", "sup", "tan",
@@ -45,11 +46,11 @@ const FUNCTIONS: &[&str] = &[
 /// A formula.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FormulaSpan {
-    /// With the signs around it.
+    /// The range with its delimiters.
     pub(super) whole: Range<usize>,
-    /// What is typeset: without the signs, but with the names of environments.
+    /// The range to render: without delimiters, but with the names of environments.
     pub(super) inner: Range<usize>,
-    /// Whether it stands in a line of its own.
+    /// Whether it is a display formula.
     pub(super) display: bool,
 }
 
@@ -77,7 +78,7 @@ pub(super) fn spans(text: &str) -> Vec<FormulaSpan> {
     spans
 }
 
-/// The formula that begins here, or how many bytes are none.
+/// The formula at this place, or how many bytes to skip.
 fn span(text: &str, at: usize) -> Result<FormulaSpan, usize> {
     let rest = &text.as_bytes()[at..];
     let found = |from: usize, to: usize, end: usize, display: bool| FormulaSpan {
@@ -111,20 +112,20 @@ fn span(text: &str, at: usize) -> Result<FormulaSpan, usize> {
             let end = environment(&text[at..]);
             end.map(|end| found(0, end, end, true)).ok_or(2)
         }
-        // `\\` ends a line, and `\$` is a price.
+        // `\\` is a line break, `\$` a currency sign.
         [b'\\', b'\\' | b'$', ..] => Err(2),
         _ => Err(1),
     }
 }
 
-/// Where the next `$` is that nobody escaped.
+/// The next unescaped `$`.
 fn dollar(rest: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     while at < rest.len().min(LONGEST) {
         match rest[at] {
             b'$' => return Some(at),
             b'\\' => at += 2,
-            // A paragraph ends.
+            // End of the paragraph.
             b'\n' if rest[at + 1..].first() == Some(&b'\n') => return None,
             _ => at += 1,
         }
@@ -132,7 +133,7 @@ fn dollar(rest: &[u8], from: usize) -> Option<usize> {
     None
 }
 
-/// Where `\)` or `\]` is, before another formula begins.
+/// The next `\)` or `\]` before another formula starts.
 fn closing(rest: &[u8], sign: u8) -> Option<usize> {
     let mut at = 2;
     while at + 1 < rest.len().min(LONGEST) {
@@ -146,9 +147,9 @@ fn closing(rest: &[u8], sign: u8) -> Option<usize> {
     None
 }
 
-/// Where the environment ends that begins here.
+/// The end of the environment that starts here.
 fn environment(rest: &str) -> Option<usize> {
-    /// Of one name, in one another.
+    /// Maximum nesting of environments of one name.
     const DEEPEST: usize = 4;
     let behind = rest.strip_prefix("\\begin{")?;
     let is_in = |c: char| c.is_ascii_lowercase() || c == '*';
@@ -181,16 +182,16 @@ fn environment(rest: &str) -> Option<usize> {
     None
 }
 
-/// Whether what stands between two `$` is a formula, and not what stands between two prices.
+/// Whether the text between two `$` is a formula rather than text between two prices.
 fn is_formula(inner: &str) -> bool {
     let is_blank = |c: Option<char>| c.is_some_and(char::is_whitespace);
     let (first, last) = (inner.chars().next(), inner.chars().next_back());
-    // "$5 $x$": a price ends in a blank, a formula in one at either end or in none.
+    // "$5 $x$": text after a price starts with a digit and ends in a blank.
     let is_price = first.is_some_and(|c| c.is_ascii_digit()) && is_blank(last);
     !inner.trim().is_empty() && !is_price && !has_prose(inner)
 }
 
-/// Whether a word stands among words: "5 and ", but neither `x + ab + c` nor `\text{for all } x`.
+/// Whether it contains a word of prose: "5 and ", but not `x + ab + c` or `\text{for all } x`.
 fn has_prose(inner: &str) -> bool {
     let mut depth = 0_usize;
     let mut before: Option<&str> = None;
@@ -218,7 +219,7 @@ fn has_prose(inner: &str) -> bool {
     false
 }
 
-/// Whether this is a word of a language.
+/// Whether this is a word of natural language.
 fn is_prose(word: &str) -> bool {
     const SHORT: &[&str] = &[
         "a", "an", "as", "at", "by", "if", "in", "is", "it", "of", "on", "or", "so", "to", "we",

@@ -1,6 +1,6 @@
 use super::*;
 
-/// What of a text is a formula.
+/// The formulas of a text.
 fn formulas(text: &str) -> Vec<&str> {
     let tex = |part: &ReviewPart<'_>| match part {
         ReviewPart::Text { .. } => None,
@@ -9,7 +9,7 @@ fn formulas(text: &str) -> Vec<&str> {
     parts(text).iter().filter_map(tex).collect()
 }
 
-/// The same text again.
+/// The parts of a text, concatenated.
 fn whole(text: &str) -> String {
     let part = |part: &ReviewPart<'_>| match part {
         ReviewPart::Text { text } => (*text).to_owned(),
@@ -51,7 +51,7 @@ fn formulas_are_told_from_prices() {
     );
     check(r"\begin{align} $x$", &["$x$"]);
     check("über 5 € $é$ ende", &["$é$"]);
-    // What nobody can read is text, and what follows is found.
+    // An invalid formula is text, and later formulas are still found.
     check(r"$\nobodyknows{x}$ $x$", &["$x$"]);
     check(r"$\frac{1}{$ and $x$", &["$x$"]);
 }
@@ -122,7 +122,7 @@ fn what_cannot_be_read_or_does_harm_is_no_formula() {
     }
 }
 
-/// What is written about problems of contests, a line each.
+/// Texts as in contest problems, one per line.
 #[cfg(feature = "math")]
 const WRITTEN: &str = include_str!("written.txt");
 
@@ -135,7 +135,7 @@ fn what_people_write_is_typeset() {
         .collect();
     let count = WRITTEN.lines().count();
     assert!(unread.len() * 20 < count, "of {count}: {unread:#?}");
-    // Read again, it is the same: nothing but what is known is in it.
+    // Sanitising is idempotent.
     for part in WRITTEN.lines().flat_map(parts) {
         if let ReviewPart::Formula { mathml, .. } = part {
             assert_eq!(plain::plain(&mathml).as_ref(), Some(&mathml));
@@ -177,7 +177,7 @@ fn however_long_and_odd_a_text_is_it_is_split_at_once() {
     }
 }
 
-/// Pieces of TeX in any order: whatever it is, it is a text or plain `MathML`.
+/// Random sequences of TeX fragments give only text or plain `MathML`.
 #[cfg(feature = "math")]
 #[test]
 fn nothing_but_mathml_comes_out() {

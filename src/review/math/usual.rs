@@ -1,12 +1,12 @@
-//! TeX that people write and the crate does not know, in words that it knows.
+//! Rewrites common TeX that the crate does not know into TeX that it knows.
 
 use std::borrow::Cow;
 
-/// What a box is written as: a colour that nobody asks for, which [`super::plain`] takes for one.
+/// The marker of a box: a colour that nobody would use, which [`super::plain`] turns into a box.
 pub(super) const BOX: &str = "1 2 3";
 const BOX_COLOUR: &str = "\\textcolor{#010203}";
 
-/// Commands, and what is written instead.
+/// Commands and their replacements.
 const COMMANDS: &[(&str, &str)] = &[
     ("Bbb", "\\mathbb"),
     ("bm", "\\boldsymbol"),
@@ -24,10 +24,10 @@ const COMMANDS: &[(&str, &str)] = &[
     ("textnormal", "\\text"),
 ];
 
-/// Commands whose argument is not shown, or behind the formula.
+/// Commands whose argument is dropped, or moved behind the formula.
 const TAGS: &[(&str, bool)] = &[("label", false), ("tag", true)];
 
-/// The same formula in usual words.
+/// Rewrites a formula.
 pub(super) fn usual(tex: &str) -> Cow<'_, str> {
     if !tex.contains('\\') {
         return Cow::Borrowed(tex);
@@ -35,7 +35,7 @@ pub(super) fn usual(tex: &str) -> Cow<'_, str> {
     Cow::Owned(infixes(&commands(tex)))
 }
 
-/// The same as lines of a table, for a formula that has several and does not say so.
+/// Rewrites a formula with several lines, but without an environment, as a table.
 pub(super) fn lines(tex: &str) -> Option<String> {
     let name = if tex.contains('&') {
         "aligned"
@@ -61,7 +61,7 @@ fn commands(tex: &str) -> String {
             .find(|c: char| !c.is_ascii_alphabetic())
             .unwrap_or(rest.len());
         if end == 0 {
-            // `\\`, `\{`: with what it is about, so that the next one is not taken for its beginning.
+            // Skips the escaped character in `\\` or `\{` so that it does not start another command.
             let end = rest.chars().next().map_or(0, char::len_utf8);
             out.extend(["\\", &rest[..end]]);
             rest = &rest[end..];
@@ -89,13 +89,13 @@ fn commands(tex: &str) -> String {
     out + rest
 }
 
-/// What stands in the braces that begin here, and what is behind them.
+/// The content of the group in braces at the start, and the rest after it.
 fn group(rest: &str) -> Option<(&str, &str)> {
     let (inner, behind) = rest.strip_prefix('{')?.split_once('}')?;
     (!inner.contains(['{', '\\'])).then_some((inner, behind))
 }
 
-/// Writes the begin or end of an environment by another name, and says what is behind it.
+/// Writes the begin or end of an environment under another name and returns the rest after it.
 fn environment<'a>(name: &str, rest: &'a str, out: &mut String) -> Option<&'a str> {
     let (inner, behind) = group(rest)?;
     let written = match (name, inner) {
@@ -108,14 +108,14 @@ fn environment<'a>(name: &str, rest: &'a str, out: &mut String) -> Option<&'a st
     Some(behind)
 }
 
-/// `{n \choose k}`, `{a \over b}` as commands before what they are about.
+/// Rewrites `{n \choose k}`, `{a \over b}` to prefix commands.
 fn infixes(tex: &str) -> String {
     const INFIXES: &[(&str, &str)] = &[
         ("\\choose", "\\binom"),
         ("\\over", "\\frac"),
         ("\\atop", "\\substack"),
     ];
-    /// More of them than anybody writes.
+    /// The most infix commands to rewrite.
     const MOST: usize = 20;
     let mut tex = tex.to_owned();
     for _ in 0..MOST {
@@ -141,7 +141,7 @@ fn infixes(tex: &str) -> String {
     tex
 }
 
-/// From where to where the group goes that this place is in.
+/// The range of the group around this place.
 fn around(bytes: &[u8], at: usize) -> (usize, usize) {
     let is_escaped = |place: usize| place > 0 && bytes[place - 1] == b'\\';
     let mut depth = 0_usize;

@@ -1,4 +1,4 @@
-//! `Admitting`: which answers of a run stay, where its benchmark says so, and what is asked for again.
+//! `Admitting`: lets a benchmark refuse answers and have them asked again.
 
 use std::sync::Arc;
 
@@ -11,23 +11,23 @@ use crate::run::record::outcome::skipped;
 use crate::run::session::question::Question;
 use crate::system::panics;
 
-/// Has the benchmark say which answers stay. Of most it says nothing, and every answer does.
+/// Decides which answers are accepted. Most benchmarks accept every answer.
 #[derive(Default)]
 pub(in crate::run) struct Admitting {
     admission: Option<Arc<dyn AnswerAdmission>>,
     turnstile: Turnstile,
 }
 
-/// What becomes of an outcome.
+/// What happens to an outcome.
 pub(in crate::run) enum Admitted {
-    /// It is that of the sample.
+    /// Accepted as the sample's outcome.
     Stays(Box<Outcome>),
-    /// The sample is asked again.
+    /// Refused: the sample is asked again.
     Refused(Box<Outcome>),
 }
 
 impl Admitting {
-    /// As the benchmark of an eval says.
+    /// Built from the benchmark of an eval.
     pub(in crate::run) fn of(eval: &Eval) -> Self {
         Self {
             admission: eval.benchmark.admission().map(|desk| desk.0),
@@ -35,19 +35,19 @@ impl Admitting {
         }
     }
 
-    /// A question comes, with its place in the queue where they are taken in that order.
+    /// The ticket of a question, with its place in the queue if questions are taken in that order.
     pub(in crate::run) fn ticket(&self, turn: Option<usize>) -> Ticket<'_> {
         self.turnstile.ticket(turn)
     }
 
-    /// An earlier part of the run refused these answers to a question.
+    /// Restores the answers to a question that an earlier part of the run refused.
     pub(in crate::run) fn resume(&self, question: &mut Question, refused: Vec<RefusedAnswer>) {
         for refused in refused {
             self.ask_again(question, refused);
         }
     }
 
-    /// What is asked besides after this answer was refused.
+    /// Adds what to ask in addition after this answer was refused.
     pub(in crate::run) fn ask_again(&self, question: &mut Question, refused: RefusedAnswer) {
         let again = u32::try_from(question.refused.len()).unwrap_or(u32::MAX);
         let score = Score {
@@ -62,15 +62,15 @@ impl Admitting {
         question.refused.push(refused);
     }
 
-    /// The sample ended in an earlier part of the run.
+    /// Records a sample that ended in an earlier part of the run.
     pub(in crate::run) fn ended_before(&self, question: &Question, outcome: &Outcome) {
         if outcome.is_correct() {
             self.stays(question, outcome);
         }
     }
 
-    /// Whether an outcome stays. One of an answer that the scorers accept waits until all samples before have theirs; where
-    /// the run is over first, it is left for when the run goes on.
+    /// Whether an outcome is accepted. An answer that the scorers accept waits until all earlier samples have theirs.
+    /// If the run ends first, it is left for the resumed run.
     pub(in crate::run) fn admit(
         &self,
         question: &Question,
@@ -108,13 +108,13 @@ impl Admitting {
 
     fn stays(&self, question: &Question, outcome: &Outcome) {
         if let (Some(admission), Some(output)) = (&self.admission, &outcome.output) {
-            // One that panics forgets an answer, and takes none with it.
+            // A panic forgets this answer only.
             let _ = panics::catch(|| admission.stays(&question.item.sample, output));
         }
     }
 }
 
-/// Gives the first scorer's verdict way to another.
+/// Replaces the first scorer's verdict.
 fn judge_anew(outcome: &mut Outcome, score: Score) {
     if let Some((_, first)) = outcome.scores.iter_mut().next() {
         *first = serde_json::to_value(&score).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! How long may be what an agent or a judge says.
+//! Limits on the length of what an agent or a judge replies.
 
 use crate::data::{AgentError, FailureKind, Output};
 use crate::eval::limits::Limits;
@@ -23,7 +23,7 @@ pub(in crate::run) fn check_size(output: Output, limits: &Limits) -> Result<Outp
     Err(AgentError::of(FailureKind::OutputTooLarge, message))
 }
 
-/// Cuts what an agent says of its failure: that is not limited by `max_output_bytes`.
+/// Truncates an agent's error text, to which `max_output_bytes` does not apply.
 pub(in crate::run) fn cut(error: &mut AgentError) {
     const MOST: usize = 1 << 16;
     if error.message.len() > MOST {

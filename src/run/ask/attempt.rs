@@ -1,7 +1,7 @@
-//! `AgentCaller`: one attempt. A task is prepared, the agent is asked, and time is kept.
+//! `AgentCaller`: makes one attempt. Prepares the task, calls the agent and measures the time.
 //!
-//! An agent that keeps deadlines itself is called on the worker's thread. Any other, such as a closure,
-//! cannot be killed: it runs on a thread of the [`Bench`] that is left behind when time is up.
+//! An agent that enforces deadlines itself is called on the worker's thread. Any other, such as a closure, cannot be
+//! killed: it runs on a thread of the [`Bench`], which is abandoned when time is up.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ use crate::store::RunDir;
 use crate::system::clock;
 use crate::system::shortage::{self, Room};
 
-/// Files that an attempt has open at once while it is prepared.
+/// Files that one attempt has open at once while it is prepared.
 const FILES: usize = 2;
 
 /// Calls the agent.
@@ -34,15 +34,15 @@ pub(in crate::run) struct AgentCaller {
     scratch: ScratchFolders,
 }
 
-/// What an attempt gave.
+/// The result of an attempt.
 pub(in crate::run) struct Attempted {
     pub(in crate::run) result: Result<Output, AgentError>,
-    /// The seconds it took.
+    /// How long it took, in seconds.
     pub(in crate::run) latency_s: f64,
 }
 
 impl Attempted {
-    /// The agent was not called.
+    /// An attempt for which the agent was not called.
     pub(in crate::run) fn failed(error: AgentError) -> Self {
         Self {
             result: Err(error),
@@ -51,7 +51,7 @@ impl Attempted {
     }
 }
 
-/// The item itself, for which nobody is asked.
+/// The item itself as the answer, without asking anyone.
 pub(in crate::run) fn shown(parts: &[ItemPart], sample: &Sample) -> Result<Output, AgentError> {
     let text = ItemPart::shown(parts, sample);
     let nothing = || AgentError::of(FailureKind::Failed, "the item has nothing of what is shown");
@@ -75,13 +75,13 @@ impl AgentCaller {
         }
     }
 
-    /// Room for the files of an attempt. What its agent opens needs room of its own.
+    /// Reserves room for the files of an attempt. The files that its agent opens need room of their own.
     pub(in crate::run) fn room() -> Result<Room, AgentError> {
         shortage::room_for_files(FILES)
             .map_err(|shortage| AgentError::of(FailureKind::Shortage, shortage.to_string()))
     }
 
-    /// Asks once, with room for its files. The sample has so much time left, if there is a limit.
+    /// Asks once, with room for its files. `sample_left` is the time that the sample has left, if there is a limit.
     pub(in crate::run) fn attempt(
         &self,
         question: &Question,
@@ -107,12 +107,12 @@ impl AgentCaller {
             }
             Err(error) => return Attempted::failed(error),
         };
-        // Whatever asks takes room of its own.
+        // The agent takes room of its own.
         drop(room);
         let agent = &self.plan.eval.agent;
         let started = clock::now();
         let task = Task {
-            // Made for each attempt: kept for every sample it would hold each question twice.
+            // Made per attempt: stored for every sample, it would hold each question twice.
             visible: Arc::new(Visible::of(&question.item.sample)),
             prompt: question.prompt(&self.plan),
             files,
@@ -158,8 +158,8 @@ impl AgentCaller {
         Attempted { result, latency_s }
     }
 
-    /// When an attempt that starts now has timed out: the earliest of its own end, that of its sample and that of
-    /// the run. A timeout beyond what the clock can count is none.
+    /// The deadline of an attempt that starts now: the earliest of its own timeout, the sample's and the run's. A
+    /// timeout beyond the range of the clock is ignored.
     fn deadline(&self, now: Instant, sample_left: Option<Duration>) -> Option<Instant> {
         let own = now.checked_add(self.plan.eval.limits.timeout);
         let sample = sample_left.and_then(|left| now.checked_add(left));
@@ -167,7 +167,7 @@ impl AgentCaller {
         [own, sample, run].into_iter().flatten().min()
     }
 
-    /// Which of the two timeouts came first.
+    /// Which of the two timeouts comes first.
     fn timeout(&self, sample_left: Option<Duration>) -> EndedBy {
         match sample_left {
             Some(left) if left < self.plan.eval.limits.timeout => EndedBy::SampleTimeout,

@@ -1,4 +1,4 @@
-//! Answers that were given before: taken instead of asking, and kept after asking.
+//! The cache of answers: reused instead of asking, stored after asking.
 
 #[cfg(test)]
 mod tests;
@@ -20,25 +20,25 @@ use crate::store::cache::key::AskedFor;
 use crate::store::events::past::Answered;
 use crate::system::panics;
 
-/// How often one who waits for the answer of another looks for it.
+/// How often a waiter checks whether another run has the answer.
 const GLANCE: Duration = Duration::from_millis(25);
 
-/// The cache of a run.
+/// The answer cache of a run.
 pub(in crate::run) struct Cached {
     plan: Arc<Plan>,
     emitter: Arc<Emitter>,
     answers: AnswerCache,
     usage: CacheUse,
-    /// The run, as it is called where its answers are taken later.
+    /// The name of this run for later runs that reuse its answers.
     asked_by: Option<String>,
-    /// What the agent was when the run began.
+    /// The agent's fingerprint when the run started.
     fingerprint: String,
-    /// The agent is not any more what it was then.
+    /// Whether the agent has changed since.
     changed: AtomicBool,
 }
 
 impl Cached {
-    /// The cache that the plan's eval wants. Why there is none although it wants one is a notice.
+    /// Opens the cache if the plan's eval wants one. If it cannot be opened, a notice says why.
     pub(in crate::run) fn open(plan: &Arc<Plan>, emitter: &Arc<Emitter>) -> Option<Self> {
         let eval = &plan.eval;
         if eval.cache.usage == CacheUse::Off {
@@ -62,13 +62,13 @@ impl Cached {
         })
     }
 
-    /// Makes the folder, once that of the run is there; `asked_by` is the run.
+    /// Creates the cache folder, once the run's folder exists; `asked_by` names the run.
     pub(in crate::run) fn prepare(&mut self, asked_by: String) {
         self.asked_by = Some(asked_by);
         self.answers.prepare();
     }
 
-    /// The same cache, for what judges say.
+    /// The same cache, for the replies of judges.
     pub(in crate::run) fn replies(&self) -> KeptReplies {
         KeptReplies::new(
             AnswerCache::new(self.plan.eval.cache_folder()),
@@ -78,7 +78,7 @@ impl Cached {
         )
     }
 
-    /// The key of a question's answer. `None` if it is neither looked for nor kept.
+    /// The cache key of a question. `None` if it is neither looked up nor stored.
     pub(in crate::run) fn key(&self, question: &Question) -> Option<String> {
         let is_nobodys = self.plan.eval.agent.shown_parts().is_some();
         if is_nobodys || self.changed.load(Ordering::Relaxed) {
@@ -100,11 +100,11 @@ impl Cached {
             epoch: question.epoch,
             again: question.again(),
         };
-        // What cannot be read will fail its sample.
+        // An attachment that cannot be read will fail its sample.
         asked.key().ok()
     }
 
-    /// The answer that was given before, if it may be taken. It was asked for `attempts` times in this run.
+    /// The cached answer, if it may be used. `attempts` is the number of attempts in this run.
     pub(in crate::run) fn recall(&self, key: &str, attempts: u32) -> Option<Answered> {
         if self.usage != CacheUse::On {
             return None;
@@ -122,8 +122,8 @@ impl Cached {
         })
     }
 
-    /// Waits as long as somebody else asks the same question, in this run or in another, and gives the answer or the
-    /// right to ask; neither where each asks for himself. `is_over` says when nobody waits any more.
+    /// Waits while the same question is being asked elsewhere, in this run or another. Gives the answer or the right to
+    /// ask, or neither where each asks on its own. `is_over` ends the wait.
     pub(in crate::run) fn await_turn(
         &self,
         key: &str,
@@ -137,7 +137,7 @@ impl Cached {
         let mut waited = None;
         loop {
             let claimed = claim(&path, waited.take());
-            // Perhaps it was given since we looked last.
+            // It may have been stored since the last check.
             let (ours, is_ours) = match claimed {
                 Claimed::Ours(claim) => (Some(claim), true),
                 Claimed::Nobodys => (None, true),
@@ -160,7 +160,7 @@ impl Cached {
         }
     }
 
-    /// Keeps an answer, unless what was asked changed meanwhile.
+    /// Stores an answer, unless the agent or the question changed meanwhile.
     pub(in crate::run) fn remember(&self, question: &Question, key: &str, answer: &Answered) {
         if self.key(question).as_deref() == Some(key) {
             let asked_by = self.asked_by.clone();
@@ -178,7 +178,7 @@ impl Cached {
     }
 }
 
-/// What the agent says that it is; one that panics says nothing.
+/// The fingerprint that the agent reports; `None` if it panics.
 pub(in crate::run) fn fingerprint(plan: &Plan) -> Option<String> {
     panics::catch(|| plan.eval.agent.fingerprint()).ok()?
 }

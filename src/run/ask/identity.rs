@@ -1,4 +1,4 @@
-//! `Asker`: who answers in a run, so that two runs can be told to be of one agent.
+//! `Asker`: the identity of the agent in a run, to tell whether two runs have the same agent.
 
 use serde_json::{Map, Value};
 
@@ -10,17 +10,18 @@ use crate::store::cache::key;
 use crate::system::panics;
 use crate::text::hash::MaskKey;
 
-/// Who answers.
+/// The identity of an agent.
 #[derive(Default)]
 pub(in crate::run) struct Asker {
-    /// As the cache knows it, with keys and options; of recordings their kind. `None` where the agent does not say.
+    /// The hash as in the cache, with keys and options; for recordings, of their kind. `None` if the agent does not
+    /// identify itself.
     pub(in crate::run) hash: Option<String>,
-    /// The recordings that it repeats; where snapshots are masked, so are the hashes of their answers.
+    /// The recordings that it replays; their answer hashes are masked where snapshots are.
     pub(in crate::run) recordings: Vec<String>,
 }
 
 impl Asker {
-    /// The agent as it is now.
+    /// The current agent.
     pub(in crate::run) fn of(plan: &Plan) -> Self {
         let eval = &plan.eval;
         let recordings = panics::catch(|| eval.agent.recordings()).unwrap_or_default();
@@ -29,7 +30,7 @@ impl Asker {
             let hash = |agent: &str| key::agent_hash(agent, spec, &eval.agent_options);
             fingerprint(plan).map(|agent| hash(&agent))
         } else {
-            // Another recording is another day of the same agent.
+            // Another recording is the same agent on another day.
             let kind = spec.get("type").and_then(Value::as_str);
             let kind = kind.unwrap_or("replay");
             Some(key::agent_hash(kind, &Value::Null, &Map::new()))
@@ -42,7 +43,8 @@ impl Asker {
         }
     }
 
-    /// Whether a run was begun by another agent. Of one that does not say what it is its keys in the spec decide.
+    /// Whether a run was started by another agent. For an agent that does not identify itself, its keys in the spec
+    /// decide.
     pub(in crate::run) fn is_another(&self, plan: &Plan, run: &Manifest) -> bool {
         match (&self.hash, &run.agent_hash) {
             (Some(now), Some(then)) => {
@@ -53,14 +55,14 @@ impl Asker {
         }
     }
 
-    /// Writes down that this agent goes on.
+    /// Records that this agent continues the run.
     pub(in crate::run) fn sign(&self, run: &mut Manifest) {
         run.agent_hash.clone_from(&self.hash);
         run.answers_of.extend(self.recordings.iter().cloned());
     }
 }
 
-/// A recording as a run writes it down. Its hash is made of what was answered.
+/// The name of a recording in a run. Its hash covers the answers, so it is masked if snapshots are.
 fn named(recording: String, key: Option<&MaskKey>) -> String {
     match (key, recording.strip_prefix(RECORDING)) {
         (Some(key), Some(hash)) => format!("masked {RECORDING}{}", key.short(["recording", hash])),

@@ -1,7 +1,7 @@
-//! `Flight`: a question that is in flight, of whichever run of this program, or of a judge.
+//! `Flight`: a question in flight, of any run of this program or of a judge.
 //!
-//! A run that has no room for its only question waits for others to end, which may give some back. Where there is no
-//! other, it waits for nothing. What fails for want of room fails at once, so whoever is in flight for longer had room.
+//! A run that has no room for its only question waits for others to end, as they may free some. If there is no other,
+//! it does not wait. A failure for want of room is immediate, so a question that is in flight for longer had room.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -10,23 +10,23 @@ use std::time::{Duration, Instant};
 use crate::system::clock;
 use crate::system::lock::lock;
 
-/// Who is in flight for longer found room.
+/// A question in flight for longer than this found room.
 const FLASH: Duration = Duration::from_secs(1);
-/// Others that found room so lately are there, though none may be in flight at the moment.
+/// Others that found room this recently still count, though none may be in flight right now.
 const LATELY: Duration = Duration::from_secs(4);
 
 static FLIGHTS: Mutex<Flights> = Mutex::new(Flights::new());
 
-/// All of this program.
+/// All questions in flight in this program.
 struct Flights {
     next: u64,
-    /// When each began, the longest first.
+    /// When each started, the oldest first.
     begun: BTreeMap<u64, Instant>,
-    /// When one ended last that had found room.
+    /// When the last one that had found room ended.
     ended: Option<Instant>,
 }
 
-/// A question in flight. It is none any more when this is dropped, or [`Flight::end`] was called.
+/// A question in flight, until this is dropped or [`Flight::end`] is called.
 pub(in crate::run) struct Flight(u64);
 
 impl Flights {
@@ -66,12 +66,12 @@ impl Flight {
         Self(lock(&FLIGHTS).begin(clock::now()))
     }
 
-    /// Whether no other one could give any room back.
+    /// Whether no other question could free any room.
     pub(in crate::run) fn is_alone(&self) -> bool {
         lock(&FLIGHTS).is_alone(self.0, clock::now())
     }
 
-    /// It came to its end, and had found room or not.
+    /// Ends the flight; `found_room` says whether it had room.
     pub(in crate::run) fn end(&self, found_room: bool) {
         lock(&FLIGHTS).end(self.0, found_room, clock::now());
     }

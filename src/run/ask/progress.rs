@@ -1,34 +1,34 @@
-//! `ProgressLog`: what an agent says while it works on an attempt, for the journal.
+//! `ProgressLog`: journals the progress output of an agent during an attempt.
 //!
-//! It is kept as it comes, so that of an attempt that hangs or is killed there is what was said last. An agent that never
-//! ends to talk fills no disk: of each attempt so many lines are kept, each up to a length, and the rest is counted. What a
-//! closure says that was left behind when its time was up is nothing of the run any more.
+//! Lines are written as they come, so that the last output of an agent that hangs or is killed is there. To bound the
+//! disk space, a limited number of lines is stored per attempt, each up to a maximum length; the rest is counted.
+//! Output of an abandoned closure after its time was up is ignored.
 
 use std::sync::{Arc, Mutex};
 
 use crate::data::task::Live;
 use crate::system::lock::lock;
 
-/// Lines of an attempt that are kept.
+/// Lines stored per attempt.
 const MOST_LINES: u32 = 100;
 
-/// Bytes of a line that are kept.
+/// Bytes stored per line.
 pub(in crate::run) const LONGEST_LINE: usize = 1000;
 
-/// What is written down of what an agent says.
+/// What the journal records of an agent's output.
 pub(in crate::run) enum SaidProgress<'a> {
-    /// A line, whole.
+    /// One whole line.
     Line(&'a str),
-    /// How many more lines there were.
+    /// The number of further lines.
     LeftOut(u64),
 }
 
-/// What an agent says in one attempt.
+/// Collects an agent's output in one attempt.
 pub(in crate::run) struct ProgressLog(Arc<Mutex<Saying>>);
 
-/// An attempt that goes on.
+/// An attempt that is still running.
 struct Saying {
-    /// Writes it down; `None` once the attempt is over.
+    /// Writes a line; `None` once the attempt is over.
     write: Option<Box<WriteProgress>>,
     written: u32,
     left_out: u64,
@@ -45,13 +45,13 @@ impl ProgressLog {
         })))
     }
 
-    /// Where the agent says it.
+    /// The channel for the agent's output.
     pub(in crate::run) fn live(&self) -> Live {
         let saying = Arc::clone(&self.0);
         Live(Arc::new(move |text: &str| lock(&saying).say(text)))
     }
 
-    /// The attempt is over: what comes now is too late.
+    /// Ends the attempt: later output is ignored.
     pub(in crate::run) fn end(&self) {
         let mut saying = lock(&self.0);
         if let Some(write) = saying.write.take()
@@ -113,7 +113,7 @@ mod tests {
             .snapshots(folder.join("snapshots"))
     }
 
-    /// What the journal of a run has of progress.
+    /// The progress lines in the journal of a run.
     fn kept(dir: &Path) -> Vec<String> {
         let text = fs::read_to_string(dir.join("events.jsonl")).unwrap();
         let events = text

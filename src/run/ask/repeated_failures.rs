@@ -1,7 +1,7 @@
-//! `FirstAttempts`: a program that fails in the same way from the start is not asked a thousand times.
+//! `FirstAttempts`: stops a run early if every attempt fails in the same way from the start.
 //!
-//! A missing module, a wrong path, a key that is not set: each sample would fail alike, and cost its time and money. What
-//! one attempt among the first answers or fails at otherwise is the agent's own business, and the run goes on.
+//! With a missing module, a wrong path or an unset key, each sample would fail in the same way, and cost time and
+//! money. If one of the first attempts gives an answer or fails differently, the run continues.
 
 use std::sync::Mutex;
 
@@ -9,23 +9,23 @@ use crate::data::{AgentError, FailureKind, FailureManner};
 use crate::eval::Eval;
 use crate::system::lock::lock;
 
-/// So many attempts that fail alike, with none before them that did not.
+/// Stop after this many identical failures, if all attempts so far failed that way.
 pub(in crate::run) const MOST: u32 = 10;
 
-/// The first attempts of a run.
+/// Tracks the first attempts of a run.
 pub(in crate::run) struct FirstAttempts(Mutex<Begin>);
 
-/// What they told so far.
+/// What the attempts showed so far.
 enum Begin {
     Nothing,
-    /// All of them, so many, failed in this way.
+    /// All of them failed in this way; the count.
     Alike(FailureManner, u32),
-    /// The agent can do more than that, or nobody wants to know.
+    /// Some attempt went differently, or the check is off.
     Enough,
 }
 
 impl FirstAttempts {
-    /// Of a run of this eval.
+    /// For a run of this eval.
     pub(in crate::run) fn of(eval: &Eval) -> Self {
         let agent = &eval.agent;
         if eval.limits.keep_going || agent.asks_endpoint() || agent.is_deterministic() {
@@ -35,22 +35,22 @@ impl FirstAttempts {
         }
     }
 
-    /// Of a run that begins.
+    /// For a new run, with the check on.
     pub(in crate::run) fn watched() -> Self {
         Self(Mutex::new(Begin::Nothing))
     }
 
-    /// Of a run that goes on whatever they tell.
+    /// For a run that continues whatever the first attempts show.
     pub(in crate::run) fn unwatched() -> Self {
         Self(Mutex::new(Begin::Enough))
     }
 
-    /// An attempt gave an answer.
+    /// Records an attempt that gave an answer.
     pub(in crate::run) fn answered(&self) {
         *lock(&self.0) = Begin::Enough;
     }
 
-    /// An attempt gave none; whether the agent fails alike each time. It is told once.
+    /// Records a failed attempt. `true`, once, if the agent always fails in the same way.
     pub(in crate::run) fn failed(&self, error: &AgentError) -> bool {
         if !is_the_agents(error.kind) {
             return false;
@@ -71,7 +71,7 @@ impl FirstAttempts {
     }
 }
 
-/// Whether it is for the agent that an attempt failed so. Other failures tell nothing of it, or have rules of their own.
+/// Whether a failure of this kind is the agent's. Other failures say nothing about it, or have their own rules.
 fn is_the_agents(kind: FailureKind) -> bool {
     matches!(
         kind,
@@ -98,7 +98,7 @@ mod tests {
         }
     }
 
-    /// After how many of these failures the run stops, if it does.
+    /// Checks after how many of these failures the run stops, if it does.
     fn check(failures: impl Iterator<Item = AgentError>, expect: Option<usize>) {
         let first = FirstAttempts::watched();
         let failures: Vec<_> = failures.collect();
@@ -112,7 +112,7 @@ mod tests {
         let alike = |n: usize| (0..n).map(|_| error(Exited, None));
         check(alike(9), None);
         check(alike(30), Some(10));
-        // Digits tell nothing, and neither does what stands before the last line.
+        // Digits and everything before the last line are ignored.
         let lines = (0..10).map(|n| error(Exited, Some(&format!("at {n}\nx{n}: no module\n\n"))));
         check(lines, Some(10));
         let words = |n: u8| char::from(b'a' + n).to_string();
@@ -127,7 +127,7 @@ mod tests {
             ..error(Exited, None)
         };
         check(alike(9).chain([other]).chain(alike(30)), None);
-        // What is not the agent's neither counts nor helps it.
+        // Failures that are not the agent's count neither way.
         let strange = [error(Attachment, None), error(Busy, None)];
         check(strange.into_iter().chain(alike(10)), Some(12));
         check((0..20).map(|_| error(Busy, None)), None);

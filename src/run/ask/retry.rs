@@ -1,4 +1,4 @@
-//! `Tries`: the attempts at a question, in the time that it has; whether a failed one is repeated, and when.
+//! `Tries`: the attempts at a question within its time; decides whether and when a failed one is repeated.
 
 use std::time::Duration;
 
@@ -6,11 +6,11 @@ use crate::data::{AgentError, EndedBy, FailureKind};
 use crate::eval::limits::Limits;
 use crate::text::hash::Hasher;
 
-/// So often an attempt that a rate limit refused or an outage ended is repeated besides `limits.retries`: the sample is
-/// not to blame.
+/// Extra repeats, besides `limits.retries`, for attempts refused by a rate limit or ended by an outage: the sample is
+/// not at fault.
 const MOST_REFUSED: u32 = 50;
 
-/// So often an attempt that failed for the sake of other samples is repeated besides `limits.retries`.
+/// Extra repeats, besides `limits.retries`, for attempts that failed because of other samples.
 const MOST_LOST: u32 = 3;
 
 /// The attempts at a question.
@@ -18,19 +18,19 @@ pub(in crate::run) struct Tries<'a> {
     id: &'a str,
     epoch: u32,
     limits: &'a Limits,
-    /// Those of an earlier part of the run.
+    /// Attempts in an earlier part of the run.
     earlier: u32,
-    /// All that were begun, the earlier ones included.
+    /// All started attempts, earlier ones included.
     begun: u32,
-    /// Those that a rate limit refused or an outage ended.
+    /// Attempts refused by a rate limit or ended by an outage.
     refused: u32,
-    /// Those that came to nothing for the sake of other samples.
+    /// Attempts that failed because of other samples.
     lost: u32,
     time: SampleTime,
 }
 
 impl<'a> Tries<'a> {
-    /// At the question of a sample in one epoch.
+    /// For a sample's question in one epoch.
     pub(in crate::run) fn new(id: &'a str, epoch: u32, limits: &'a Limits, earlier: u32) -> Self {
         Self {
             id,
@@ -44,34 +44,34 @@ impl<'a> Tries<'a> {
         }
     }
 
-    /// How often the question was asked.
+    /// How many attempts were started.
     pub(in crate::run) fn begun(&self) -> u32 {
         self.begun
     }
 
-    /// Begins another attempt and gives its number, from 1.
+    /// Starts another attempt and returns its number, from 1.
     pub(in crate::run) fn begin(&mut self) -> u32 {
         self.begun += 1;
         self.begun
     }
 
-    /// The attempt that was begun last was none: nobody was asked.
+    /// Undoes the last start: nothing was asked.
     pub(in crate::run) fn take_back(&mut self) {
         self.begun = self.begun.saturating_sub(1);
     }
 
-    /// What is left of the sample's time, if there is a limit.
+    /// The time the sample has left, if there is a limit.
     pub(in crate::run) fn left(&self) -> Option<Duration> {
         self.time.left()
     }
 
-    /// An attempt or a pause took so long.
+    /// Deducts the time of an attempt or a pause.
     pub(in crate::run) fn took(&mut self, took: Duration) {
         self.time.take(took);
     }
 
-    /// An attempt failed; `is_everyones` if that counts against no sample. Gives the error, with what ended the attempts
-    /// if it was the last, and else how long to wait.
+    /// Handles a failed attempt; `is_everyones` if it counts against no sample. Returns the error, with what ended the
+    /// attempts if this was the last, and otherwise how long to wait.
     pub(in crate::run) fn failed(
         &mut self,
         mut error: AgentError,
@@ -82,7 +82,7 @@ impl<'a> Tries<'a> {
         let is_lost = error.kind == FailureKind::Lost && self.lost < MOST_LOST;
         self.lost += u32::from(is_lost);
         if is_refused || is_lost {
-            // The throttle knows how long to leave the agent alone.
+            // The throttle decides how long to pause.
             return self.within_time(error, Duration::ZERO);
         }
         let counted = self.begun - self.earlier - self.refused - self.lost;
@@ -98,7 +98,7 @@ impl<'a> Tries<'a> {
         self.within_time(error, pause)
     }
 
-    /// Another attempt after a pause, unless the sample has no time for it.
+    /// Schedules another attempt after a pause, unless the sample's time is too short.
     fn within_time(&self, error: AgentError, pause: Duration) -> (AgentError, Option<Duration>) {
         if self.left().is_some_and(|left| pause >= left) {
             let attempts = self.begun - self.earlier;
@@ -108,12 +108,11 @@ impl<'a> Tries<'a> {
     }
 }
 
-/// No pause is longer.
+/// The longest pause.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// `first * 2^(failures - 1)`, at most 30 s, less up to a quarter: samples that failed together, because
-/// the endpoint was down, do not come back together. The share depends on the sample and its
-/// epoch alone, so that runs are repeatable.
+/// `first * 2^(failures - 1)`, at most 30 s, less up to a quarter, so that samples that failed together (the endpoint
+/// was down) do not return together. The reduction depends only on the sample and epoch, so that runs are repeatable.
 fn backoff(first: Duration, failures: u32, id: &str, epoch: u32) -> Duration {
     let factor = 1_u32
         .checked_shl(failures.saturating_sub(1))
@@ -128,7 +127,7 @@ fn backoff(first: Duration, failures: u32, id: &str, epoch: u32) -> Duration {
     pause.mul_f64(1.0 - f64::from(share) / 65_536.0 / 4.0)
 }
 
-/// The time that a sample has left, of which waiting for a turn takes nothing.
+/// The time that a sample has left. Waiting for a turn does not count.
 struct SampleTime {
     limit: Option<Duration>,
     left: Duration,
@@ -142,17 +141,17 @@ impl SampleTime {
         }
     }
 
-    /// What is left, if there is a limit.
+    /// The remaining time, if there is a limit.
     fn left(&self) -> Option<Duration> {
         self.limit.map(|_| self.left)
     }
 
-    /// Takes the time that an attempt or a pause took.
+    /// Deducts the time of an attempt or a pause.
     fn take(&mut self, took: Duration) {
         self.left = self.left.saturating_sub(took);
     }
 
-    /// The error of a sample that has no time for another attempt.
+    /// The error of a sample without time for another attempt.
     fn timed_out(&self, attempts: u32, last: &AgentError) -> AgentError {
         let seconds = self.limit.unwrap_or_default().as_secs_f64();
         let message = format!(
@@ -172,7 +171,7 @@ impl SampleTime {
 mod tests {
     use super::*;
 
-    /// How often a question is asked that fails like this each time, and what ends it.
+    /// Checks how often a question that always fails in this way is asked, and what ends it.
     fn check(
         kind: FailureKind,
         is_everyones: bool,
@@ -184,7 +183,7 @@ mod tests {
             sample_timeout,
             ..Limits::default()
         };
-        // An earlier part of the run counts in the numbers alone.
+        // Attempts of an earlier part only shift the numbers.
         let mut tries = Tries::new("a", 0, &limits, 7);
         loop {
             let number = tries.begin();

@@ -15,14 +15,14 @@ use crate::system::remove;
 use crate::text::name::file_name;
 use crate::text::shell_word;
 
-/// Makes the folders of attempts, and removes them.
+/// Creates and removes the folders of attempts.
 pub(in crate::run) struct ScratchFolders {
     plan: Arc<Plan>,
-    /// Where they are made.
+    /// The parent folder.
     home: PathBuf,
 }
 
-/// What an attempt is given on disk.
+/// The files of one attempt.
 #[derive(Default)]
 pub(in crate::run) struct AttemptFiles {
     pub(in crate::run) folder: Option<PathBuf>,
@@ -38,7 +38,7 @@ impl ScratchFolders {
         }
     }
 
-    /// Makes the folder of an attempt and copies the attachments into it, unless nobody needs it.
+    /// Creates the folder of an attempt and copies the attachments into it, unless it is not needed.
     pub(in crate::run) fn prepare(
         &self,
         question: &Question,
@@ -76,7 +76,7 @@ impl ScratchFolders {
         }
     }
 
-    /// Removes the folder of an attempt, which [`prepare`](Self::prepare) made, unless it is to be kept.
+    /// Removes the folder of an attempt, made by [`prepare`](Self::prepare), unless it is to be kept.
     pub(in crate::run) fn tidy(&self, folder: &Path, failed: bool) {
         let keep = match self.plan.eval.keep_scratch {
             KeepScratch::Always => true,
@@ -84,7 +84,7 @@ impl ScratchFolders {
             KeepScratch::Never => false,
         };
         if !keep {
-            // What cannot be removed (an agent may have taken the rights away) stays; it harms nothing.
+            // A folder that cannot be removed (the agent may have changed permissions) stays, which is harmless.
             if in_turn(|| std::fs::remove_dir(folder)).is_err() {
                 let _ = std::fs::remove_dir_all(folder);
             }
@@ -92,7 +92,7 @@ impl ScratchFolders {
     }
 }
 
-/// Makes the folder of an attempt, under a name that nobody had: it can be removed with all that is in it.
+/// Creates the folder of an attempt under a new name, so that it is safe to remove with its contents.
 pub(in crate::run) fn new_folder(home: &Path, name: &str) -> Result<PathBuf, AgentError> {
     remove::make_new_folder(home, name).map_err(|error| {
         let message = format!("cannot make `{}`: {error}", home.join(name).display());
@@ -100,8 +100,8 @@ pub(in crate::run) fn new_folder(home: &Path, name: &str) -> Result<PathBuf, Age
     })
 }
 
-/// Removes the empty folders that attempts of a killed run left. Gives a notice where something is left: an agent's files
-/// and those of people look alike.
+/// Removes empty attempt folders of killed runs. Gives a notice if any are not empty: an agent's files cannot be told
+/// from a person's.
 pub(in crate::run) fn tidy_left(plan: &Plan, dir: &RunDir) -> Option<String> {
     let home = dir.file(SCRATCH);
     if plan.eval.keep_scratch != KeepScratch::Never || !remove::is_folder(&home) {
@@ -115,8 +115,8 @@ pub(in crate::run) fn tidy_left(plan: &Plan, dir: &RunDir) -> Option<String> {
     })
 }
 
-/// Adds or removes a scratch folder, one thread at a time: all of them stand in one folder, for whose lock
-/// threads that meet in the kernel spin, at more CPU than starting the agent takes.
+/// Adds or removes a scratch folder, one thread at a time. All are in one folder; threads that contend for its kernel
+/// lock spin and use more CPU than starting the agent takes.
 fn in_turn<T>(change: impl FnOnce() -> T) -> T {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = lock(&TURN);

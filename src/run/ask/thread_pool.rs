@@ -1,4 +1,4 @@
-//! `Bench`: threads on which agents run that cannot be stopped, such as closures.
+//! `Bench`: a pool of threads for agents that cannot be stopped, such as closures.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -14,21 +14,21 @@ use crate::system::panics;
 use crate::system::shortage::Shortage;
 
 type AgentResult = Result<Output, AgentError>;
-/// A task with the way back for its answer; `None` ends the thread.
+/// A task and the channel for its answer; `None` ends the thread.
 type Job = Option<(Task, Sender<AgentResult>)>;
 
-/// How often a waiting worker looks whether the run was stopped.
+/// How often a waiting worker checks whether the run was stopped.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// Threads on which agents run that cannot be stopped.
+/// A pool of threads for agents that cannot be stopped.
 pub(in crate::run) struct Bench {
     agent: Arc<dyn Agent>,
     seats: Arc<Mutex<Seats>>,
-    /// Attempts that were left behind and still run.
+    /// Abandoned attempts that still run.
     abandoned: Arc<AtomicUsize>,
 }
 
-/// The threads that wait for work.
+/// The idle threads.
 #[derive(Default)]
 struct Seats {
     idle: Vec<Sender<Job>>,
@@ -44,7 +44,7 @@ impl Bench {
         }
     }
 
-    /// Asks on a thread that is left behind when time is up or the run stops.
+    /// Asks on a pool thread, which is abandoned when time is up or the run stops.
     pub(in crate::run) fn ask(&self, task: Task, stopper: &Stopper) -> AgentResult {
         let allowed = task
             .deadline
@@ -99,13 +99,13 @@ impl Bench {
         let work = move || {
             while let Ok(Some((task, reply))) = jobs.recv() {
                 let mut answer = guarded(&*agent, &task);
-                // It may have given up because time is up; on a busy machine that arrives before the worker
-                // has seen the clock.
+                // The agent may have given up because time is up; on a busy machine its answer can arrive before the
+                // worker checks the clock.
                 if task.deadline.is_some_and(|end| clock::now() >= end) {
                     let message = "answered after its time was up";
                     answer = Err(AgentError::of(FailureKind::TimedOut, message));
                 }
-                // The seat is free before the answer arrives, so that the next job finds it.
+                // Free the slot before the answer arrives, so that the next job finds it.
                 let mut seats = lock(&seats);
                 let closed = seats.closed;
                 if !closed {
@@ -130,12 +130,12 @@ impl Bench {
                 None => AgentError::of(FailureKind::NotStarted, format!("{what}: {error}")),
             }
         })?;
-        // A thread that just started takes its first job.
+        // A new thread takes its first job.
         let _ = seat.send(job);
         Ok(answer)
     }
 
-    /// Counts an attempt as left behind until it ends; returns how many there are.
+    /// Counts an attempt as abandoned until it ends; returns the number of abandoned attempts.
     fn abandon(&self, answer: Receiver<AgentResult>) -> usize {
         let abandoned = Arc::clone(&self.abandoned);
         let count = abandoned.fetch_add(1, Ordering::SeqCst) + 1;
@@ -143,7 +143,7 @@ impl Bench {
             let _ = answer.recv();
             abandoned.fetch_sub(1, Ordering::SeqCst);
         };
-        // Without a thread to watch it, it stays counted: that errs on the safe side.
+        // Without a thread to watch it, it stays counted, which is the safe side.
         let _ = std::thread::Builder::new().spawn(watch);
         count
     }
@@ -159,7 +159,7 @@ impl Drop for Bench {
     }
 }
 
-/// Calls the agent; a panic is a failure.
+/// Calls the agent; a panic becomes a failure.
 pub(in crate::run) fn guarded(agent: &dyn Agent, task: &Task) -> AgentResult {
     panics::catch(|| agent.answer(task)).unwrap_or_else(|reason| {
         Err(AgentError::of(

@@ -1,7 +1,7 @@
-//! `Throttle`: the clock of the [`Governor`], and the threads that wait for it.
+//! `Throttle`: drives the [`Governor`] by the clock and queues the waiting threads.
 //!
-//! One thread at a time waits for the governor, at the head of a queue; the others sleep until it is their turn.
-//! A thousand threads that wait for a rate limit thus cost nothing.
+//! Only the thread at the head of the queue waits for the governor; the others sleep until it is their turn. So a
+//! thousand threads waiting for a rate limit cost nothing.
 
 mod pauses;
 
@@ -23,40 +23,40 @@ use crate::system::clock;
 use crate::system::lock::lock;
 use pauses::{PauseNews, Pauses};
 
-/// How often whoever is at the head of the queue looks whether the run was stopped.
+/// How often the head of the queue checks whether the run was stopped.
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// Lets questions through as the limits allow.
 pub(in crate::run) struct Throttle {
     stopper: Arc<Stopper>,
     rules: Mutex<Rules>,
-    /// A question ended.
+    /// Signalled when a question ends.
     ended: Condvar,
-    /// Held by the one who waits.
+    /// Held by the thread that waits for the governor.
     head: Mutex<()>,
     started: Instant,
-    /// Whom it lets through, if that is not the agent.
+    /// The name of the judge it throttles; `None` for the agent.
     name: Option<String>,
-    /// By whom pauses are told.
+    /// Reports pauses.
     emitter: Option<Arc<Emitter>>,
     has_budget: bool,
-    /// Whom the budget is shared with, and as whom.
+    /// The shared budget, and this eval's name in it.
     purse: Option<(Arc<Purse>, String)>,
 }
 
 struct Rules {
     governor: Governor,
-    /// What was last said of an agent that is out.
+    /// The last error of an agent with an outage.
     outage: String,
     pauses: Pauses,
 }
 
-/// A question that may be asked; counted as in flight until [`Throttle::asked`].
+/// Permission to ask; counted as in flight until [`Throttle::asked`].
 #[must_use]
 pub(in crate::run) struct Turn(Permit, Flight);
 
 impl Throttle {
-    /// `concurrency` is that of the limits unless it is given. The run has used up `spent` since it `started`.
+    /// `concurrency` overrides that of the limits. The run has used up `spent` since it `started`.
     pub(in crate::run) fn new(
         limits: &Limits,
         concurrency: Option<usize>,
@@ -85,18 +85,18 @@ impl Throttle {
         }
     }
 
-    /// Of an eval that may share its budget with others.
+    /// For an eval that may share its budget with others.
     #[must_use]
     pub(in crate::run) fn sharing(self, eval: &Eval) -> Self {
         let purse = eval.purse.as_ref().filter(|_| self.has_budget);
         let purse = purse.map(|purse| (Arc::clone(purse), eval.name.clone()));
         let throttle = Self { purse, ..self };
-        // What it used up before is told.
+        // Reports what it used up before.
         throttle.governed(&mut lock(&throttle.rules), |_| ());
         throttle
     }
 
-    /// Has the governor act who knows what others have of the budget.
+    /// Runs `act` on the governor, updated with what the others used of the budget.
     fn governed<T>(&self, rules: &mut Rules, act: impl FnOnce(&mut Governor) -> T) -> T {
         let governor = &mut rules.governor;
         match &self.purse {
@@ -109,7 +109,7 @@ impl Throttle {
         }
     }
 
-    /// Of a judge, for messages.
+    /// Names the judge, for messages.
     #[must_use]
     pub(in crate::run) fn of(self, name: &str) -> Self {
         Self {
@@ -118,7 +118,7 @@ impl Throttle {
         }
     }
 
-    /// Tells of pauses by this emitter.
+    /// Reports pauses through this emitter.
     #[must_use]
     pub(in crate::run) fn told_by(self, emitter: Option<&Arc<Emitter>>) -> Self {
         Self {
@@ -127,12 +127,12 @@ impl Throttle {
         }
     }
 
-    /// By whom pauses are told.
+    /// The emitter that reports pauses.
     pub(in crate::run) fn emitter(&self) -> Option<&Arc<Emitter>> {
         self.emitter.as_ref()
     }
 
-    /// Tells of a pause; with nothing locked, for who listens may be slow. The agent, or the judge, said this last.
+    /// Reports a pause, with no lock held, as listeners may be slow. `said` is the last error of the agent or judge.
     fn tell(&self, news: PauseNews, said: &str) {
         let Some(emitter) = &self.emitter else {
             return;
@@ -143,7 +143,7 @@ impl Throttle {
             PauseNews::Begins { hold, pause, first } => {
                 let (why, said) = match hold {
                     Hold::Out => ("answers nobody", said),
-                    // What is known is of an outage.
+                    // The text is about an outage.
                     Hold::Refused => ("refuses because of a rate limit", ""),
                 };
                 emitter.emit(&Event::Waiting {
@@ -159,8 +159,8 @@ impl Throttle {
         }
     }
 
-    /// Waits until a judge may be asked at the expense of this budget; `false` if none may be any more. It is counted as
-    /// in flight until [`paid`](Self::paid).
+    /// Waits until this budget allows asking a judge; `false` if it never will. Counted as in flight until
+    /// [`paid`](Self::paid).
     pub(in crate::run) fn purchase(&self) -> bool {
         if !self.has_budget {
             return !self.stopper.is_stopped();
@@ -184,7 +184,7 @@ impl Throttle {
         }
     }
 
-    /// A judge was asked at the expense of this budget.
+    /// Charges a judge's reply to this budget.
     pub(in crate::run) fn paid(&self, reply: &Result<Output, AgentError>) {
         if !self.has_budget {
             return;
@@ -198,8 +198,8 @@ impl Throttle {
         self.ended.notify_all();
     }
 
-    /// Waits until the limits let another question be asked. `None` when none may be asked any more: the run has
-    /// been stopped, or ends.
+    /// Waits until the limits allow another question. `None` if none may be asked any more: the run was stopped or is
+    /// ending.
     pub(in crate::run) fn turn(&self) -> Option<Turn> {
         let (over, outage) = match self.wait()? {
             Ok(permit) => return Some(Turn(permit, Flight::begin())),
@@ -209,7 +209,7 @@ impl Throttle {
         None
     }
 
-    /// Waits until a question may be asked. `None` when the run was stopped meanwhile.
+    /// Waits until a question may be asked. `None` if the run was stopped meanwhile.
     fn wait(&self) -> Option<Result<Permit, Over>> {
         let _turn = lock(&self.head);
         let mut rules = lock(&self.rules);
@@ -237,7 +237,7 @@ impl Throttle {
         }
     }
 
-    /// The sample `id` was asked.
+    /// Ends the request of sample `id`.
     pub(in crate::run) fn asked(
         &self,
         Turn(permit, flight): &Turn,
@@ -275,25 +275,25 @@ impl Throttle {
         self.ended.notify_one();
     }
 
-    /// How long this machine has had no room for a single question, with nothing in flight that would make some.
+    /// How long this machine has had no room for a single question, with nothing in flight that could free some.
     pub(in crate::run) fn lacks_room_for(&self) -> Duration {
         lock(&self.rules).governor.lacks_room_for()
     }
 
-    /// The keys of limits that held nothing because no answer tells what it took.
+    /// The keys of limits that had no effect because no answer reports its usage.
     pub(in crate::run) fn unkept(&self, limits: &Limits) -> Vec<&'static str> {
         lock(&self.rules).governor.unkept(limits)
     }
 
-    /// Whether a failure counts against no sample: the agent refuses, or answers nobody now. All questions wait then.
+    /// Whether a failure counts against no sample, as the agent refuses or is unreachable for all. All questions wait
+    /// then.
     pub(in crate::run) fn is_everyones(&self, error: &AgentError) -> bool {
         error.kind == FailureKind::RateLimited && error.is_transient()
             || is_out(error) && lock(&self.rules).governor.is_out()
     }
 }
 
-/// How long the agent wants to be left alone, if it is refused because it asks too often or its server is overloaded,
-/// and nobody waits that long.
+/// The pause the agent asks for when rate limited or overloaded, if it is too long to wait for.
 fn sends_away(error: &AgentError) -> Option<Duration> {
     let is_refused = matches!(error.kind, FailureKind::RateLimited | FailureKind::Busy);
     let seconds = error.retry_after_s.filter(|_| is_refused)?;
@@ -301,15 +301,15 @@ fn sends_away(error: &AgentError) -> Option<Duration> {
     (seconds > LONGEST_RETRY_AFTER).then_some(pause)
 }
 
-/// Whether all questions have to wait, and fewer are asked from then on. A server that is overloaded and says for how
-/// long wants the same.
+/// Whether all questions must pause, with fewer at once afterwards. An overloaded server that says for how long is
+/// treated the same.
 fn is_rate_limited(error: &AgentError) -> bool {
     let is_busy = error.kind == FailureKind::Busy && error.retry_after_s.is_some();
     error.is_transient() && (error.kind == FailureKind::RateLimited || is_busy && !is_out(error))
 }
 
-/// Whether the agent was not there for anybody: it could not be reached, or whoever stands before it says so. What it
-/// says itself, such as 500, may be the fault of the sample.
+/// Whether the agent was unreachable for everyone: no connection, or a proxy in front of it says so. Its own errors,
+/// such as 500, may be the sample's fault.
 fn is_out(error: &AgentError) -> bool {
     let is_closed = matches!(error.http_status, Some(502 | 503 | 529));
     error.is_transient() && (error.kind == FailureKind::Unreachable || is_closed)

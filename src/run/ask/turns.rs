@@ -1,4 +1,4 @@
-//! `Turnstile`: questions go through one after the other, in the order of their tickets, whoever is ready first.
+//! `Turnstile`: lets questions through in the order of their tickets, whichever is ready first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,35 +7,35 @@ use std::time::Duration;
 
 use crate::system::lock::lock;
 
-/// How often one who waits looks whether there is still something to wait for.
+/// How often a waiter checks whether the wait is over.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Knows who went through.
+/// Tracks which tickets went through.
 #[derive(Default)]
 pub(in crate::run) struct Turnstile {
-    /// The ticket of the next who comes without one.
+    /// The next ticket for callers without a number.
     tickets: AtomicUsize,
     through: Mutex<Through>,
 }
 
 #[derive(Default)]
 struct Through {
-    /// All before this ticket are through,
+    /// All tickets before this one are through,
     next: usize,
-    /// and these, who went before their turn.
+    /// and these, which went early.
     early: BTreeSet<usize>,
-    /// Those who wait: each is woken for its own turn alone.
+    /// The waiters: each is woken only for its own turn.
     waiting: BTreeMap<usize, Arc<Condvar>>,
 }
 
-/// The right to go through, in turn. Whatever becomes of its holder, those behind do not wait for ever.
+/// The right to go through, in turn. Dropping it also counts, so that later tickets never wait for ever.
 pub(in crate::run) struct Ticket<'a> {
     turnstile: &'a Turnstile,
     number: usize,
 }
 
 impl Turnstile {
-    /// The ticket of this turn, of those that are taken by number; else that of the next who comes.
+    /// The ticket of this turn, if tickets go by number; otherwise the next one.
     pub(in crate::run) fn ticket(&self, turn: Option<usize>) -> Ticket<'_> {
         let next = || self.tickets.fetch_add(1, Ordering::Relaxed);
         Ticket {
@@ -46,7 +46,7 @@ impl Turnstile {
 }
 
 impl Ticket<'_> {
-    /// Waits until all before are through; `false` if `is_over` first.
+    /// Waits until all earlier tickets are through; `false` if `is_over` becomes true first.
     pub(in crate::run) fn wait(&self, is_over: impl Fn() -> bool) -> bool {
         let mut through = lock(&self.turnstile.through);
         if through.next >= self.number {
@@ -115,7 +115,7 @@ mod tests {
         let turnstile = Turnstile::default();
         assert!(!turnstile.ticket(Some(1)).wait(|| true));
         assert!(turnstile.ticket(Some(0)).wait(|| true));
-        // One that gave up is through, too.
+        // A ticket that gave up counts as through.
         assert!(turnstile.ticket(Some(2)).wait(|| true));
         let [first, second] = [turnstile.ticket(None), turnstile.ticket(None)];
         assert_eq!((first.number, second.number), (0, 1));

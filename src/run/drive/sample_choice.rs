@@ -1,4 +1,4 @@
-//! Which samples of an eval are asked.
+//! Which samples of an eval to ask.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::eval::Eval;
 use crate::eval::tiers::Promotion;
 use crate::text::shell_word;
 
-/// Which samples of an eval are asked.
+/// Which samples of an eval to ask.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SampleChoice {
@@ -18,22 +18,22 @@ pub struct SampleChoice {
     pub tier: Option<String>,
     /// All tiers, one after the other.
     pub progressive: bool,
-    /// What the run must meet to go on to the next.
+    /// What the run must meet to continue with the next tier.
     pub promote: Option<String>,
-    /// Only those whose test name holds this text.
+    /// Only those whose test name contains this text.
     pub filter: Option<String>,
     /// Only those that failed or flipped in this run.
     pub failed: Option<PathBuf>,
-    /// Only those of this shard of what all else leaves; others ask the rest.
+    /// Only this shard of the selected samples; others ask the rest.
     pub shard: Option<Shard>,
-    /// By the latencies of this run, not by ids alone.
+    /// Balance shards by the latencies of this run, not by ids alone.
     pub balance: Option<PathBuf>,
     /// The run does not cover its eval as the spec defines it.
     pub partial: bool,
 }
 
 impl SampleChoice {
-    /// Says of an eval which of its tiers runs.
+    /// Applies the chosen tier to an eval.
     pub(super) fn choose_tier(&self, eval: &mut Eval) -> Result<()> {
         eval.asked_tier.clone_from(&self.tier);
         if self.progressive {
@@ -43,7 +43,7 @@ impl SampleChoice {
         Ok(())
     }
 
-    /// What to type after a filter that no test name holds, if it looks like a pattern, which it is not.
+    /// A hint for a filter that matches no test name and looks like a pattern; filters are no patterns.
     pub fn hint_of_filter(&self) -> Option<String> {
         const MARKS: [char; 9] = ['*', '?', '[', ']', '^', '$', '|', '\\', '+'];
         let filter = self.filter.as_deref().filter(|text| text.contains(MARKS))?;

@@ -11,10 +11,10 @@ use crate::text::clean;
 use crate::text::setting::Override;
 
 impl SampleChoice {
-    /// The shard that is asked for: by the ids of samples, or by how long they took in an earlier run.
+    /// The requested shard, split by sample id or by the latencies of an earlier run.
     ///
     /// # Errors
-    /// When the earlier run is of another eval, or not as it was written.
+    /// When the earlier run is of another eval or was changed.
     pub(super) fn shard_of(&self, plan: &mut Plan) -> Result<Option<Cut>> {
         let Some(shard) = self.shard else {
             return Ok(None);
@@ -47,10 +47,11 @@ impl SampleChoice {
         }))
     }
 
-    /// The part that a run is that goes on: a shard goes on as that. What nextest left of a run becomes the whole run.
+    /// The part that a continued run covers: a shard stays that shard. A partial run left by nextest becomes the whole
+    /// run.
     ///
     /// # Errors
-    /// When another shard is asked for, or it is not known any more which samples the part has.
+    /// When another shard is requested, or the samples of the part are no longer known.
     pub(super) fn part_of(&self, dir: &RunDir, plan: &Plan) -> Result<Option<Cut>> {
         let manifest = dir.manifest()?;
         check_shard(&manifest, self.shard)?;
@@ -61,7 +62,7 @@ impl SampleChoice {
     }
 }
 
-/// Refuses to go on with a run as another shard than it is.
+/// Refuses to continue a run as a different shard.
 fn check_shard(manifest: &Manifest, asked: Option<Shard>) -> Result<()> {
     let is = manifest.part.as_ref().and_then(|part| part.shard);
     let Some(asked) = asked.filter(|asked| is != Some(*asked)) else {

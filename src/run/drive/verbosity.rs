@@ -1,4 +1,4 @@
-//! `Telling`: how much a command says of each of its runs, and a test binary that it drives.
+//! `Telling`: how verbose a command, or a test binary that it drives, is about each run.
 
 use std::io::Write;
 use std::sync::Mutex;
@@ -11,21 +11,21 @@ use crate::report::terminal;
 use crate::report::terminal::troubles::Troubles;
 use crate::system::lock::lock;
 
-/// How much is said of a run.
+/// How verbose to be about a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Telling {
-    /// All.
+    /// Everything.
     #[default]
     Whole,
-    /// What is not as it should be: a table tells the rest.
+    /// Problems only: a table has the rest.
     Brief,
     /// Nothing: a machine reads the results.
     Nothing,
 }
 
 impl Telling {
-    /// Tells of events at once: `--stream` is for watching. Results are what standard output is for.
+    /// Prints events to standard error at once, for watching with `--stream`. Standard output is for results.
     pub(in crate::run) fn observer(self, paint: Paint) -> impl Fn(&Event<'_>) + Send + Sync {
         let troubles = Mutex::new(Troubles::default());
         move |event| {
@@ -34,7 +34,7 @@ impl Telling {
             }
             let mut text = Vec::new();
             if lock(&troubles).event(event, &mut text).is_ok() && !text.is_empty() {
-                // With nobody there to read it, the run goes on.
+                // If standard error is closed, the run goes on.
                 let _ = std::io::stderr().write_all(&text);
             }
             let Event::RunFinished { run } = event else {

@@ -1,4 +1,4 @@
-//! `HistoryPlace`: where an eval keeps its history, as a test binary tells the command.
+//! `HistoryPlace`: where the history of an eval is, as a test binary reports it to the command.
 
 use std::path::PathBuf;
 
@@ -9,14 +9,14 @@ use crate::error::Result;
 use crate::eval::Eval;
 use crate::verdict::alert::{Alerts, check_looks};
 
-/// Where an eval keeps its history.
+/// Where the history of an eval is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HistoryPlace {
     /// The eval's name.
     pub eval: String,
-    /// The file, which need not be there.
+    /// The file, which may not exist.
     pub path: PathBuf,
-    /// What is to be told of it, as a spec writes it.
+    /// The alerts, as a spec writes them.
     #[serde(default)]
     alerts: Vec<String>,
     /// How many runs share one alpha.
@@ -25,7 +25,7 @@ pub struct HistoryPlace {
 }
 
 impl HistoryPlace {
-    /// That of an eval.
+    /// For an eval.
     pub(in crate::run) fn of(eval: &Eval) -> Self {
         Self {
             eval: eval.name.clone(),
@@ -41,7 +41,7 @@ impl HistoryPlace {
         }
     }
 
-    /// What is to be told of the history.
+    /// The alerts on the history.
     ///
     /// # Errors
     /// When the test binary is of a version that knows other alerts.

@@ -1,4 +1,4 @@
-//! Whoever is to be told of an alert is told when all files of the run are written: a webhook that is dead is a notice.
+//! Webhooks for alerts, called when all files of the run are written. A failing webhook is a notice.
 
 use crate::eval::Eval;
 use crate::eval::alerts::webhook::AlertedRun;
@@ -6,10 +6,10 @@ use crate::store::Manifest;
 use crate::verdict::alert::AlertResult;
 use crate::verdict::run::Run;
 
-/// What hides secrets, and who takes what people should know.
+/// Redacts secrets, and takes notices.
 type WebhookVoice<'a> = (&'a dyn Fn(&str) -> String, &'a mut dyn FnMut(&str));
 
-/// Tells of every alert that is raised.
+/// Sends every alert that is raised.
 pub(in crate::run) fn tell(
     eval: &Eval,
     manifest: &Manifest,
@@ -29,7 +29,7 @@ pub(in crate::run) fn tell(
         commit: manifest.git_sha.as_deref(),
         accuracy: run.summary.accuracy,
     };
-    // What is sent goes out of the house.
+    // The body leaves this machine.
     let bodies = raised().map(|alert: &AlertResult| {
         let body = webhook.message(alert, of).to_string();
         redacted(&body)
@@ -48,9 +48,9 @@ fn sent(eval: &Eval, variable: &str, bodies: impl Iterator<Item = String>) -> Re
     use crate::system::clock;
     use crate::system::http::{Client, HttpRequest, Url, from_variable, hide};
 
-    /// How long a request may take.
+    /// The timeout of a request.
     const TIMEOUT: Duration = Duration::from_secs(10);
-    /// How much of a reply is read.
+    /// How many bytes of a reply are read.
     const REPLY: u64 = 64 << 10;
 
     let said = |error: crate::error::Error| match error.hint_text() {
@@ -64,7 +64,7 @@ fn sent(eval: &Eval, variable: &str, bodies: impl Iterator<Item = String>) -> Re
         folder.unwrap_or(Path::new(".")),
     )
     .map_err(said)?;
-    // The address is the secret: whatever goes wrong, it is in no message.
+    // The address is a secret: it appears in no message.
     let hidden = |message: String| hide(message, [&*address]);
     let url = Url::new(address.clone(), "https://example.com/hook")
         .map_err(|_| format!("the value of `{variable}` is no URL"))?;

@@ -1,5 +1,5 @@
-//! Calibrating the judge of a run that is over: its verdicts beside labels of people, what of the run to label, and how
-//! much. Nobody is asked.
+//! Calibrates the judge of a finished run: compares its verdicts with human labels, and plans what to label and how
+//! much. Nothing is asked.
 
 mod found;
 mod lot;
@@ -28,7 +28,7 @@ use found::SaidByChoice;
 /// How many ids an error lists.
 const LISTED: usize = 5;
 
-/// A judge of a run that is over, ready to be put beside people.
+/// The judge of a finished run, to compare with human labels.
 pub struct JudgeOfRun {
     manifest: Manifest,
     scorer: String,
@@ -39,42 +39,42 @@ pub struct JudgeOfRun {
     self_agreement: Option<f64>,
 }
 
-/// What came of putting a judge beside people.
+/// The result of comparing a judge with human labels.
 #[derive(Clone, Debug)]
 pub struct JudgeBesidePeople {
-    /// The file to be kept.
+    /// The calibration file to write.
     pub calibration: Calibration,
-    /// The figures of agreement, by what was labelled.
+    /// Agreement, by figure.
     pub agreement: BTreeMap<String, JudgeAgreement>,
-    /// How far points are from the mean of people's, by what was labelled.
+    /// Distance of the judge's points from the mean of people's, by figure.
     pub points: BTreeMap<String, PointsAgreement>,
-    /// What the summary of the run says with this calibration.
+    /// What the run's summary shows with this calibration.
     pub told: JudgeCalibration,
-    /// What people should know of their labels.
+    /// Notices about the labels.
     pub notices: Vec<String>,
 }
 
 /// How many labels a corrected mean needs.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct LabelPlan {
-    /// Of which figure.
+    /// The figure.
     pub figure: String,
-    /// The fewest labels; `null` where all answers are too few.
+    /// The fewest labels; `null` if labelling all answers is not enough.
     pub labels: Option<u64>,
     /// Answers with a verdict.
     pub answers: u64,
-    /// How wide the interval is if all are labelled.
+    /// The width of the interval if all are labelled.
     pub width_of_all: f64,
-    /// How many labels it was reckoned from; 0 takes the judge to be of no help.
+    /// The number of labels it is estimated from; 0 assumes an uninformative judge.
     pub known: u64,
 }
 
 impl JudgeOfRun {
-    /// The judge of this name, or the only one.
+    /// Opens the judge of this name, or the only one.
     ///
     /// # Errors
     ///
-    /// Where there is none, or several of which none is named, and where the run cannot be read.
+    /// When there is none, when there are several and none is named, or when the run cannot be read.
     pub fn open(dir: &RunDir, scorer: Option<&str>) -> Result<Self> {
         let manifest = dir.manifest()?;
         let summary = Summary::read(&dir.file("summary.json"))?;
@@ -135,13 +135,13 @@ impl JudgeOfRun {
         &self.manifest.run_id
     }
 
-    /// Where its calibration belongs: where the spec names it, else beside the spec, else into the current folder.
+    /// Where its calibration belongs: the file the spec names, else next to the spec, else the current folder.
     pub fn file(&self) -> PathBuf {
         let file = self.manifest.calibration_file(&self.scorer);
         file.unwrap_or_else(|| format!("{}.calibration.json", self.scorer).into())
     }
 
-    /// Where a file lies, from the folder of the spec: what the spec is to name.
+    /// The path of a file relative to the folder of the spec, as the spec should name it.
     pub fn from_spec(&self, file: &Path) -> Option<PathBuf> {
         file::between(&self.manifest.spec_folder()?, file).ok()
     }
@@ -151,11 +151,11 @@ impl JudgeOfRun {
         self.judge.calibration.is_some()
     }
 
-    /// The judge beside these labels of a file.
+    /// Compares the judge with these labels of a file.
     ///
     /// # Errors
     ///
-    /// With the place of labels that are of no sample of the run, of another run, or none of what the judge gives.
+    /// With the position of labels for an unknown sample, for another run, or for a figure the judge does not give.
     pub fn beside(&self, path: &Path, labels: &[ItemLabels]) -> Result<JudgeBesidePeople> {
         self.check_ids(path, labels)?;
         let bounds = self.manifest.detail_bounds.get(&self.scorer);
@@ -213,7 +213,7 @@ impl JudgeOfRun {
         })
     }
 
-    /// What the summary of the run says with this calibration.
+    /// What the run's summary shows with this calibration.
     fn told(&self, calibration: &Calibration) -> JudgeCalibration {
         let differs = calibration.differs(&self.judge.fingerprint, &self.served);
         let items = (self.items.clone(), self.population.as_str());
@@ -222,8 +222,8 @@ impl JudgeOfRun {
         judge.told().clone()
     }
 
-    /// How many labels make the intervals of corrected means at most so wide, by figure. With labels of this run it goes
-    /// by how these vary and hang together with the verdicts; without by how the verdicts vary, as if they told nothing.
+    /// How many labels keep the intervals of corrected means within `width`, by figure. With labels of this run, uses
+    /// their variance and correlation with the verdicts; otherwise the variance of the verdicts, as if uninformative.
     pub fn plan(&self, width: f64, labels: Option<&Calibration>) -> Vec<LabelPlan> {
         let labels = labels.filter(|labels| labels.population == self.population);
         let answers = labels.into_iter().flat_map(|labels| &labels.answers);
@@ -259,14 +259,14 @@ impl JudgeOfRun {
         figures.into_iter().filter_map(plan).collect()
     }
 
-    /// The lowest and the highest of a figure, if that is known.
+    /// The lowest and highest value of a figure, if known.
     fn ends(&self, figure: &str) -> Option<[f64; 2]> {
         let told = self.manifest.detail_bounds.get(&self.scorer);
         let share = [CORRECT, VALUE].contains(&figure).then_some([0.0, 1.0]);
         told.and_then(|told| told.get(figure)).copied().or(share)
     }
 
-    /// Refuses labels of samples that the run does not have, and of other runs.
+    /// Refuses labels of other runs or of samples that the run does not have.
     fn check_ids(&self, path: &Path, labels: &[ItemLabels]) -> Result<()> {
         let run = self.run_id();
         let known: HashSet<&str> = self.items.iter().map(|item| &*item.id).collect();
@@ -301,7 +301,7 @@ impl JudgeOfRun {
         }
     }
 
-    /// Refuses to call some answers all.
+    /// Refuses labels chosen as "all" if some answers have no such label.
     fn check_all(
         &self,
         path: &Path,

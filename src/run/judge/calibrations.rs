@@ -1,5 +1,5 @@
-//! The calibrations of the judges of a run, looked up when its gates are checked: the answers stand on disk then, and are
-//! read once more where there is a calibration, to see whether its labels are of them.
+//! The calibrations of a run's judges, loaded when its gates are checked. The answers are on disk by then; if there is
+//! a calibration they are read again, to check that its labels are about them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::verdict::judged::calibrated::CalibratedJudge;
 use crate::verdict::judged::calibration::NO_LABELS;
 use crate::verdict::judged::items::JudgedItems;
 
-/// The scorers that ask a judge, for the manifest. `root` is that of the project.
+/// The scorers that ask a judge, for the manifest. `root` is the project's root.
 pub(in crate::run) fn judges_of(
     scorers: &[Arc<dyn Scorer>],
     root: Option<&Path>,
@@ -38,7 +38,7 @@ pub(in crate::run) fn judges_of(
     told.collect()
 }
 
-/// The models that served a judge. A scorer that is made of judges has what served those that are no scorers themselves.
+/// The models that served a judge. A scorer composed of judges has the models of those that are not scorers themselves.
 pub(in crate::run) fn served(
     models: &BTreeMap<String, BTreeMap<String, u64>>,
     scorer: &str,
@@ -54,7 +54,7 @@ pub(in crate::run) fn served(
     models.cloned().collect()
 }
 
-/// Adds to the facts of a run whose records are on disk what labels of people say of its judges.
+/// Adds human labels on its judges to the facts of a run whose records are on disk.
 pub(in crate::run) fn add(facts: &mut Facts<'_>, dir: &RunDir, manifest: &Manifest) {
     let models = facts.summary.judge_models();
     for (scorer, judge) in &manifest.judges {
@@ -98,7 +98,7 @@ fn calibrated(
     ))
 }
 
-/// What a judge says of the items of a run.
+/// The judge's values on the items of a run.
 pub(in crate::run) fn items(
     dir: &RunDir,
     manifest: &Manifest,

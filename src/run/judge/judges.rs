@@ -1,9 +1,9 @@
-//! `Judging`: the judges of a run, whoever of its questions they are asked about.
+//! `Judging`: the judges of a run, shared by all of its questions.
 //!
-//! A scorer that asks an agent hands what is to be asked to the [`JudgeDesk`] of its question. It looks whether an
-//! earlier part of the run, or the run that is scored anew, had the reply already; then into the cache; else a
-//! [`JudgeSeat`] asks, one for each judge, with limits, repetitions and a throttle of its own. The budget is the run's. What
-//! was said is in the [books](JudgeBooks) before the scorer sees it.
+//! A scorer that asks an agent passes its request to the [`JudgeDesk`] of its question. That looks for a reply of an
+//! earlier part of the run, or of the run being rescored, then in the cache; otherwise a [`JudgeSeat`] asks. There is
+//! one per judge, with its own limits, retries and throttle; the budget is the run's. A reply is in the
+//! [books](JudgeBooks) before the scorer sees it.
 
 mod desk;
 mod kept;
@@ -30,31 +30,31 @@ use seat::JudgeSeat;
 pub(in crate::run) use desk::{JudgeDesk, Subject};
 pub(in crate::run) use kept::KeptReplies;
 
-/// Has judges asked.
+/// Runs the requests to judges.
 pub(in crate::run) struct Judging {
-    /// Those of the run.
+    /// The limits of the run.
     pub(in crate::run) limits: Limits,
-    /// How many runs elsewhere ask the same judges at the same time, this one included.
+    /// How many runs, this one included, ask the same judges at the same time.
     pub(in crate::run) parts: u32,
     pub(in crate::run) stopper: Arc<Stopper>,
-    /// That of the agent, which keeps the budget of all.
+    /// The agent's throttle, which enforces the shared budget.
     pub(in crate::run) purse: Arc<Throttle>,
     pub(in crate::run) cache: Option<KeptReplies>,
-    /// What a sandboxed judge must not see.
+    /// Paths that a sandboxed judge must not see.
     pub(in crate::run) hidden: Arc<[PathBuf]>,
-    /// Where folders of attempts are made.
+    /// The parent of attempt folders.
     pub(in crate::run) scratch: PathBuf,
     pub(in crate::run) started: Instant,
     pub(in crate::run) seats: Seats,
     pub(in crate::run) out: JudgesOut,
 }
 
-/// By the name of a jury, how many of its judges cannot judge at all.
+/// How many judges of each jury cannot judge at all, by the jury's name.
 #[derive(Default)]
 pub(in crate::run) struct JudgesOut(Mutex<BTreeMap<String, usize>>);
 
 impl JudgesOut {
-    /// Whether one more of a jury may be out, of which `most` may; it is out then.
+    /// Counts one more judge of a jury as out, if fewer than `most` are.
     fn one_more(&self, jury: &str, most: usize) -> bool {
         let mut juries = lock(&self.0);
         let out = juries.entry(jury.to_owned()).or_default();
@@ -68,21 +68,21 @@ impl JudgesOut {
 #[derive(Default)]
 pub(in crate::run) struct Seats(Mutex<Vec<Arc<JudgeSeat>>>);
 
-/// Where it is written down what judges say.
+/// Records the replies of judges.
 pub(in crate::run) trait JudgeBooks: Sync {
-    /// Blanks what must not be written.
+    /// Redacts what is written.
     fn redactor(&self) -> &Redactor;
 
-    /// Adds to the journal; `false` if that could not be written, and so the run stops.
+    /// Appends to the journal; `false` if that fails, which stops the run.
     fn append(&self, event: &StoredEvent) -> bool;
 
-    /// Tells people of a request without a reply, which is written down. `again` if it is repeated.
+    /// Reports a recorded request without a reply. `again` if it is repeated.
     fn tell_failed(&self, subject: &Subject<'_>, call: &JudgeCall, error: &AgentError, again: bool);
 
-    /// Tells people something of a judge.
+    /// Gives a notice about a judge.
     fn notice(&self, notice: &str);
 
-    /// Writes down a reply, redacted; `false` if it could not be written. What is not on disk was not said.
+    /// Records a reply, redacted; `false` if that fails. A reply that is not on disk does not count.
     fn said(&self, subject: &Subject<'_>, call: &JudgeCall) -> bool {
         let mut event = subject.event(call, Kind::Judged);
         let mut clean = call.output.clone().unwrap_or_default();
@@ -91,8 +91,8 @@ pub(in crate::run) trait JudgeBooks: Sync {
         self.append(&event)
     }
 
-    /// Writes down a request without a reply, as when an endpoint does not know its form, which is no failure: the next
-    /// is tried. Gives its error, redacted.
+    /// Records a request without a reply that is no failure, as when an endpoint does not support a form and the next
+    /// is tried. Returns its error, redacted.
     fn unanswered(
         &self,
         subject: &Subject<'_>,
@@ -107,7 +107,7 @@ pub(in crate::run) trait JudgeBooks: Sync {
         clean
     }
 
-    /// The same of a request that failed, with its news.
+    /// Records and reports a request that failed.
     fn failed(
         &self,
         subject: &Subject<'_>,
@@ -122,7 +122,7 @@ pub(in crate::run) trait JudgeBooks: Sync {
 }
 
 impl Judging {
-    /// Of a run in this directory, with no cache and nothing hidden.
+    /// For a run in this directory, with no cache and nothing hidden.
     pub(in crate::run) fn new(
         limits: Limits,
         stopper: &Arc<Stopper>,
@@ -144,7 +144,7 @@ impl Judging {
         }
     }
 
-    /// The seat of a judge; made when it is first asked.
+    /// The slot of a judge, created when it is first asked.
     fn seat(&self, agent: &Arc<dyn Agent>, scorer: &str, patience: &Patience) -> Arc<JudgeSeat> {
         let mut seats = lock(&self.seats.0);
         if let Some(seat) = seats.iter().find(|seat| seat.is_of(agent)) {

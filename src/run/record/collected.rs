@@ -1,5 +1,5 @@
-//! What else is taken from the records of a run while they are put into order: those that stay, the benchmark's own
-//! aggregates, failed assertions.
+//! Collected while the records of a run are sorted: the records to return, the benchmark's aggregates, failed
+//! assertions.
 
 use std::collections::HashSet;
 
@@ -15,15 +15,15 @@ use crate::system::panics;
 use crate::verdict::poll::{self, Poll};
 use crate::verdict::run::Notable;
 
-/// What is taken from the records of a run.
+/// Collects from the sorted records of a run.
 pub(in crate::run) struct SeenRecords<'a> {
     plan: &'a Plan,
     door: FrontDoor,
-    /// All of them where somebody wants all, else those to report.
+    /// All records if the caller wants them, otherwise those to report.
     records: Vec<Record>,
     notable: Notable,
     all: bool,
-    /// The benchmark's aggregates, if it makes them of one record after another.
+    /// The benchmark's aggregates, if it computes them incrementally.
     metrics: Option<RunningMetrics>,
     assertions: Option<Assertions>,
 }
@@ -32,7 +32,7 @@ pub(in crate::run) struct SeenRecords<'a> {
 struct Assertions {
     /// Places of samples that differ from their snapshots, under `exact`.
     differing: Option<HashSet<usize>>,
-    /// The sample whose records come in.
+    /// The sample whose records are being added.
     place: usize,
     epochs: Vec<Record>,
     failed: Vec<String>,
@@ -60,7 +60,7 @@ impl<'a> SeenRecords<'a> {
         }
     }
 
-    /// Adds the record of a slot, of which the summary has its figures.
+    /// Adds the record of a slot, which the summary has counted.
     pub(in crate::run) fn add(&mut self, slot: usize, mut record: Record) {
         if let Some(assertions) = &mut self.assertions {
             assertions.add(slot / self.plan.eval.epochs as usize, &record);
@@ -74,10 +74,10 @@ impl<'a> SeenRecords<'a> {
         }
     }
 
-    /// The records that stay, the ids of samples whose assertion failed, and the benchmark's own aggregates.
+    /// The records to return, the ids of samples whose assertion failed, and the benchmark's aggregates.
     pub(in crate::run) fn finish(mut self) -> (Vec<Record>, Vec<String>, Map<String, Value>) {
         let benchmark = &self.plan.eval.benchmark;
-        // One that panics costs its aggregates, not the run.
+        // A panic loses the aggregates, not the run.
         let metrics = panics::catch(|| match &self.metrics {
             Some(metrics) => metrics.0.finish(),
             None => benchmark.metrics(&self.records),

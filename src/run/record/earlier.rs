@@ -1,6 +1,6 @@
 //! `EarlierPart`: what an earlier part of a run left, by slot.
 //!
-//! In memory there is where it stands in the journal; what it is is read when its question comes up.
+//! Memory holds only positions in the journal; an entry is read when its question comes up.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,10 +12,10 @@ use crate::store::events::StoredEvent;
 use crate::store::events::past::{Left, Past};
 use crate::store::events::places::{JournalPlaces, PlaceList};
 
-/// What an earlier part of a run left, while its journal is read.
+/// Collects what an earlier part of a run left while its journal is read.
 pub(in crate::run) struct EarlierPart<'a> {
     plan: &'a Plan,
-    /// Places of samples by their ids. Made for the first event: a new run has none.
+    /// Places of samples by id. Built on the first event, as a new run has none.
     samples: HashMap<&'a str, usize>,
     failures_count: bool,
     left: Vec<Left>,
@@ -23,23 +23,23 @@ pub(in crate::run) struct EarlierPart<'a> {
     spent: UsedUp,
 }
 
-/// The same, all of which was read.
+/// The same, after reading everything.
 pub(in crate::run) struct Earlier {
-    /// By slot; nothing at all of a new run.
+    /// By slot; empty for a new run.
     pub(in crate::run) left: Vec<Left>,
-    /// What was used up.
+    /// The used budget.
     pub(in crate::run) spent: UsedUp,
     pub(in crate::run) lines: EarlierLines,
 }
 
-/// Where the journal tells of it.
+/// Reads the entries from the journal.
 pub(in crate::run) struct EarlierLines {
     places: JournalPlaces,
     failures_count: bool,
 }
 
 impl<'a> EarlierPart<'a> {
-    /// Of a journal of which nothing was read; `failures_count` where a failure is an end, too.
+    /// For an empty journal; `failures_count` if a failure counts as an end.
     pub(in crate::run) fn new(plan: &'a Plan, failures_count: bool) -> Self {
         Self {
             plan,
@@ -51,7 +51,7 @@ impl<'a> EarlierPart<'a> {
         }
     }
 
-    /// Adds the event whose line stands at a place.
+    /// Adds the event whose line is at an offset.
     pub(in crate::run) fn add(&mut self, event: &StoredEvent, place: u64) {
         self.spent.add(event);
         if !event.kind.is_of_past() {
@@ -65,12 +65,12 @@ impl<'a> EarlierPart<'a> {
         self.lines.add(slot as u64, place);
     }
 
-    /// What is known of each slot; nothing at all where the journal tells of none.
+    /// What is known of each slot; empty if the journal has nothing.
     pub(in crate::run) fn known(self) -> Vec<Left> {
         self.left
     }
 
-    /// Opens the journal to be read again.
+    /// Opens the journal for reading entries.
     pub(in crate::run) fn open(self, journal: &Path) -> Result<Earlier> {
         Ok(Earlier {
             left: self.left,

@@ -1,4 +1,4 @@
-//! What a finished run has on disk besides its records: the summary, for programs and for people.
+//! The summary of a finished run on disk, for programs and for people.
 
 use crate::data::Record;
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! `GatheredRun`: a run that is over, judged by its records and its manifest.
+//! `GatheredRun`: a finished run, judged by its records and manifest.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -19,39 +19,39 @@ use crate::verdict::progressive::Progressive;
 use crate::verdict::run::{Notable, Run};
 use crate::verdict::summary::SummaryBuilder;
 
-/// Takes the records of a run one by one in dataset order, and judges it when all are there.
+/// Takes the records of a run in dataset order, and judges it when it has them all.
 pub(in crate::run) struct GatheredRun<'a> {
     manifest: &'a Manifest,
     baseline: Option<&'a Baseline>,
     gathered: Gathered<'a>,
     notable: Notable,
     records: Vec<Record>,
-    /// Of the ids that the baseline has, too.
+    /// The hash over the ids that the baseline also has.
     common: Option<String>,
 }
 
-/// Figures of a run that its records do not tell.
+/// Figures of a run that its records do not give.
 #[derive(Default)]
 pub(in crate::run) struct KnownFigures {
     /// The benchmark's own aggregates.
     pub(in crate::run) metrics: Map<String, Value>,
-    /// Answers without a verdict, for the run was stopped before.
+    /// Answers without a verdict because the run was stopped.
     pub(in crate::run) not_judged: u64,
     pub(in crate::run) progressive: Option<Progressive>,
 }
 
-/// Which gates are asked, and by whom.
+/// Which gates to check, and in what context.
 pub(in crate::run) struct GatesAsked<'a> {
     pub(in crate::run) gates: &'a [Gate],
-    /// Others than the run had: they are asked alone, without what else decided it.
+    /// These are not the run's own gates: they are checked alone, without anything else that decided the run.
     pub(in crate::run) others: bool,
     pub(in crate::run) ci: CiPolicy,
-    /// A baseline that is there is left aside.
+    /// Ignore an existing baseline.
     pub(in crate::run) ignores_baseline: bool,
 }
 
 impl<'a> GatheredRun<'a> {
-    /// Of no records yet, for these gates.
+    /// Without records yet, for these gates.
     pub(in crate::run) fn new(
         manifest: &'a Manifest,
         gates: &[Gate],
@@ -83,7 +83,7 @@ impl<'a> GatheredRun<'a> {
         }
     }
 
-    /// The run, whose records lie in `dir`.
+    /// The run, whose records are in `dir`.
     ///
     /// # Errors
     /// When its baseline cannot be compared with it.
@@ -118,7 +118,7 @@ impl<'a> GatheredRun<'a> {
             partial: manifest.is_limited(),
             part: manifest.part.clone(),
             tier: manifest.tier.clone(),
-            // Who asks for a gate now means this run.
+            // A gate that is requested now is about this run.
             below_tier: manifest.below_tier.clone().filter(|_| !asked.others),
             progressive: known.progressive.filter(|_| !asked.others),
             stop,
@@ -150,7 +150,7 @@ impl<'a> GatheredRun<'a> {
     }
 }
 
-/// The baseline without what the eval's own limit or its tier leaves out: what was not to be asked is not gone.
+/// The baseline without the samples that the eval's limit or tier excludes: those are not missing.
 pub(in crate::run) fn within<'a>(
     baseline: &'a Baseline,
     manifest: &Manifest,
@@ -177,13 +177,13 @@ fn stop_of(manifest: &Manifest, look: Option<EarlyLook>) -> Option<Stop> {
     }
 }
 
-/// The look that a run ended at, if gates looked.
+/// The interim analysis that a run ended at, if gates made any.
 pub(in crate::run) fn look_of(manifest: &Manifest) -> Option<EarlyLook> {
     let early = manifest.early_stop.as_ref()?;
     Some(EarlyLook::new(early.look, early.looks))
 }
 
-/// The gates that were green at a look of a run.
+/// The gates that were green at an interim analysis.
 pub(in crate::run) fn green_of(manifest: &Manifest) -> Vec<String> {
     let early = manifest.early_stop.as_ref();
     early.map(|early| early.green.clone()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The outcomes that hold no verdict.
+//! The outcomes without a verdict.
 
 use crate::data::{AgentError, FailureKind, Outcome, Status};
 
@@ -18,7 +18,7 @@ pub(in crate::run) fn failed(error: AgentError, latency: f64, attempts: u32) -> 
     }
 }
 
-/// The outcome of a sample that was not asked to the end.
+/// The outcome of a sample that was not completed.
 pub(in crate::run) fn skipped(attempts: u32) -> Outcome {
     Outcome {
         attempts,

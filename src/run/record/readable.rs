@@ -1,4 +1,4 @@
-//! `Readable`: a run whose files can be believed, also one that was killed.
+//! `Readable`: a run whose files are verified, including one that was killed.
 
 use std::fs;
 use std::io;
@@ -11,19 +11,20 @@ use crate::system::file::refuse_other;
 use crate::system::project::shown;
 use crate::text::shell_word;
 
-/// A run whose files can be believed.
+/// A run whose files are verified.
 pub struct Readable {
-    /// It; of one that was killed, with files made again from its journal, as long as this value lives.
+    /// The directory. For a killed run, with files restored from its journal, which exist as long as this value.
     pub dir: RunDir,
-    /// What people should know of it.
+    /// Notices about the run.
     pub notices: Vec<String>,
 }
 
-/// Checks that the files of a run are what it wrote. Those of a run that was killed are made from its journal, elsewhere.
+/// Checks that the files of a run are as it wrote them. Those of a killed run are restored from its journal, in another
+/// folder.
 ///
 /// # Errors
-/// When they are not, with the file and what makes it again; when the run is going on; when the spec or the dataset of a
-/// run that was killed is not here.
+/// When a file was changed, with the file and the command that restores it; when the run is still running; when the
+/// spec or dataset of a killed run is missing.
 pub fn readable(dir: RunDir) -> Result<Readable> {
     let manifest = dir.manifest()?;
     if manifest.status != RunStatus::Running || manifest.parent.is_some() {
@@ -36,10 +37,10 @@ pub fn readable(dir: RunDir) -> Result<Readable> {
     from_journal(&dir, &manifest)
 }
 
-/// As [`readable`], also of a run that is going on: as far as it came. Whether it is, stands beside it.
+/// Like [`readable`], but also accepts a run in progress, as far as it is. Also returns whether it is in progress.
 ///
 /// # Errors
-/// As [`readable`].
+/// See [`readable`].
 pub fn readable_so_far(dir: RunDir) -> Result<(Readable, bool)> {
     let manifest = dir.manifest()?;
     let is_open = manifest.status == RunStatus::Running && manifest.parent.is_none();
@@ -50,7 +51,7 @@ pub fn readable_so_far(dir: RunDir) -> Result<(Readable, bool)> {
     Ok((readable(dir)?, false))
 }
 
-/// A run that has no files of its own yet but its journal.
+/// A run that has no files yet except its journal.
 fn from_journal(dir: &RunDir, manifest: &Manifest) -> Result<Readable> {
     let name = shown(dir.path());
     let resume = format!("cargo evaltest run --resume {}", shell_word(&name));
@@ -71,7 +72,7 @@ fn from_journal(dir: &RunDir, manifest: &Manifest) -> Result<Readable> {
     Ok(Readable { dir, notices })
 }
 
-/// What a run is made again from, elsewhere.
+/// Copies what a run is restored from.
 fn copied(dir: &RunDir) -> io::Result<RestoredFolder> {
     let folder = RestoredFolder::new()?;
     for file in [MANIFEST, JOURNAL, PLACES] {

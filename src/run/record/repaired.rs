@@ -1,8 +1,8 @@
-//! `Repaired`: a run made again from its journal. Nobody is asked.
+//! `Repaired`: a run restored from its journal. Nothing is asked.
 //!
-//! The journal has what was said and what became of it, the dataset all else of a record. So the spec that the manifest
-//! names must be there, and its dataset and scorers those of the run. What the journal has no end of is left out, as of
-//! a run that was stopped.
+//! The journal has the answers and their outcomes, the dataset the rest of a record. So the spec that the manifest
+//! names must exist, with the dataset and scorers of the run. Questions without an end in the journal are left out, as
+//! in a stopped run.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::text::setting::Override;
 use crate::text::{clean, shell_word};
 use crate::verdict::facts::Stop;
 
-/// What was made again.
+/// The result of a repair.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Repaired {
@@ -35,16 +35,16 @@ pub struct Repaired {
     pub ended: usize,
     /// Questions of the run.
     pub questions: usize,
-    /// Lines of the journal that cannot be read, from 1.
+    /// Unreadable lines of the journal, from 1.
     pub skipped_lines: Vec<u64>,
-    /// How the run stands.
+    /// The status of the run.
     pub status: RunStatus,
-    /// What was not as the run wrote it, of what it was made again from.
+    /// Notices about files that were changed since the run wrote them.
     pub notices: Vec<String>,
 }
 
 impl Repaired {
-    /// What of the run was there to be made again.
+    /// How much of the run could be restored.
     pub(in crate::run) fn told(&self) -> String {
         let Self {
             ended,
@@ -60,11 +60,11 @@ impl Repaired {
     }
 }
 
-/// Makes the files of a run again, in its own directory.
+/// Restores the files of a run in its own directory.
 ///
 /// # Errors
-/// When its journal has not the end of a question that has a record, when it is going on, or its spec or dataset are not
-/// here.
+/// When a question with a record has no end in its journal, when the run is in progress, or when its spec or dataset is
+/// missing.
 pub fn repair(dir: &RunDir) -> Result<Repaired> {
     let manifest = dir.manifest()?;
     if let Some(parent) = &manifest.parent {
@@ -101,10 +101,10 @@ pub fn repair(dir: &RunDir) -> Result<Repaired> {
     })
 }
 
-/// Makes the files of a run again, in a folder that has its manifest and its journal.
+/// Restores the files of a run in a folder that has its manifest and its journal.
 ///
 /// # Errors
-/// When its spec or its dataset is not here, or is not what it was.
+/// When its spec or dataset is missing or was changed.
 pub(in crate::run) fn make_again(path: &Path, manifest: &Manifest) -> Result<Repaired> {
     make(plan_of(manifest)?, path, manifest)
 }
@@ -136,7 +136,7 @@ fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
     };
     let skipped_lines = written.journal_lines_skipped.clone();
     let was_over = manifest.status != RunStatus::Running;
-    // Nobody wrote when one that was killed, or goes on, ended: what is written now is of this reading.
+    // A killed or running run has no recorded end: use the time of this reading.
     let (ended_at, duration_s) = if was_over {
         (written.ended_at.clone(), written.duration_s)
     } else {
@@ -163,7 +163,7 @@ fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
         ..written
     };
     kept.write(&dir)?;
-    // By what the manifest says now, such as an early stop.
+    // Uses the manifest as it is now, such as an early stop.
     let run = reload(&dir, None, false, false)?;
     let mut artifacts = kept.artifacts.clone();
     artifacts.extend(run.write_summary(&dir)?);
@@ -181,7 +181,7 @@ fn make(plan: Plan, path: &Path, manifest: &Manifest) -> Result<Repaired> {
 fn last_event(path: &Path) -> Result<Option<String>> {
     let journal = path.join(JOURNAL);
     let mut last = None;
-    // Several write at a time, and lines may stand in another order.
+    // Several threads write; lines may be out of order.
     events::each(&journal, &mut |line| {
         last = last.take().max(Some(line.event.time));
         Ok(())
@@ -189,14 +189,14 @@ fn last_event(path: &Path) -> Result<Option<String>> {
     Ok(last)
 }
 
-/// `None` where one of them is no time, or the clock was set back.
+/// `None` if one of them is no time, or the clock was set back.
 fn seconds_between(start: &str, end: &str) -> Option<f64> {
     let [start, end] = [start, end].map(|time| time.parse::<Timestamp>().ok());
     let seconds = end?.duration_since(start?).as_secs_f64();
     (seconds >= 0.0).then_some(seconds)
 }
 
-/// Why a run that is made again is not whole, if it is not.
+/// Why a restored run is incomplete, if so.
 fn stop_of(manifest: &Manifest) -> (Stop, String) {
     let reason = manifest.stop_reason.clone();
     match manifest.status {
@@ -216,7 +216,7 @@ fn stop_of(manifest: &Manifest) -> (Stop, String) {
     }
 }
 
-/// The eval as the run had it, whose agent nobody needs.
+/// The eval as the run had it; its agent is not needed.
 fn plan_of(manifest: &Manifest) -> Result<Plan> {
     let spec = spec::spec_of_run(manifest).ok_or_else(|| {
         let error = match &manifest.spec {

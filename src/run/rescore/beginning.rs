@@ -1,4 +1,4 @@
-//! Scorers are told what is scored anew, before anybody is asked.
+//! Announces the samples to the scorers before any is scored.
 
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
@@ -15,13 +15,13 @@ use crate::store::{Manifest, RunDir};
 use crate::system::file::open_plain;
 use crate::system::project::shown;
 
-/// What is read of a record.
+/// The part of a record to read.
 #[derive(Deserialize)]
 struct IdOnly {
     sample_id: String,
 }
 
-/// Tells the scorers which samples there are.
+/// Announces the samples to the scorers.
 ///
 /// # Errors
 /// When one of them cannot judge these.
@@ -31,7 +31,7 @@ pub(super) fn begin(dir: &RunDir, parent: &Manifest, judge: &Rejudge) -> Result<
     }
     let ids = ids(&dir.file(RECORDS))?;
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    // Of a run of a part nobody knows here what the others are called.
+    // In a partial run the other ids are not known.
     if parent.whole && Limits::of_config(&parent.config).limit.is_none() {
         let all: HashSet<&str> = ids.iter().copied().collect();
         let mut scorers = judge.scorers.iter();
@@ -58,7 +58,7 @@ fn ids(path: &Path) -> Result<Vec<String>> {
             let number: u64 = number;
             error.at(format_args!("{}:{number}", shown(path)))
         })?;
-        // The epochs of a sample follow one another.
+        // The epochs of a sample are adjacent.
         if ids.last() != Some(&record.sample_id) {
             ids.push(record.sample_id);
         }

@@ -1,4 +1,4 @@
-//! A file of records in chunks of whole lines, which threads judge side by side.
+//! Splits a file of records into chunks of whole lines, which threads judge in parallel.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -9,20 +9,20 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::store::records;
 
-/// The lines of the first chunk: a few slow verdicts are to be shared out. Later chunks are larger, for it
-/// costs time to pass them around,
+/// Lines of the first chunk: small, so that a few slow verdicts are shared out. Later chunks are larger, as handing
+/// them over costs time,
 const FEW_LINES: u64 = 4;
 
-/// up to so many lines,
+/// up to this many lines,
 const MANY_LINES: u64 = 64;
 
-/// and to so many bytes.
+/// and this many bytes.
 const BYTES: usize = 1 << 17;
 
 /// Some whole lines.
 pub(super) struct Chunk {
     bytes: Vec<u8>,
-    /// Where each line ends.
+    /// The end of each line.
     ends: Vec<usize>,
     /// The number of the first line, from 1.
     first: u64,
@@ -32,20 +32,20 @@ pub(super) struct Chunk {
 pub(super) struct JudgedChunk {
     /// The new lines.
     pub(super) lines: Vec<u8>,
-    /// Where each of them ends.
+    /// The end of each new line.
     pub(super) ends: Vec<usize>,
-    /// What became of each.
+    /// The result of each record.
     pub(super) seen: Vec<Seen>,
 }
 
-/// Why a record was not judged, and its line, from 1.
+/// Why a record was not judged, with its line number, from 1.
 pub(super) struct Unjudged {
     line: u64,
     error: Error,
 }
 
 impl Unjudged {
-    /// The error, which names the line where that is to blame: no file has used up a budget.
+    /// The error with the line, unless it is not the line's fault, such as a used-up budget.
     pub(super) fn in_file(self, path: &Path) -> Error {
         match self.error.exit() {
             Exit::Infrastructure => self.error,
@@ -56,14 +56,14 @@ impl Unjudged {
     }
 }
 
-/// Cuts a file into [`Chunk`]s.
+/// Splits a file into [`Chunk`]s.
 pub(super) struct Chunks {
     path: PathBuf,
     file: BufReader<File>,
     next: u64,
-    /// How many lines the next chunk has.
+    /// Lines of the next chunk.
     lines: u64,
-    /// and the largest.
+    /// Lines of the largest chunk.
     most: u64,
 }
 
@@ -79,7 +79,7 @@ impl Chunks {
         })
     }
 
-    /// Of a line each, for verdicts that wait for others.
+    /// One line per chunk, for verdicts that wait for replies.
     #[must_use]
     pub(super) fn singly(self) -> Self {
         Self {

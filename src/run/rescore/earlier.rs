@@ -1,5 +1,5 @@
-//! `EarlierReplies`: what earlier rescores of a run were told. In memory there is where it stands in their files: in the
-//! journal of one that was killed, in the records of one that is whole.
+//! `EarlierReplies`: judges' replies to earlier rescores of a run. Memory holds their positions in files: the journal
+//! of a killed rescore, the records of a finished one.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -17,25 +17,25 @@ use crate::system::lines::PlacedLines;
 use crate::system::lock::lock;
 use crate::text::hash;
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const BUFFER: usize = 1 << 16;
 
-/// What earlier rescores of a run were told.
+/// Judges' replies to earlier rescores of a run.
 #[derive(Default)]
 pub(super) struct EarlierReplies {
     journals: Vec<JournalPlaces>,
     records: Vec<RecordPlaces>,
 }
 
-/// Where the records of a run stand in which judges were asked.
+/// Positions of the records of a run in which judges were asked.
 struct RecordPlaces {
     path: PathBuf,
-    /// By the mark of an answer.
+    /// By the hash of an answer.
     places: Vec<(u64, u64)>,
     lines: Mutex<PlacedLines>,
 }
 
-/// Whose record it is.
+/// Identifies a record.
 #[derive(Deserialize)]
 struct RecordName {
     sample_id: String,
@@ -43,7 +43,7 @@ struct RecordName {
     epoch: u32,
 }
 
-/// What judges said in it.
+/// The judges' replies in a record.
 #[derive(Deserialize)]
 struct RecordCalls {
     result: ResultCalls,
@@ -56,7 +56,7 @@ struct ResultCalls {
 }
 
 impl EarlierReplies {
-    /// Adds what is in a journal.
+    /// Adds the replies in a journal.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -73,7 +73,7 @@ impl EarlierReplies {
         Ok(())
     }
 
-    /// Adds what is in a `samples.jsonl`.
+    /// Adds the replies in a `samples.jsonl`.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -102,7 +102,7 @@ impl EarlierReplies {
         Ok(())
     }
 
-    /// What was said of an answer.
+    /// The replies about an answer.
     ///
     /// # Errors
     /// When a file cannot be read again.
@@ -111,7 +111,7 @@ impl EarlierReplies {
         for journal in &self.journals {
             let events = journal.events(mark(id, epoch))?;
             let events = events.into_iter().map(|event| event.known);
-            // Two answers may have one mark.
+            // Two answers may have the same hash.
             let own = events.filter(|event| event.sample_id == id && event.epoch == epoch);
             said.extend(own.filter_map(StoredEvent::into_said));
         }
@@ -135,7 +135,7 @@ impl RecordPlaces {
                 Error::infrastructure(format!("cannot read `{path}` again: {error}"))
             };
             let name: RecordName = serde_json::from_slice(&line).map_err(changed)?;
-            // Two answers may have one mark.
+            // Two answers may have the same hash.
             if name.sample_id == id && name.epoch == epoch {
                 let calls: RecordCalls = serde_json::from_slice(&line).map_err(changed)?;
                 return Ok(calls.result.judged);

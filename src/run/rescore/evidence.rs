@@ -1,4 +1,4 @@
-//! [`Evidence`]: what a run that is over tells of chance, time and price, for whoever plans the next ones.
+//! [`Evidence`]: the variance, latency and cost of a finished run, to plan the next ones.
 
 mod sides;
 
@@ -15,60 +15,59 @@ use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, RunStatus, read_records};
 use crate::verdict::baseline::{Baseline, CurrentSample, right_of};
 
-/// What a run tells of chance, time and price.
+/// The variance, latency and cost of a finished run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
-    /// The samples with a verdict to get, in dataset order: right answers in the baseline, as far as these count, and
-    /// in the run.
+    /// The samples that could get a verdict, in dataset order, with the right answers in the baseline (if these count)
+    /// and in the run.
     pub samples: Vec<ComparedSample>,
-    /// How many samples have an answer or an error, those without a verdict to get included.
+    /// How many samples have an answer or an error, including those that can get no verdict.
     pub seen: u64,
     /// Whether the answers of the baseline count.
     pub baseline: BaselineAnswers,
     /// Right answers of the run.
     pub answers: AnswerCounts,
-    /// What answers took.
+    /// The cost of an answer.
     pub price: AnswerPrice,
-    /// Whether it asked everything itself and as a whole, so that it may be one of the runs of a baseline.
+    /// Whether it is a whole run that asked everything itself, and so may be part of a baseline.
     pub is_acceptable: bool,
-    /// How many times as much chance counts as if samples flipped by themselves: above 1 where those of a `cluster` flip
-    /// together.
+    /// Variance relative to samples that flip independently: above 1 if the samples of a `cluster` flip together.
     pub spread: f64,
-    /// The level of its gate `no_regression`, if it has one; the whole run's, if it has several.
+    /// The level of its `no_regression` gate, if any; if several, of the one on the whole run.
     pub alpha: Option<f64>,
-    /// How many such gates it has, which share that level.
+    /// The number of such gates that share the level.
     pub gates: usize,
 }
 
-/// What answers took: of one, on average.
+/// The average latency and cost of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AnswerPrice {
-    /// Seconds that an answer took; `None` of nothing. Answers from the cache took so long then.
+    /// Seconds per answer; `None` without answers. Cached answers count with their original latency.
     pub latency_s: Option<f64>,
-    /// US dollars that an answer cost, over those that tell.
+    /// US dollars per answer, over those that report it.
     pub cost_usd: Option<f64>,
-    /// Tokens of an answer, over those that tell.
+    /// Tokens per answer, over those that report it.
     pub tokens: Option<f64>,
-    /// How many answers are in flight at most, as its spec has it.
+    /// The most answers in flight, from its spec.
     pub concurrency: u64,
-    /// How many answers the run asked for itself: neither in the cache nor skipped.
+    /// How many answers the run requested itself: neither cached nor skipped.
     pub asked: u64,
 }
 
-/// Whether the answers of a baseline say how often samples flip.
+/// Whether the answers of a baseline show how often samples flip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BaselineAnswers {
     /// There is no baseline.
     Missing,
-    /// It was judged otherwise, is not what was accepted, or has none of the samples.
+    /// It was judged differently, was changed since it was accepted, or has none of the samples.
     Unfit,
-    /// Answers of the run stand in it, too: only the answers of the one that has more to a sample count.
+    /// It contains answers of this run: only the side with more answers per sample counts.
     Shared,
-    /// They count beside those of the run.
+    /// They count in addition to the run's.
     Counted,
 }
 
-/// Reads what a run tells of chance, time and price, and its baseline.
+/// Reads the variance, latency and cost of a run and its baseline.
 ///
 /// # Errors
 /// When the run was killed before its end, or the run or its baseline cannot be read.
@@ -125,7 +124,7 @@ pub fn evidence(dir: &RunDir) -> Result<Evidence> {
     })
 }
 
-/// The answers of the baseline beside those of the run, as far as they count.
+/// Pairs the baseline's answers with the run's, as far as they count.
 fn beside<'a>(
     baseline: Option<&'a Baseline>,
     samples: &'a [CurrentSample],
@@ -143,7 +142,7 @@ fn beside<'a>(
     if is_shared && before <= now {
         return (BaselineAnswers::Shared, sides);
     }
-    // Pairs stand in the order of the samples.
+    // Pairs are in the order of the samples.
     let mut pairs = pairs.iter().peekable();
     for (sample, sides) in samples.iter().zip(&mut sides) {
         if let Some(pair) = pairs.next_if(|pair| pair.id == sample.id) {
@@ -167,7 +166,7 @@ fn concurrency(manifest: &Manifest) -> u64 {
     said.unwrap_or(Limits::default().concurrency as u64)
 }
 
-/// What is taken from the records on the way.
+/// Totals over the records.
 struct Tally {
     roll: Roll,
     samples: Vec<CurrentSample>,
@@ -193,7 +192,7 @@ impl Tally {
         }
     }
 
-    /// Adds the next record; those of a sample stand side by side.
+    /// Adds the next record; those of a sample are adjacent.
     fn add(&mut self, record: &Record) {
         self.roll.ask(record);
         let outcome = &record.result;

@@ -1,4 +1,4 @@
-//! [`foresee`]: what judges will be asked when answers are scored again, and what that costs at most. Nobody is asked.
+//! [`foresee`]: which requests to judges a rescore will make, and their maximum cost. Nothing is asked.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -20,23 +20,23 @@ use crate::store::files::RECORDS;
 use crate::system::lock::lock;
 use crate::system::parallel;
 
-/// What judges will be asked.
+/// The expected requests to judges.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Foreseen {
-    /// The scorers that ask, by their names.
+    /// The names of the scorers that ask.
     pub judges: Vec<String>,
-    /// How many replies are not stored with the run, nor with another that its answers were scored in.
+    /// How many replies are stored neither with the run nor with an earlier rescore of it.
     pub calls: u64,
-    /// How many are.
+    /// How many are stored.
     pub stored: u64,
-    /// How many there are if no reply can be read at first, and each is asked for once more.
+    /// The number of requests if every first reply is unreadable and is asked for once more.
     pub most_calls: u64,
-    /// US dollars that these cost at most. `None` where an agent has no `price` or no `max_tokens`.
+    /// Their maximum cost in US dollars. `None` if an agent has no `price` or no `max_tokens`.
     pub most_usd: Option<f64>,
 }
 
-/// Nobody is asked.
+/// No requests.
 impl Default for Foreseen {
     fn default() -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Default for Foreseen {
     }
 }
 
-/// Counts.
+/// Counts requests instead of sending them.
 pub(super) struct CountingDesks {
     earlier: EarlierReplies,
     counted: Mutex<CallCount>,
@@ -62,7 +62,7 @@ struct CallCount {
     most_usd: Option<f64>,
 }
 
-/// The desk of a record.
+/// The counter for one record.
 pub(super) struct CountingDesk<'a> {
     desks: &'a CountingDesks,
     known: Vec<JudgeCall>,
@@ -93,7 +93,7 @@ impl Desk for CountingDesk<'_> {
     fn unread(&self, _: &str, _: &JudgeRequest<'_>, _: Unread) {}
 }
 
-/// What judges will be asked if the answers of a run are scored so; `None` where no scorer asks anybody.
+/// The requests that scoring the answers of a run this way will make; `None` if no scorer asks a judge.
 ///
 /// # Errors
 /// When the run cannot be read.

@@ -1,8 +1,8 @@
-//! `RescoreJudges`: judges that are asked where answers are scored again.
+//! `RescoreJudges`: the judges of a rescore.
 //!
-//! What a judge said stands in the records of the run, and in earlier rescores of it, killed or finished; only
-//! what is in none of them is asked, within the budget that the run had or that the spec of the scorers has. A reply is in the journal of the new run before it is
-//! used, and the manifest says whose answers are scored there: so the next rescore finds it.
+//! Replies of the run and of its earlier rescores, killed or finished, are reused. Only the others are requested,
+//! within the budget of the run or of the scorers' spec. A reply is in the journal of the new run before it is used,
+//! and the manifest names the run whose answers are scored, so that the next rescore finds it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::system::cancel::Cancel;
 use crate::system::clock;
 use crate::text::redact::Redactor;
 
-/// Judges of answers that are scored again.
+/// The judges of a rescore.
 pub(super) struct RescoreJudges {
     judging: Judging,
     books: Books,
@@ -46,7 +46,7 @@ pub(super) fn asks(scorers: &[Arc<dyn Scorer>]) -> bool {
 }
 
 impl RescoreJudges {
-    /// For the new run, in which nothing stands yet.
+    /// For the new run, which is still empty.
     pub(super) fn open(
         new: &RunDir,
         parent: &Manifest,
@@ -91,7 +91,7 @@ impl RescoreJudges {
         self.judging.limits.concurrency.max(1)
     }
 
-    /// The desk of a record, of which `known` was said to the run.
+    /// The client for a record; `known` are the replies in the run.
     pub(super) fn desk<'a>(
         &'a self,
         id: &'a str,
@@ -105,13 +105,13 @@ impl RescoreJudges {
         };
         match self.earlier.of(id, epoch) {
             Ok(said) => known.extend(said),
-            // What was paid for is not asked once more.
+            // Do not ask again for what was paid for.
             Err(error) => self.stopper.unwritten(&error),
         }
         JudgeDesk::new(&self.judging, &self.books, subject, known).stored()
     }
 
-    /// Why nobody is asked any more.
+    /// Why nothing is asked any more.
     pub(super) fn stopped(&self) -> Error {
         let stopped = self.stopper.stopped();
         let why = stopped.map_or_else(
@@ -133,7 +133,7 @@ impl RescoreJudges {
     }
 }
 
-/// What earlier rescores of the same run were told, of those in a folder beside the new one, and which of these were killed.
+/// The replies to earlier rescores of the same run in the same folder, and which of those were killed.
 pub(super) fn earlier_of(
     root: &Path,
     new: &Path,
@@ -152,13 +152,13 @@ pub(super) fn earlier_of(
             continue;
         }
         if manifest.status == RunStatus::Running {
-            // One that goes on at this moment holds its journal. One that cannot be read stays: what is in it was paid for.
+            // A rescore in progress holds its journal. One that cannot be read stays: its replies were paid for.
             let path = dir.file(JOURNAL);
             if !events::is_held(&path) && said.add_journal(&path).is_ok() {
                 killed.push(dir);
             }
         } else if !manifest.judges.is_empty() && dir.check().is_ok() {
-            // One that cannot be read has nothing to say.
+            // One that cannot be read adds nothing.
             let _ = said.add_records(&dir.file("samples.jsonl"));
         }
     }
@@ -178,9 +178,9 @@ impl JudgeBooks for Books {
         written.is_ok()
     }
 
-    /// What becomes of the answer tells it.
+    /// The error is reported with the answer.
     fn tell_failed(&self, _: &Subject<'_>, _: &JudgeCall, _: &AgentError, _: bool) {}
 
-    /// Whoever scores anew has the record, which names the form of every call.
+    /// A rescore has the record, which names the form of every call.
     fn notice(&self, _: &str) {}
 }

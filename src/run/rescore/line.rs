@@ -1,4 +1,4 @@
-//! A line of `samples.jsonl` that is judged anew: what no verdict touches is passed on as it stands there.
+//! Rescores a line of `samples.jsonl`: parts that no verdict changes are copied unchanged.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -26,26 +26,26 @@ use crate::text::escape_line_ends;
 use crate::text::redact::{REDACTED, Redactor};
 use crate::text::splice::{Members, Splice, Written};
 
-/// Where the scorer `bfcl` looks for the verdict of somebody else.
+/// Where the scorer `bfcl` looks for an external verdict.
 const TOLD: &str = "official";
 
-/// Who judges, and what of each answer.
+/// Who judges, and which part of each answer.
 pub(super) struct Rejudge {
     pub(super) scorers: Vec<Arc<dyn Scorer>>,
     pub(super) extraction: Extraction,
-    /// Verdicts of others by sample, which go into the metadata.
+    /// External verdicts by sample, which go into the metadata.
     pub(super) told: HashMap<String, Value>,
-    /// Where scorers have agents asked.
+    /// Where scorers ask agents.
     pub(super) desks: Desks,
     pub(super) redactor: LateRedactor,
 }
 
-/// Blanks what the scorers must not tell. `per_sample` learns which scorers it has, and so their secrets, when it judges.
+/// Redacts the scorers' secrets. `per_sample` creates its scorers, and so learns their secrets, while it judges.
 #[derive(Default)]
 pub(super) struct LateRedactor(Mutex<(Vec<String>, Redactor)>);
 
 impl LateRedactor {
-    /// The one for what is secret by now.
+    /// The redactor for the secrets known so far.
     fn of(&self, secrets: Vec<String>) -> Result<Redactor> {
         let mut made = lock(&self.0);
         if made.0 != secrets {
@@ -56,25 +56,25 @@ impl LateRedactor {
     }
 }
 
-/// The desks of all records.
+/// How the scorers of all records reach judges.
 pub(super) enum Desks {
-    /// No scorer asks anybody.
+    /// No scorer asks a judge.
     None,
     /// Judges are asked.
     Asking(Box<RescoreJudges>),
-    /// It is only counted what they would be asked.
+    /// Only counts the requests.
     Counting(CountingDesks),
 }
 
-/// A record that was looked at.
+/// A processed record.
 pub(super) struct Seen {
-    /// What the summary needs of it.
+    /// The part that the summary needs.
     pub(super) record: Record,
     /// Whether it keeps its verdict because what was judged is no longer there.
     pub(super) kept: bool,
 }
 
-/// What is not decoded of a record: what scorers may see only where they do, and all that a verdict replaces.
+/// Parts of a record that are not decoded: what scorers see only on request, and all that a verdict replaces.
 const PARTS: Parts = &[
     ("eval", Part::Dropped),
     ("prompt", Part::Apart),
@@ -83,7 +83,7 @@ const PARTS: Parts = &[
     ("result", Part::Inside(&RESULT)),
 ];
 
-/// The same of its outcome.
+/// The same for its outcome.
 const RESULT: [(&str, Part); Judgement::MEMBERS.len() + 1] = {
     let mut parts = [("output", Part::Missing); Judgement::MEMBERS.len() + 1];
     let mut number = 0;
@@ -100,7 +100,7 @@ const RESULT: [(&str, Part); Judgement::MEMBERS.len() + 1] = {
     parts
 };
 
-/// The texts of [`PARTS`] as the line has them.
+/// The raw texts of [`PARTS`] in the line.
 struct Texts<'a>(Vec<(&'static str, &'a RawValue)>);
 
 impl<'a> Texts<'a> {
@@ -110,7 +110,7 @@ impl<'a> Texts<'a> {
         found.map(|(_, text)| text.get())
     }
 
-    /// Puts these members of a new outcome in place of the old, or where they belong.
+    /// Replaces these members of the outcome with the new ones, or inserts them in order.
     fn replace<'b>(&self, splice: &mut Splice<'b>, new: &'b Written, members: &[&'static str])
     where
         'a: 'b,
@@ -135,7 +135,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// What is judged, as text.
+/// The raw text of what is judged.
 struct Subject<'a> {
     ground_truth: &'a str,
     metadata: Cow<'a, str>,
@@ -143,7 +143,7 @@ struct Subject<'a> {
 }
 
 impl Rejudge {
-    /// Nobody is asked any more: the name and the SHA-256 of the journal, if there is one.
+    /// Ends the requests: returns the name and SHA-256 of the journal, if there is one.
     pub(super) fn close(&self) -> Result<Option<(String, String)>> {
         let Desks::Asking(judges) = &self.desks else {
             return Ok(None);
@@ -152,8 +152,8 @@ impl Rejudge {
         Ok(Some((JOURNAL.to_owned(), hash)))
     }
 
-    /// Removes what killed rescores left behind: what they were told stands in the records of this one. Gives a notice of
-    /// each in which something else is.
+    /// Removes killed rescores: their replies are in the records of this one. Gives a notice for each that contains
+    /// other files.
     pub(super) fn tidy(&self) -> Vec<String> {
         let Desks::Asking(judges) = &self.desks else {
             return Vec::new();
@@ -171,12 +171,12 @@ impl Rejudge {
         notices
     }
 
-    /// Judges the record on a line and writes its new line behind `out`.
+    /// Judges the record on a line and appends its new line to `out`.
     pub(super) fn line(&self, line: &[u8], out: &mut Vec<u8>) -> Result<Seen> {
         let line = line.trim_ascii_end();
         let mut texts = Texts(Vec::with_capacity(PARTS.len() + RESULT.len()));
         let record = read_parts(line, PARTS, |name, text| texts.0.push((name, text)));
-        // Read whole it says where it is wrong.
+        // Parsing the whole line gives the position of the error.
         let record = record.map_err(|error| whole(line).err().unwrap_or_else(|| broken(error)))?;
         let result = &record.result;
         let is_answered = matches!(
@@ -209,7 +209,7 @@ impl Rejudge {
         self.answer(line, &texts, &subject, record, out)
     }
 
-    /// Judges an answer that is whole.
+    /// Judges an answer that is complete.
     fn answer(
         &self,
         line: &[u8],
@@ -254,7 +254,7 @@ impl Rejudge {
             judged: calls,
             ..judgement
         });
-        // The answers were redacted when they were written. What scorers say is new, and no loss.
+        // The answers were redacted when they were written. Only the scorers' output is new, which is no loss.
         self.redactor()?.verdicts(&mut record.result, &mut 0);
         let new = Written::of(&record.result).map_err(broken)?;
         let mut splice = Splice::of(line);
@@ -265,7 +265,7 @@ impl Rejudge {
         Ok(seen(splice, record, out))
     }
 
-    /// What was asked, for scorers that look at it.
+    /// The question, for scorers that look at it.
     fn question(&self, texts: &Texts<'_>, record: &Record) -> Result<Option<String>> {
         if matches!(self.desks, Desks::None) {
             return Ok(None);
@@ -281,7 +281,7 @@ impl Rejudge {
         }
     }
 
-    /// Keeps the verdict on an agent that failed, which is wrong whoever judges.
+    /// Keeps the verdict on a failed agent: wrong for every scorer.
     fn failure(
         &self,
         line: &[u8],
@@ -310,7 +310,7 @@ impl Rejudge {
         self.redactor.of(secrets.collect())
     }
 
-    /// As much of the metadata and of what the agent said as the scorers look at.
+    /// The parts of the metadata and output that the scorers look at.
     fn seen(&self, subject: &Subject<'_>) -> serde_json::Result<(Map<String, Value>, Output)> {
         let reads = self.scorers.iter().map(Scorer::reads).max();
         if reads != Some(Reads::Text) {
@@ -334,14 +334,14 @@ struct OutputText<'a> {
 }
 
 impl Subject<'_> {
-    /// Whether a secret stood in it.
+    /// Whether it contained a secret.
     fn is_lost(&self) -> bool {
         let parts = [self.output, self.ground_truth, &self.metadata];
         parts.iter().any(|part| part.contains(REDACTED))
     }
 }
 
-/// Metadata with the verdict of somebody else in them.
+/// Metadata with an external verdict added.
 fn with_verdict(metadata: &str, verdict: &Value) -> serde_json::Result<String> {
     let verdict = verdict.to_string();
     let members: Members<'_> = serde_json::from_str(metadata)?;
@@ -357,7 +357,7 @@ fn with_verdict(metadata: &str, verdict: &Value) -> serde_json::Result<String> {
     Ok(new.get().to_owned())
 }
 
-/// Writes a line that was judged anew.
+/// Writes a rescored line.
 fn seen(splice: Splice<'_>, mut record: Record, out: &mut Vec<u8>) -> Seen {
     let start = out.len();
     splice.write(out);
@@ -371,12 +371,12 @@ fn seen(splice: Splice<'_>, mut record: Record, out: &mut Vec<u8>) -> Seen {
     }
 }
 
-/// Passes a line on as it is.
+/// Copies a line unchanged.
 fn keep(line: &[u8], out: &mut Vec<u8>) -> Result<Seen> {
     let mut record = whole(line)?;
     let start = out.len();
     out.extend_from_slice(line);
-    // Of an older version.
+    // Written by an older version.
     escape_line_ends(out, start);
     out.push(b'\n');
     record.abridge();

@@ -1,4 +1,4 @@
-//! The scorers that judged a run, made again from what its manifest tells.
+//! Recreates the scorers of a run from its manifest.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ use crate::store::Manifest;
 pub struct Origin {
     /// The scorers; the first decides.
     pub scorers: Vec<Arc<dyn Scorer>>,
-    /// The same as a spec writes them; their names where no spec does.
+    /// The same as a spec writes them, or their names if there is no spec.
     pub specs: Vec<Value>,
 }
 
-/// The scorers that judged a run, with the same options: as its spec named them, else those of its
-/// benchmark. The hash in the manifest says whether they are the same.
+/// The scorers of a run with the same options: those of its spec, else of its benchmark. The hash in the manifest tells
+/// whether they are the same.
 ///
 /// # Errors
-/// When they cannot be made: a scorer of a user's own, or options that are known nowhere any more.
+/// When they cannot be made: a user's own scorer, or options that are no longer known.
 pub fn scorers_of(manifest: &Manifest) -> Result<Origin> {
     let extraction = extraction_of(manifest)?;
     let are_the_same =
@@ -76,7 +76,7 @@ pub fn scorers_of(manifest: &Manifest) -> Result<Origin> {
     })
 }
 
-/// The scorers that a spec has now, with the extraction that it asks for, if it does, and its budget.
+/// The current scorers of a spec, with its extraction, if any, and its budget.
 ///
 /// # Errors
 /// When the spec cannot be read, or has no scorer.
@@ -92,7 +92,7 @@ pub fn scorers_of_spec(path: &Path) -> Result<(Origin, Option<Extract>, Budget)>
     Ok((Origin { scorers, specs }, eval.extract, eval.limits.budget))
 }
 
-/// The scorers as the spec names them, else their names alone.
+/// The scorers as the spec writes them, else only their names.
 fn named(config: &Value, names: &[impl AsRef<str>]) -> Vec<Value> {
     if let Some(scorer) = config.get("scorer").filter(|scorer| !scorer.is_null()) {
         return vec![scorer.clone()];
@@ -103,7 +103,7 @@ fn named(config: &Value, names: &[impl AsRef<str>]) -> Vec<Value> {
     }
 }
 
-/// The error for scorers of which one is not built in; another error stays what it is.
+/// The error if one of the scorers is not built in; other errors are unchanged.
 fn unknown(specs: &[Value], error: Error) -> Error {
     let names = specs
         .iter()

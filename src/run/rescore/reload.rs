@@ -1,4 +1,4 @@
-//! A run that is over, read again from its directory.
+//! Reads a finished run from its directory.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::verdict::gate::{Gate, of_tiers, with_default};
 use crate::verdict::run::Run;
 use crate::verdict::summary::Summary;
 
-/// A finished run, read from its directory, with gates checked again: `gates`, or those the run had.
+/// Reads a finished run from its directory and checks gates again: `gates`, or its own.
 ///
 /// # Errors
 /// When the run was killed before its end, or its baseline cannot be compared with it.
@@ -24,7 +24,7 @@ pub fn reload(
     allow_ignored: bool,
 ) -> Result<Run> {
     let manifest = dir.manifest()?;
-    // Other gates are asked for alone, without what else decided the run.
+    // Other gates are checked alone, without anything else that decided the run.
     let others = gates.is_some();
     let (gates, failed_assertions) = if let Some(gates) = gates {
         (meant(gates, &manifest), Vec::new())
@@ -47,7 +47,7 @@ pub fn reload(
     for record in read_lean_records(&dir.file(RECORDS))? {
         gathered.add(record?);
     }
-    // The benchmark that worked them out is not here.
+    // The benchmark that computed them is not here.
     let known = Summary::read(&dir.file(SUMMARY)).ok();
     let known = known.map(|known| KnownFigures {
         metrics: known.metrics,
@@ -80,10 +80,10 @@ pub fn reload(
     Ok(run)
 }
 
-/// A finished run as it was judged when it ended: what it was started with, such as `CI`, decided its verdicts.
+/// A finished run with the verdicts it ended with, which depend on how it was started, such as `CI`.
 ///
 /// # Errors
-/// As [`reload`].
+/// See [`reload`].
 pub fn as_judged(dir: &RunDir) -> Result<Run> {
     let mut run = reload(dir, None, false, false)?;
     run.summary = Summary::read(&dir.file(SUMMARY))?;
@@ -102,7 +102,7 @@ pub(in crate::run) fn gates_of(manifest: &Manifest) -> Result<Vec<Gate>> {
     Ok(meant(gates.collect::<Result<_>>()?, manifest))
 }
 
-/// Gates as they are meant of the eval of a run.
+/// Gates adapted to the eval of a run.
 fn meant(gates: Vec<Gate>, manifest: &Manifest) -> Vec<Gate> {
     of_tiers(gates, !tiers_of(manifest).is_empty())
 }

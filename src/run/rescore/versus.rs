@@ -1,4 +1,4 @@
-//! The scorer that compares the answers of one run with those of another, as a file says it.
+//! The scorer that compares the answers of two runs, read from a file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,31 +16,31 @@ use crate::text::yaml;
 
 /// The name of the scorer in specs.
 const PAIRWISE: &str = "pairwise";
-/// What to type.
+/// Shown as a hint.
 const HINT: &str = "write `agent: { type: openai, … }` and `criteria: …`";
 
-/// How the answers of a run are compared with those of another.
+/// How to compare the answers of a run with those of another.
 #[derive(Clone, Debug)]
 pub struct Versus {
-    /// A YAML file: the options of a `pairwise`, or a spec that has one among its scorers.
+    /// A YAML file: the options of a `pairwise`, or a spec with one among its scorers.
     pub spec: PathBuf,
     /// The other run.
     pub against: RunDir,
-    /// How many items are compared, in place of what the file says.
+    /// The number of items to compare; overrides the file.
     pub pairs: Option<u64>,
-    /// What the lot is drawn with, in place of what the file says.
+    /// The seed of the random draw; overrides the file.
     pub seed: Option<u64>,
 }
 
-/// What a file says of how two runs are compared.
+/// The comparison that a file defines.
 pub struct VersusScorer {
     /// The scorer.
     pub scorer: Arc<dyn Scorer>,
-    /// What a spec would say of it.
+    /// The scorer as a spec would write it.
     pub spec: Value,
-    /// The budget of the file, where it is a spec that has one.
+    /// The budget, if the file is a spec that has one.
     pub budget: Budget,
-    /// What of the file does not count.
+    /// A notice of parts of the file that are ignored.
     pub notice: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl Versus {
     /// The scorer that the file has.
     ///
     /// # Errors
-    /// With the place in the file, when it has no such scorer or one that cannot be made.
+    /// With the position in the file, when it has no such scorer or one that cannot be made.
     pub fn scorer(&self) -> Result<VersusScorer> {
         let path = &self.spec;
         let read = crate::system::file::read_given(path);
@@ -66,7 +66,7 @@ impl Versus {
         let value = yaml::read_json(text).map_err(|error| {
             let place = error.place.map(|(line, column)| Position { line, column });
             let message = error.to_string();
-            // The place stands in front.
+            // The position is prefixed instead.
             let end = message.find(" at line ").unwrap_or(message.len());
             let error = Error::usage(format!("not YAML: {}", &message[..end]));
             at(place.unwrap_or(Position::START), error.hint(HINT))
@@ -102,7 +102,7 @@ impl Versus {
         let spec = Value::Object(spec);
         let made = scorers::from_value(&spec, &context);
         let made = made.map_err(|error| match steps {
-            // What the file does not say cannot be wrong in it.
+            // An option that is not in the file has no position.
             _ if error.message().contains("option `against`") => error,
             Some((key, None)) => placed(error.under(key)),
             Some((key, Some(item))) => placed(error.under(item).under(key)),
@@ -117,10 +117,10 @@ impl Versus {
     }
 }
 
-/// Where the options stand in a file.
+/// The path to the options in a file.
 type Steps = Option<(&'static str, Option<usize>)>;
 
-/// The options of the `pairwise` in a file, and where they stand.
+/// The options of the `pairwise` in a file, and the path to them.
 fn options_of(value: &Value) -> Result<(Steps, Map<String, Value>)> {
     let Value::Object(keys) = value else {
         return Err(Error::usage("this is no map").hint(HINT));

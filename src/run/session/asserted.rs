@@ -1,7 +1,6 @@
-//! `Asserted`: the samples of a run under `exact`, each against its snapshot, as `cargo test` asserts them.
+//! `Asserted`: compares each sample of a run with its snapshot under `exact`, as `cargo test` does.
 //!
-//! It is done when the run is over: the records are on disk in the order of the dataset then, and one sample after the
-//! other is read again.
+//! Done when the run is over: the records are on disk in dataset order then, and are read again one by one.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,17 +16,17 @@ use crate::store::{RunDir, read_records};
 use crate::text::clean;
 use crate::verdict::poll;
 
-/// What came of the assertions.
+/// The result of the assertions.
 #[derive(Default)]
 pub(in crate::run) struct Asserted {
     /// The ids of samples whose assertion failed.
     pub(in crate::run) failed: Vec<String>,
-    /// How they differ, by id: of so many as a report lists.
+    /// Their differences by id, up to the number that a report lists.
     pub(in crate::run) differences: BTreeMap<String, String>,
 }
 
 impl Asserted {
-    /// What others found.
+    /// From results found elsewhere.
     pub(in crate::run) fn known(failed: Vec<String>) -> Self {
         Self {
             failed,
@@ -35,7 +34,7 @@ impl Asserted {
         }
     }
 
-    /// Asserts every sample of a run that has all of its answers. What becomes of new snapshots is insta's matter.
+    /// Asserts every sample of a run that has all of its answers. New snapshots are left to insta.
     ///
     /// # Errors
     /// When the records cannot be read.
@@ -74,7 +73,7 @@ fn assert(plan: &Plan, record: &Record, records: &[Record]) -> Result<Option<Sna
     assertion::exact(&path, &content, &SnapshotHeader::of(record, masked))
 }
 
-/// The difference in words. What has no snapshot differs from nothing.
+/// The difference as text. Without a snapshot there is no difference.
 fn told(difference: &SnapshotDifference) -> String {
     let mut told = difference.title().to_owned();
     if !difference.is_new {

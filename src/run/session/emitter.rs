@@ -1,4 +1,4 @@
-//! `Emitter`: tells whoever watches what happens. Everything it tells is redacted.
+//! `Emitter`: sends events, redacted, to the observer of a run.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
@@ -8,13 +8,13 @@ use crate::eval::plan::Plan;
 use crate::report::event::{Event, Observer};
 use crate::system::lock::lock;
 
-/// Hands events to the observer of a run, and keeps what people should know of it at its end.
+/// Sends events to the observer of a run, and collects notices for its end.
 pub(in crate::run) struct Emitter {
     plan: Arc<Plan>,
     observer: Arc<Observer<'static>>,
-    /// Whether what agents print is told.
+    /// Whether to emit the output of agents.
     stream: bool,
-    /// Things about the dataset, the baseline and the run.
+    /// Notices about the dataset, the baseline and the run.
     notices: Mutex<Vec<String>>,
 }
 
@@ -33,7 +33,7 @@ impl Emitter {
     }
 
     pub(in crate::run) fn emit(&self, event: &Event<'_>) {
-        // A reporter that panics must not take a paid answer with it.
+        // A reporter that panics must not lose a paid answer.
         let _ = catch_unwind(AssertUnwindSafe(|| (self.observer)(event)));
     }
 
@@ -42,18 +42,18 @@ impl Emitter {
         &self.plan.eval.name
     }
 
-    /// A text as it may be told.
+    /// A text with secrets redacted.
     pub(in crate::run) fn redacted(&self, text: &str) -> String {
         self.plan.redactor.text(text, &mut 0).into_owned()
     }
 
-    /// Keeps something that is known before the run starts, which is told when it does.
+    /// Stores a notice before the run starts, to be reported when it does.
     pub(in crate::run) fn note(&self, notice: &str) {
         let notice = self.redacted(notice);
         lock(&self.notices).push(notice);
     }
 
-    /// Tells something, at once and at the end.
+    /// Reports a notice at once, and again at the end.
     pub(in crate::run) fn notice(&self, notice: &str) {
         let notice = self.redacted(notice);
         self.emit(&Event::Notice {
@@ -63,12 +63,12 @@ impl Emitter {
         lock(&self.notices).push(notice);
     }
 
-    /// What people should know, so far.
+    /// The notices so far.
     pub(in crate::run) fn notices(&self) -> Vec<String> {
         lock(&self.notices).clone()
     }
 
-    /// Where what the agent prints of a sample goes, if someone watches.
+    /// The channel for an agent's output on a sample, if streaming.
     pub(in crate::run) fn live(&self, id: &str) -> Option<Live> {
         if !self.stream {
             return None;

@@ -1,5 +1,4 @@
-//! From a question to its record: what an earlier part of the run knows of it, asking, judging, and asking again what is
-//! refused.
+//! From a question to its record: reuse an earlier part of the run, ask, judge, and ask again if refused.
 
 use super::Session;
 use super::question::Question;
@@ -14,13 +13,13 @@ use crate::run::record::outcome::{failed, skipped};
 use crate::store::events::past::{Answered, Past};
 
 impl Session {
-    /// Brings a question to its end, unless an earlier part of the run did, and puts its redacted record onto disk.
-    /// `turn` is its place in the queue, where questions are taken in that order.
+    /// Finishes a question, unless an earlier part of the run did, and writes its redacted record to disk. `turn` is
+    /// its position in the queue, if questions are taken in order.
     pub(in crate::run) fn settle(&self, slot: usize, turn: Option<usize>) -> Record {
         let ticket = self.admitting.ticket(turn);
         let mut question = Question::of(&self.plan, slot);
         if let Some(error) = &question.fault {
-            // Never another question in its place, and no verdict on an answer to what is not known any more.
+            // Never ask another question in its place, nor judge an answer to an unknown one.
             self.stopper.unreadable(error);
             return question.into_record(&self.plan, skipped(0));
         }
@@ -72,7 +71,7 @@ impl Session {
         record
     }
 
-    /// Asks again as long as what is said is refused and may be asked for again.
+    /// Asks again as long as answers are refused and may be asked for again.
     fn admit(&self, question: &mut Question, first: Outcome, ticket: &Ticket<'_>) -> Outcome {
         let mut outcome = first;
         loop {
@@ -83,7 +82,7 @@ impl Session {
             }
             let attempts = outcome.attempts;
             let Some(refused) = self.ledger.refused(question, outcome) else {
-                // The disk is full. The answer is in the journal, and is judged anew when the run goes on.
+                // The disk is full. The answer is in the journal, and is judged again when the run is resumed.
                 return skipped(attempts);
             };
             self.emitter.emit(&Event::AnswerRefused {
@@ -96,7 +95,7 @@ impl Session {
         }
     }
 
-    /// Where the scorers of a question have judges asked; `known` is what those said before.
+    /// The client through which the scorers of a question ask judges; `known` are the replies so far.
     pub(in crate::run) fn desk<'a>(
         &'a self,
         question: &'a Question,
@@ -111,7 +110,7 @@ impl Session {
         JudgeDesk::new(&self.judging, &*self.ledger, subject, known)
     }
 
-    /// Asks, and judges what was said.
+    /// Asks, and judges the answer.
     fn ask(&self, question: &Question, earlier: u32) -> Outcome {
         self.emitter.emit(&Event::SampleStarted {
             id: question.id(),

@@ -11,8 +11,8 @@ use crate::store::{RunDir, read_records};
 use crate::verdict::baseline::BaselineSample;
 use crate::verdict::poll::{self, Poll};
 
-/// Samples that ended in an error in a run, in any epoch, or that any of several scorers could not judge, or were wrong
-/// where the baseline (if there is one) was right, or were wrong at all where there is none.
+/// Samples with an error in any epoch, with an answer that one of several scorers could not judge, or with a wrong
+/// majority where the baseline was right or there is none.
 pub(in crate::run) fn failed_samples(path: &Path, plan: &mut Plan) -> Result<HashSet<String>> {
     let Readable { dir, notices } = readable(RunDir::open(path)?)?;
     plan.notices.extend(notices);

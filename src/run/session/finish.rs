@@ -1,5 +1,5 @@
-//! `Finish`: the two ends of a run. Its manifest, and what is written when it is over: the records in dataset order,
-//! summary, gates, the manifest once more.
+//! `Finish`: the manifest at the start of a run, and everything written at its end: records in dataset order, summary,
+//! gates, the final manifest.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -38,7 +38,7 @@ use crate::verdict::progressive::Progressive;
 use crate::verdict::run::Run;
 use crate::verdict::summary::SummaryBuilder;
 
-/// What was known when a run began and is needed when it ends.
+/// What is known at the start of a run and needed at its end.
 pub(in crate::run) struct Finish {
     plan: Arc<Plan>,
     dir: RunDir,
@@ -46,24 +46,24 @@ pub(in crate::run) struct Finish {
     started: Instant,
     ci: CiPolicy,
     door: FrontDoor,
-    /// Whether this is one sample of a run that is put together later.
+    /// Whether this is one sample of a run that is merged later.
     is_part: bool,
-    /// Where the run pauses, if its gates may end it early.
+    /// The interim analyses, if gates may end the run early.
     looks: Option<Looks>,
-    /// Where it is added to, if it is to be.
+    /// The history that the run is added to, if any.
     history: Option<RunHistory>,
-    /// Where it pauses, if it goes on tier by tier.
+    /// The tier checkpoints, if the run goes tier by tier.
     borders: Option<Borders>,
 }
 
-/// What came of a run, the names and hashes of the files of its records, and which samples were right.
+/// The run, the names and hashes of its record files, and which samples were right.
 type Concluded = (Run, BTreeMap<String, String>, Option<HistoryAnswers>);
 
 /// The commit that was run, and whether files differ from it.
 type Git = (Option<String>, Option<bool>);
 
 impl Finish {
-    /// Writes the manifest of a run that begins now, or goes on as `resumed` says that it began.
+    /// Writes the manifest of a run that starts now, or continues the run `resumed`.
     pub(in crate::run) fn begin(
         plan: Arc<Plan>,
         dir: RunDir,
@@ -74,12 +74,12 @@ impl Finish {
     ) -> Result<Self> {
         let borders = Borders::of(&plan);
         let borders = match &options.home {
-            // What is made again ended where it ended.
+            // A restored run ended where it ended.
             Home::Restored(_) => borders.map(|borders| borders.restored(resumed.as_ref())),
             _ => borders,
         };
         let looks = match &options.home {
-            // Others ask the rest: what is sure here says nothing of the whole.
+            // Others ask the rest: certainty about this part says nothing about the whole.
             _ if borders.is_some() || options.scope.cut.is_some() => None,
             Home::Part(_) | Home::Merged(_) | Home::Restored(_) => None,
             Home::New | Home::Resume { .. } => {
@@ -107,9 +107,9 @@ impl Finish {
                 tier: plan.tier.as_ref().map(|tier| tier.name.clone()),
                 below_tier: plan.tier.as_ref().and_then(|tier| tier.below.clone()),
                 progressive: progressive_run(&plan),
-                // An older version knew of none.
+                // Not written by older versions.
                 detail_bounds: detail_bounds(&plan.scorers),
-                // A part stays a part: the run goes on as it began.
+                // A part stays a part: the run continues as it started.
                 whole: manifest.whole && selected == plan.items.len(),
                 ..manifest
             },
@@ -161,7 +161,7 @@ impl Finish {
         emitter: &Emitter,
     ) -> Result<Run> {
         let ended = self.ended(stopped.as_ref());
-        // What waits for the disk and for git does so beside the rest.
+        // Disk and git work runs alongside the rest.
         std::thread::scope(|scope| {
             let journal = beside(scope, || ledger.close());
             let git = beside(scope, || self.git_state());
@@ -182,7 +182,7 @@ impl Finish {
                 ..ended
             };
             if let Some(history) = &self.history {
-                // A run that ended with a tier is beside those of that tier alone.
+                // A run that ended at a tier is compared with runs of that tier alone.
                 let of_tier = self.ended_tier(selected).map(|tier| Manifest {
                     dataset_hash: self.plan.dataset_hash_of(&tier.ids),
                     ..manifest.clone()
@@ -206,7 +206,7 @@ impl Finish {
         })
     }
 
-    /// What came of the run, and its records in their files.
+    /// The results of the run, and its records written to files.
     fn conclude(
         &self,
         ledger: &Ledger,
@@ -215,7 +215,7 @@ impl Finish {
         notices: Vec<String>,
     ) -> Result<Concluded> {
         let kept = self.dir.file(SCRATCH);
-        // Empty unless folders were kept; only then it may stay.
+        // Only removed if empty: kept folders stay.
         let _ = std::fs::remove_dir(kept);
         let duration_s = self.started.elapsed().as_secs_f64();
         let (plan, eval) = (&self.plan, &self.plan.eval);
@@ -253,7 +253,7 @@ impl Finish {
             )
         };
         calibrations::add(&mut facts, &self.dir, &self.manifest);
-        // People may have reviewed what there was before the run went on; a file of theirs that is damaged ends no run.
+        // The earlier part of the run may have been reviewed; a damaged review file is no reason to fail.
         facts.summary.reviewed = self.dir.reviewed(&self.manifest).ok().flatten();
         let run = Run {
             eval: eval.name.clone(),
@@ -263,7 +263,7 @@ impl Finish {
             flips,
             failed_assertions,
             differences,
-            // Nothing that was needed is missing.
+            // Nothing needed is missing.
             stop_reason: stopped
                 .filter(|stopped| stopped.stop != Stop::Sure)
                 .map(|stopped| stopped.reason),
@@ -273,7 +273,7 @@ impl Finish {
         Ok((run, files.into(), answers.and_then(AnswerSheet::finish)))
     }
 
-    /// The commit that was run; that of a part is found when all are put together.
+    /// The commit that was run; for a part, found when all are merged.
     fn git_state(&self) -> Git {
         if self.is_part {
             return (None, None);
@@ -283,7 +283,7 @@ impl Finish {
         git_state(home.unwrap_or(Path::new(".")))
     }
 
-    /// The manifest of a run that is over, as far as its end decides it.
+    /// The manifest of a finished run, as far as the end of the run decides it.
     fn ended(&self, stopped: Option<&Stopped>) -> Manifest {
         let reason = stopped.map(|stopped| &stopped.reason);
         Manifest {
@@ -303,7 +303,7 @@ impl Finish {
         }
     }
 
-    /// The manifest; of a run that ended at the end of a tier that of this tier.
+    /// The manifest; if the run ended at a tier, for that tier.
     fn of_ended_tier(&self) -> Manifest {
         let manifest = self.manifest.clone();
         let borders = self.borders.as_ref().filter(|borders| borders.is_ended());
@@ -326,19 +326,19 @@ impl Finish {
         }
     }
 
-    /// The samples of the tier at whose end the run ended, if it did.
+    /// The samples of the tier at which the run ended, if it did.
     fn ended_tier(&self, selected: &Selected) -> Option<TierSamples> {
         let borders = self.borders.as_ref().filter(|borders| borders.is_ended())?;
         let progressive = borders.progressive();
         Some(TierSamples::of(&self.plan, selected, &progressive))
     }
 
-    /// The ends of tiers, if the run pauses there.
+    /// The tier checkpoints, if any.
     pub(in crate::run) fn borders(&self) -> Option<&Borders> {
         self.borders.as_ref()
     }
 
-    /// What the end of a tier shows: what ends the run there, and what is said of it.
+    /// Evaluates the end of a tier: what ends the run there, and what to report.
     ///
     /// # Errors
     /// When the records so far cannot be read.
@@ -377,12 +377,12 @@ impl Finish {
         })
     }
 
-    /// The looks of the run, if it pauses for such.
+    /// The interim analyses, if any.
     pub(in crate::run) fn looks(&self) -> Option<&Looks> {
         self.looks.as_ref()
     }
 
-    /// What the gates find at a look.
+    /// The gates' findings at an interim analysis.
     ///
     /// # Errors
     /// When the records so far cannot be read.
@@ -395,7 +395,7 @@ impl Finish {
         let plan = &self.plan;
         let mut gathered = self.gather();
         ledger.so_far(selected.slots(), &mut |record| gathered.add(record))?;
-        // What a benchmark works out of its own is known when all is asked.
+        // A benchmark's own metrics are known when all is asked.
         let (gathered, _) = gathered.finish(serde_json::Map::new());
         Ok(self.facts(gathered, Some(look), None).at_look(&plan.gates))
     }
@@ -408,7 +408,7 @@ impl Finish {
         Gathered::new(summary, &plan.gates, plan.baseline.as_ref())
     }
 
-    /// What the records told, with what else is known.
+    /// The facts from the records and from everything else.
     fn facts<'a>(
         &self,
         gathered: Facts<'a>,

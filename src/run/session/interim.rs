@@ -1,7 +1,7 @@
-//! `Looks`: where a run pauses to ask whether its gates are sure already.
+//! `Looks`: pauses a run for interim analyses that may end it early.
 //!
-//! Gates with `early_stop` look at the samples so far up to four times. A look is at exactly the samples before it, so
-//! nobody begins one behind it until it was taken: what is in flight comes to its end first.
+//! Gates with `early_stop` analyse the samples so far up to four times. An analysis covers exactly the samples before
+//! it, so no later one starts until it is taken: questions in flight finish first.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::verdict::check::LookFindings;
 use crate::verdict::gate::Gate;
 use crate::verdict::look::EarlyLook;
 
-/// How often who waits for a look asks whether the run was stopped meanwhile.
+/// How often a waiter checks whether the run was stopped.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The looks of a run before the last.
+/// The interim analyses of a run, except the last.
 pub(in crate::run) struct Looks {
     /// The seed of the order in which samples are asked.
     pub(in crate::run) seed: u32,
@@ -26,11 +26,11 @@ pub(in crate::run) struct Looks {
     taken: Condvar,
 }
 
-/// Where a look is taken.
+/// The position of an interim analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LookStop {
     look: EarlyLook,
-    /// When so many questions are through.
+    /// Taken when this many questions are through.
     questions: usize,
 }
 
@@ -38,18 +38,18 @@ struct LookStop {
 struct LookState {
     /// How many questions are through.
     through: usize,
-    /// How many looks were taken.
+    /// How many interim analyses were taken.
     taken: usize,
-    /// That at which every gate was sure.
+    /// The analysis at which every gate was sure.
     sure: Option<EarlyLook>,
-    /// Names of gates that were green at a look.
+    /// Gates that were green at an interim analysis.
     green: Vec<String>,
 }
 
 impl Looks {
-    /// Those of a run of all samples with a gate that may stop early: it asks in an order of its own, by the seed of an
-    /// earlier part of the run or by a new one. `None` where all is asked in any case: without a baseline, or where
-    /// each sample is to have a verdict.
+    /// For a run of all samples with a gate that may stop early. Such a run has its own order, by the seed of an
+    /// earlier part or a new one. `None` where everything is asked anyway: without a baseline, or if each sample needs
+    /// a verdict.
     pub(in crate::run) fn of(
         plan: &Plan,
         selected: &mut Selected,
@@ -63,13 +63,13 @@ impl Looks {
         }
         let seed = seed.unwrap_or_else(random);
         let ends = selected.shuffle_groups(u64::from(seed), |place| {
-            // A row that has changed is told when it is asked.
+            // A changed row is reported when it is asked.
             plan.cluster(&plan.items[place].sample().ok()?)
         });
         Some(Self::at(seed, &ends, plan.eval.epochs as usize))
     }
 
-    /// Looks at the ends of groups, of which `ends` has the number of samples up to each.
+    /// Places the analyses at the ends of groups; `ends` has the number of samples up to each.
     fn at(seed: u32, ends: &[usize], epochs: usize) -> Self {
         let all = ends.last().copied().unwrap_or(0);
         let mut stops: Vec<LookStop> = Vec::new();
@@ -77,7 +77,7 @@ impl Looks {
             let place = usize::try_from(place).unwrap_or(all);
             let end = ends[ends.partition_point(|end| *end < place)];
             let questions = end * epochs;
-            // Of two looks at the same samples the later one knows more.
+            // Of two analyses of the same samples, the later knows more.
             stops.pop_if(|last| last.questions == questions);
             if end < all {
                 stops.push(LookStop { look, questions });
@@ -91,7 +91,7 @@ impl Looks {
         }
     }
 
-    /// Waits until the question with this turn may be asked; `false` if it will not be.
+    /// Waits until the question at this position may be asked; `false` if it never will.
     pub(in crate::run) fn admit(&self, turn: usize, is_stopped: impl Fn() -> bool) -> bool {
         let mut state = lock(&self.state);
         loop {
@@ -107,7 +107,7 @@ impl Looks {
         }
     }
 
-    /// A question is through. Whoever is told of a look takes it, and says so by [`take`](Self::take).
+    /// Counts a finished question. A caller that gets an analysis must run it and report with [`take`](Self::take).
     pub(in crate::run) fn through(&self) -> Option<EarlyLook> {
         let mut state = lock(&self.state);
         state.through += 1;
@@ -115,14 +115,14 @@ impl Looks {
         (state.through == next.questions).then_some(next.look)
     }
 
-    /// The look was taken, and the run goes on unless every gate was sure.
+    /// Records a finished analysis; the run continues unless every gate was sure.
     pub(in crate::run) fn take(&self, look: EarlyLook, found: LookFindings) {
         let mut state = lock(&self.state);
         state.taken += 1;
         if found.is_sure {
             state.sure = Some(look);
         } else {
-            // What the look ends with is told by itself.
+            // The result of the final analysis is reported on its own.
             state.green.extend(found.green);
             state.green.sort();
             state.green.dedup();
@@ -130,25 +130,25 @@ impl Looks {
         self.taken.notify_all();
     }
 
-    /// The names of the gates that were green at a look, and stay so.
+    /// The gates that were green at an analysis, and stay so.
     pub(in crate::run) fn green(&self) -> Vec<String> {
         lock(&self.state).green.clone()
     }
 
-    /// The look that the run ended at: the last, unless every gate was sure before.
+    /// The analysis that the run ended at: the last, unless every gate was sure earlier.
     pub(in crate::run) fn last(&self) -> EarlyLook {
         let sure = lock(&self.state).sure;
         sure.unwrap_or_else(last)
     }
 }
 
-/// All looks, the last of them at all samples.
+/// All analyses, the last of them at all samples.
 fn looks() -> impl Iterator<Item = EarlyLook> {
     let of = last().of;
     (1..=of).map(move |number| EarlyLook::new(number, of))
 }
 
-/// The look at all samples.
+/// The analysis of all samples.
 pub(in crate::run) fn last() -> EarlyLook {
     let of = u32::try_from(stats::LOOKS).unwrap_or(u32::MAX);
     EarlyLook::new(of, of)
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(stops(&single(165), 1), [(1, 75), (2, 99), (3, 124)]);
         assert_eq!(stops(&single(20), 5), [(1, 45), (2, 60), (3, 75)]);
         assert_eq!(stops(&[8, 16, 24, 32], 1), [(1, 16), (3, 24)]);
-        // The second look is at the end of what the first began.
+        // The second analysis is at the end of the group that contains the first.
         assert_eq!(stops(&[20, 30, 32], 1), [(2, 20), (3, 30)]);
         assert_eq!(stops(&[31, 32], 1), [(3, 31)]);
         assert_eq!(stops(&[32], 1), []);

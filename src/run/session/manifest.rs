@@ -1,4 +1,4 @@
-//! The manifest of a run that begins now.
+//! The manifest of a run that starts now.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,14 @@ use crate::store::{FORMAT_VERSION, Manifest, RunDir, RunStatus};
 use crate::system::project;
 use crate::verdict::baseline::Baseline;
 
-/// The root of the project that an eval is of.
+/// The root of an eval's project.
 pub(in crate::run) fn root_of(eval: &Eval) -> Option<PathBuf> {
     let home = eval.spec.as_deref().and_then(Path::parent);
     let home = home.map_or_else(project::package_root, Path::to_owned);
     project::root_of(&home)
 }
 
-/// The manifest of a run that begins now.
+/// The manifest of a run that starts now.
 pub(in crate::run) fn new_manifest(
     plan: &Plan,
     dir: &RunDir,
@@ -45,7 +45,7 @@ pub(in crate::run) fn new_manifest(
         if eval.masks_answers() && change.key.starts_with("benchmark.samples") {
             change.value = MASKED.into();
         }
-        // As an entry of a map, so that the key's name counts.
+        // As a map entry, so that redaction sees the key's name.
         let mut entry = serde_json::json!({ &change.key: change.value });
         plan.redactor.config(&mut entry);
         if eval.masks_answers() {
@@ -59,7 +59,7 @@ pub(in crate::run) fn new_manifest(
         let selected = ids.filter(|id| only.contains(*id));
         selected.map(str::to_owned).collect()
     });
-    // What was asked in parts stands in the cache under the name that they have in common.
+    // Answers of a run asked in parts are cached under the parts' common name.
     let parts = options.invocation.clone();
     let parts = parts.filter(|_| matches!(options.home, Home::Merged(_)));
     Ok(Manifest {
@@ -136,7 +136,7 @@ pub(in crate::run) fn new_manifest(
     })
 }
 
-/// How a run of the plan goes on tier by tier, if it does.
+/// How a run of the plan goes tier by tier, if it does.
 pub(in crate::run) fn progressive_run(plan: &Plan) -> Option<ProgressiveRun> {
     let promotion = plan.eval.progressive.as_ref()?;
     Some(ProgressiveRun {
@@ -145,10 +145,10 @@ pub(in crate::run) fn progressive_run(plan: &Plan) -> Option<ProgressiveRun> {
     })
 }
 
-/// What stands in place of samples that are not to be published.
+/// Replaces samples that are not to be published.
 const MASKED: &str = "(masked)";
 
-/// Takes the samples out of a spec that has them itself.
+/// Masks the samples in a spec that contains them.
 fn hide_samples(config: &mut Value) {
     let samples = config.pointer_mut("/benchmark/samples");
     if let Some(samples) = samples.filter(|samples| samples.is_array()) {

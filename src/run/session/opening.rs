@@ -1,4 +1,4 @@
-//! What a run says before it asks anybody: who is asked what, within which limits, and what that may cost.
+//! The opening line of a run: which agent and dataset, within which limits, and the possible cost.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use crate::scorer::Scorer;
 use crate::system::project::shown;
 use crate::text::clean;
 
-/// Of more questions nobody waits for what they may cost at most.
+/// With more questions than this, the maximum cost is not computed, as it takes too long.
 const MOST_COUNTED: usize = 20_000;
 
-/// The line of a run that asks the samples at these places of the plan, within these limits.
+/// The opening line of a run of the samples at these places, within these limits.
 pub(in crate::run) fn opening(plan: &Plan, bounds: &Limits, places: &[usize]) -> String {
     let eval = &plan.eval;
     let samples = places.len();
@@ -32,7 +32,7 @@ pub(in crate::run) fn opening(plan: &Plan, bounds: &Limits, places: &[usize]) ->
         return line;
     }
     let what = match eval.benchmark.name() {
-        // The files that it reads are of examples.
+        // The files that it reads are examples, not samples.
         "generate" => format!("for {samples} item{ending}"),
         _ => format!("{samples} sample{ending} of {}", source(plan)),
     };
@@ -106,13 +106,13 @@ fn limits(limits: &Limits) -> Vec<String> {
     parts
 }
 
-/// What it may cost, where that is known, and that it is not, where somebody is paid.
+/// The maximum cost if known; a note that it is unknown if something is paid.
 fn cost(plan: &Plan, bounds: &Limits, places: &[usize]) -> Option<String> {
     let eval = &plan.eval;
     let most = most_usd(plan, places);
     let judges = plan.scorers.iter().flat_map(|scorer| {
         let mut judges = scorer.agents();
-        // Answers that are known already cost nothing, whoever gave them.
+        // Replayed answers cost nothing.
         judges.retain(|judge| !judge.is_deterministic());
         judges
     });
@@ -136,7 +136,7 @@ fn cost(plan: &Plan, bounds: &Limits, places: &[usize]) -> Option<String> {
     }
 }
 
-/// US dollars that the agent's answers cost at most, with every attempt, if that is known.
+/// The maximum cost of the agent's answers in US dollars, with every attempt, if known.
 fn most_usd(plan: &Plan, places: &[usize]) -> Option<f64> {
     let eval = &plan.eval;
     eval.agent.most_usd(0)?;

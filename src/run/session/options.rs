@@ -1,4 +1,4 @@
-//! `RunOptions`: how one run is done, apart from what its eval says.
+//! `RunOptions`: options of one run that are not in its eval.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -18,7 +18,7 @@ use super::select::{Aim, changed_agent, check_resumable};
 use crate::run::ask::identity::Asker;
 use crate::run::shard::Cut;
 
-/// How one run is done, apart from what its eval says.
+/// Options of one run that are not in its eval.
 #[derive(Default)]
 pub(crate) struct RunOptions {
     /// The run's id; `<eval>-<6 hex>` unless given.
@@ -27,34 +27,34 @@ pub(crate) struct RunOptions {
     pub(crate) invocation: Option<String>,
     /// Where the run is recorded.
     pub(crate) home: Home,
-    /// How much of the eval it covers.
+    /// How much of the eval to run.
     pub(crate) scope: Scope,
-    /// Patterns that the command line added to those of the eval, for the manifest.
+    /// Patterns added on the command line, for the manifest.
     pub(crate) redact: Vec<String>,
-    /// Emit what agents print.
+    /// Emit the output of agents.
     pub(crate) stream: bool,
     /// Stops the run.
     pub(crate) cancel: Cancel,
-    /// How many questions may be in flight, where that is not for the eval to say.
+    /// The most questions in flight; overrides the eval.
     pub(crate) concurrency: Option<usize>,
-    /// Whether this is CI, and what is fine there.
+    /// Whether this is CI, and what is allowed there.
     pub(crate) ci: CiPolicy,
-    /// Whom the run is for.
+    /// The caller of the run.
     pub(crate) door: FrontDoor,
 }
 
-/// Whether a run is one of continuous integration.
+/// How a run in continuous integration differs.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CiPolicy {
-    /// It is: a missing baseline fails `no_regression`.
+    /// This is CI: a missing baseline fails `no_regression`.
     pub is_set: bool,
-    /// Ignored gates are fine there.
+    /// Ignored gates are allowed there.
     pub allow_ignored: bool,
 }
 
 impl CiPolicy {
-    /// What the environment says.
+    /// Reads the environment.
     pub(crate) fn from_env() -> Self {
         Self {
             is_set: project::is_ci(),
@@ -63,20 +63,20 @@ impl CiPolicy {
     }
 }
 
-/// How much of its eval a run covers, and whether that is a point of the eval's history, as only a whole run can be.
+/// How much of its eval a run covers, and whether to add it to the eval's history, as only a whole run can be.
 #[derive(Default)]
 pub(crate) struct Scope {
-    /// Ask only the samples with these ids. Gates are then ignored.
+    /// Only ask samples with these ids. Gates are then ignored.
     pub(crate) only: Option<HashSet<String>>,
-    /// Ask only this part of the samples; others ask the rest. Gates are left to whoever puts all together.
+    /// Only ask this part of the samples. Gates are left to the merge.
     pub(crate) cut: Option<Cut>,
-    /// The run does not cover the eval as its spec defines it, so that it cannot become a baseline.
+    /// The run does not cover the eval as its spec defines it, so it cannot become a baseline.
     pub(crate) partial: bool,
-    /// Add the run to the history when it is over.
+    /// Add the finished run to the history.
     pub(crate) history: bool,
 }
 
-/// Whom a run is for.
+/// The caller of a run.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum FrontDoor {
     /// A program, which gets all records, abridged. Nothing is printed.
@@ -84,42 +84,42 @@ pub(crate) enum FrontDoor {
     Library,
     /// `cargo test`, which asserts each sample in its trial.
     Harness,
-    /// Nobody: its files are made again, and whoever wants its records reads them there.
+    /// A repair of the run's files: records are read from those.
     Files,
-    /// `cargo evaltest`. Under `exact` the run asserts its samples when it is over.
+    /// `cargo evaltest`. Under `exact`, the finished run asserts its samples.
     Command,
 }
 
-/// Where a run is recorded, and what is known already.
+/// Where a run is recorded, and what it starts from.
 #[derive(Default)]
 pub(crate) enum Home {
     /// A new run directory.
     #[default]
     New,
-    /// An existing one, to be continued.
+    /// Continue an existing run directory.
     Resume {
-        /// It.
+        /// The run directory.
         path: PathBuf,
-        /// Also if the agent is another one now, which marks the run as mixed.
+        /// Continue even if the agent has changed, which marks the run as mixed.
         allow_changed_agent: bool,
     },
-    /// An existing one, whose files are made again from its journal. Nobody is asked.
+    /// Restore the files of an existing run from its journal. Nothing is asked.
     Restored(PathBuf),
     /// Exactly this folder, for one sample under nextest.
     Part(PathBuf),
-    /// A new run directory that begins with the events of these journals, failures included; nothing is asked again.
+    /// A new run directory that starts with the events of these journals, failures included; nothing is asked again.
     Merged(Vec<PathBuf>),
 }
 
 impl RunOptions {
-    /// What bounds the run.
+    /// The limits of the run.
     pub(in crate::run) fn limits(&self, plan: &Plan) -> Limits {
         let limits = &plan.eval.limits;
         let cut = self.scope.cut.as_ref();
         cut.map_or_else(|| limits.clone(), |cut| cut.limits(limits, plan))
     }
 
-    /// The run directory, made unless it is there, and its manifest if it goes on.
+    /// Opens or creates the run directory; with its manifest if the run is continued.
     pub(in crate::run) fn open(
         &self,
         plan: &Plan,
@@ -142,7 +142,7 @@ impl RunOptions {
                     asker.sign(&mut manifest);
                 }
                 if manifest.is_left_by_tests() {
-                    // What was missing is asked now.
+                    // The missing samples are asked now.
                     manifest.whole = manifest.part.take().is_some_and(|part| part.whole);
                     manifest.artifacts.remove(PLACES);
                     // The places of the part that the run no longer is.
@@ -161,7 +161,7 @@ impl RunOptions {
                 let id = self.run_id.clone();
                 let mut id = id.unwrap_or_else(|| random_run_id(&plan.eval.name));
                 if let Some(shard) = self.scope.cut.as_ref().and_then(|cut| cut.part.shard) {
-                    // Shards have an output root in common, and may begin in the same second.
+                    // Shards share an output root, and may start in the same second.
                     let _ = write!(id, "-{}of{}", shard.index(), shard.of());
                 }
                 Ok((RunDir::create(&plan.eval.output_folder(), &id)?, None))
@@ -169,8 +169,7 @@ impl RunOptions {
         }
     }
 
-    /// What the run is called by those who take its answers from the cache. The parts of a run have a name in common
-    /// before it has its own.
+    /// The name of the run in the cache. Parts of a run share a name before the merged run has one.
     pub(in crate::run) fn asked_by(&self, dir: &RunDir) -> String {
         match (&self.home, &self.invocation) {
             (Home::Part(_), Some(invocation)) => invocation.clone(),

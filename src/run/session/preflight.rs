@@ -1,5 +1,4 @@
-//! What is done before anybody is asked: who is to answer and to judge can be asked at all, and what killed runs left is
-//! tidied up.
+//! Checks and cleanup before anything is asked: whether agent and judges can be asked, and what killed runs left.
 
 use std::collections::BTreeSet;
 use std::iter;
@@ -15,7 +14,7 @@ use crate::scorer::Scorer;
 use crate::store::left;
 use crate::system::project::shown;
 
-/// Finds out whether those who are to answer and to judge can be asked at all, and gives what is to be known of how.
+/// Checks that the agent and the judges can be asked; returns notices.
 pub(in crate::run) fn check_agents(plan: &Plan) -> Result<Vec<String>> {
     let eval = &plan.eval;
     let judges = plan.scorers.iter().flat_map(Scorer::agents);
@@ -25,13 +24,13 @@ pub(in crate::run) fn check_agents(plan: &Plan) -> Result<Vec<String>> {
         check.map_err(|error| error.at(format_args!("eval `{}`", eval.name)))?;
         notices.extend(agent.notices());
     }
-    // A judge may be as the agent is.
+    // A judge may use the same agent.
     let mut told = BTreeSet::new();
     notices.retain(|notice| told.insert(notice.clone()));
     Ok(notices)
 }
 
-/// Removes what killed runs left that paid for nothing, and says so.
+/// Removes leftovers of killed runs that paid for nothing, and reports it.
 pub(in crate::run) fn tidy(eval: &Eval, home: &Home, emitter: &Emitter) {
     let folder = matches!(home, Home::New).then(|| eval.output_folder());
     for left in folder.iter().map(|folder| left::tidy(folder)) {

@@ -1,7 +1,7 @@
-//! `Borders`: where a run that goes on tier by tier pauses, to ask whether it goes on.
+//! `Borders`: the checkpoints between the tiers of a run, where it continues or ends.
 //!
-//! A look is at exactly the samples of the tiers before it, so nobody begins one behind it until it was taken. It depends
-//! on the records alone: a run that was killed takes the same looks again when it goes on, and decides as before.
+//! A checkpoint covers exactly the samples of the tiers before it, so no later question starts until it was taken. It
+//! depends on the records alone: a killed run that is resumed takes the same checkpoints and decides the same.
 
 mod expected;
 
@@ -22,10 +22,10 @@ use crate::verdict::result::GateResult;
 
 pub(in crate::run) use expected::ExpectedCost;
 
-/// How often who waits for a look asks whether the run was stopped meanwhile.
+/// How often a waiter checks whether the run was stopped.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The ends of the tiers of a run.
+/// The tier checkpoints of a run.
 pub(in crate::run) struct Borders {
     epochs: usize,
     state: Mutex<BorderState>,
@@ -40,7 +40,7 @@ struct BorderState {
 }
 
 impl Borders {
-    /// Those of a run that goes on tier by tier; `None` for another.
+    /// For a run that goes tier by tier; `None` for others.
     pub(in crate::run) fn of(plan: &Plan) -> Option<Self> {
         let promotion = plan.eval.progressive.as_ref()?;
         let all = plan.items.len();
@@ -61,7 +61,7 @@ impl Borders {
         })
     }
 
-    /// Those of a run that is made again, which ended where its manifest says.
+    /// For a restored run, which ended where its manifest says.
     pub(in crate::run) fn restored(self, manifest: Option<&Manifest>) -> Self {
         let run = manifest.and_then(|manifest| manifest.progressive.as_ref());
         let tier = manifest.and_then(|manifest| manifest.tier.as_deref());
@@ -76,7 +76,7 @@ impl Borders {
         self
     }
 
-    /// Waits until the question with this turn may be asked; `false` if it will not be.
+    /// Waits until the question at this position may be asked; `false` if it never will.
     pub(in crate::run) fn admit(&self, turn: usize, is_stopped: impl Fn() -> bool) -> bool {
         let mut state = lock(&self.state);
         loop {
@@ -91,14 +91,15 @@ impl Borders {
         }
     }
 
-    /// A question is through. Whoever is told that a tier is at its end looks, and says so by [`take`](Self::take).
+    /// Counts a finished question. `true` at the end of a tier: the caller runs the checkpoint and reports with
+    /// [`take`](Self::take).
     pub(in crate::run) fn through(&self) -> bool {
         let mut state = lock(&self.state);
         state.through += 1;
         state.progressive.is_ended() && state.through == state.end(self.epochs)
     }
 
-    /// The look was taken: the run ends here, or goes on to the next tier.
+    /// Records a checkpoint: the run ends here, or continues with the next tier.
     pub(in crate::run) fn take(&self, ended_by: Vec<GateResult>) {
         let mut state = lock(&self.state);
         if ended_by.is_empty() {
@@ -110,23 +111,23 @@ impl Borders {
         self.taken.notify_all();
     }
 
-    /// What ended a run that is made again, which is not on disk.
+    /// Sets what ended a restored run, which is not on disk.
     pub(in crate::run) fn ended_by(&self, ended_by: Vec<GateResult>) {
         lock(&self.state).progressive.ended_by = ended_by;
     }
 
-    /// How many questions there are up to where the run ended, if it did.
+    /// The number of questions up to where the run ended, if it did.
     pub(in crate::run) fn ended_questions(&self) -> Option<usize> {
         let state = lock(&self.state);
         state.is_ended.then(|| state.end(self.epochs))
     }
 
-    /// How far the run is.
+    /// The current progress.
     pub(in crate::run) fn progressive(&self) -> Progressive {
         lock(&self.state).progressive.clone()
     }
 
-    /// How far it came, if it ended there, or came to the last tier.
+    /// The progress, if the run ended there or reached the last tier.
     pub(in crate::run) fn concluded(&self) -> Option<Progressive> {
         let state = lock(&self.state);
         let is_concluded = state.is_ended || !state.progressive.is_ended();
@@ -140,7 +141,7 @@ impl Borders {
 }
 
 impl BorderState {
-    /// How many questions there are up to the end of the tier.
+    /// The number of questions up to the end of the tier.
     fn end(&self, epochs: usize) -> usize {
         let samples = self.progressive.tier().map(|step| step.samples);
         samples.map_or(usize::MAX, |samples| {
@@ -149,17 +150,17 @@ impl BorderState {
     }
 }
 
-/// What the end of a tier shows.
+/// The result of a tier checkpoint.
 #[derive(Default)]
 pub(in crate::run) struct BorderLook {
     pub(in crate::run) ended_by: Vec<GateResult>,
     /// Lines for people.
     pub(in crate::run) told: Vec<String>,
-    /// What the next is going to take, by what this run took.
+    /// The expected cost of the next tier, estimated from this run.
     pub(in crate::run) expected: Option<ExpectedCost>,
 }
 
-/// The samples up to the end of the tier that a run is at.
+/// The samples up to the end of the current tier.
 pub(in crate::run) struct TierSamples {
     pub(in crate::run) selected: Selected,
     pub(in crate::run) ids: HashSet<String>,
@@ -177,7 +178,7 @@ impl TierSamples {
     }
 }
 
-/// What ends the run at the end of a tier, by the facts of that.
+/// What ends the run at a tier checkpoint, by its facts.
 pub(in crate::run) fn look(
     plan: &Plan,
     facts: &Facts<'_>,
@@ -200,7 +201,7 @@ pub(in crate::run) fn look(
     })
 }
 
-/// What is said at the end of a tier.
+/// The report of a tier checkpoint.
 pub(in crate::run) fn told(facts: &Facts<'_>, ended_by: &[GateResult]) -> Vec<String> {
     let Some(progressive) = &facts.progressive else {
         return Vec::new();
@@ -265,7 +266,7 @@ mod tests {
         assert!(!borders.through() && borders.through());
         borders.take(Vec::new());
         assert!(borders.admit(5, going) && !borders.is_ended());
-        // Behind the last there is nothing to look at.
+        // There is no checkpoint after the last tier.
         assert!(!borders.through() && !borders.through());
     }
 }

@@ -9,26 +9,25 @@ use crate::error::Error;
 use crate::eval::plan::{Item, Plan};
 use crate::store::events::{Kind, StoredEvent};
 
-/// The number of an attempt that confirms a flip; real attempts begin at 1.
+/// The number of an attempt that confirms a flip; real attempts start at 1.
 pub(in crate::run) const CONFIRM: u32 = 0;
 
 /// A sample in one epoch.
 pub(in crate::run) struct Question {
-    /// Where its record belongs.
+    /// The position of its record.
     pub(in crate::run) slot: usize,
     pub(in crate::run) item: Item,
     pub(in crate::run) epoch: u32,
-    /// Why it cannot be asked, if its row is not what it was when the dataset was read. The item has no texts then.
+    /// Why it cannot be asked, if its row changed since the dataset was read. The item has no texts then.
     pub(in crate::run) fault: Option<Error>,
-    /// Answers that were refused, so that it is asked again.
+    /// Refused answers, for which it is asked again.
     pub(in crate::run) refused: Vec<RefusedAnswer>,
-    /// What the prompt says of that.
+    /// The note about them in the prompt.
     pub(in crate::run) note: Option<String>,
 }
 
 impl Question {
-    /// The question whose record has this slot: the place of the sample in the dataset times the number of epochs, plus
-    /// the epoch.
+    /// The question with this slot: the place of the sample in the dataset times the number of epochs, plus the epoch.
     pub(in crate::run) fn of(plan: &Plan, slot: usize) -> Self {
         let epochs = plan.eval.epochs as usize;
         let packed = &plan.items[slot / epochs];
@@ -51,7 +50,7 @@ impl Question {
         &self.item.sample.id
     }
 
-    /// What the agent is asked.
+    /// The prompt for the agent.
     pub(in crate::run) fn prompt(&self, plan: &Plan) -> Arc<str> {
         let prompt = plan.prompt(&self.item);
         match &self.note {
@@ -65,12 +64,12 @@ impl Question {
         u32::try_from(self.refused.len()).unwrap_or(u32::MAX)
     }
 
-    /// An event of now, for the journal.
+    /// An event with the current time, for the journal.
     pub(in crate::run) fn event(&self, attempt: u32, kind: Kind) -> StoredEvent {
         StoredEvent::new(self.id(), self.epoch, attempt, kind)
     }
 
-    /// Its record, redacted.
+    /// Converts it to a record, redacted.
     pub(in crate::run) fn into_record(self, plan: &Plan, mut outcome: Outcome) -> Record {
         if !self.refused.is_empty() {
             outcome.refused = self.refused;

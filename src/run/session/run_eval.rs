@@ -1,4 +1,4 @@
-//! `Eval::run`: a whole run without a front door.
+//! `Eval::run`: runs an eval as a library.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ impl Eval {
     /// Asks every sample and records the run, without printing anything.
     ///
     /// # Errors
-    /// A mistake in the eval or its dataset (nothing was asked then), or a run directory that cannot be
-    /// written. A failing agent is no error; see the records.
+    /// A mistake in the eval or its dataset (nothing was asked then), or a run directory that cannot be written. A
+    /// failing agent is no error; see the records.
     pub fn run(&self) -> Result<Run> {
         Session::start(self, RunOptions::default(), Arc::new(|_| {}))?.run()
     }

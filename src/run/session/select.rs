@@ -16,12 +16,12 @@ use crate::text::{clean, shell_word};
 pub(in crate::run) struct Selected {
     /// Their places, in dataset order.
     places: Vec<usize>,
-    /// The same in the order in which they are asked.
+    /// The places in asking order.
     queue: Vec<usize>,
     epochs: usize,
 }
 
-/// Nothing is selected: of how many, if not of all.
+/// The error for an empty selection.
 fn nothing(plan: &Plan) -> Error {
     let name = &plan.eval.name;
     match plan.eval.limits.limit {
@@ -35,7 +35,7 @@ fn nothing(plan: &Plan) -> Error {
 }
 
 impl Selected {
-    /// Those with these ids, or of this part; all of the plan's without any.
+    /// The samples with these ids or of this part; all of the plan's if neither is given.
     pub(in crate::run) fn of(
         plan: &Plan,
         only: Option<&HashSet<String>>,
@@ -62,8 +62,8 @@ impl Selected {
         })
     }
 
-    /// Puts them into a random order in which the samples of a group come one after the other; one without a group is
-    /// alone. Gives how many samples there are up to the end of each group.
+    /// Shuffles them, keeping the samples of a group together; a sample without a group is its own. Returns the number
+    /// of samples up to the end of each group.
     pub(in crate::run) fn shuffle_groups(
         &mut self,
         seed: u64,
@@ -93,7 +93,7 @@ impl Selected {
         ends
     }
 
-    /// Those that are asked first.
+    /// The first samples in asking order.
     pub(in crate::run) fn first(&self, samples: usize) -> Self {
         let queue = self.queue[..samples.min(self.queue.len())].to_vec();
         let mut places = queue.clone();
@@ -105,7 +105,7 @@ impl Selected {
         }
     }
 
-    /// The places of the samples in the order in which they are asked.
+    /// The places of the samples in asking order.
     pub(in crate::run) fn queue(&self) -> &[usize] {
         &self.queue
     }
@@ -120,8 +120,8 @@ impl Selected {
         self.queue.len() * self.epochs
     }
 
-    /// The slot of the question that is asked at this turn. The epochs of a sample come one after the other: a run that
-    /// stops early has whole samples.
+    /// The slot of the question at this position. The epochs of a sample are adjacent, so a run that stops early has
+    /// whole samples.
     pub(in crate::run) fn at(&self, turn: usize) -> Option<usize> {
         let place = self.queue.get(turn / self.epochs)?;
         Some(place * self.epochs + turn % self.epochs)
@@ -134,16 +134,16 @@ impl Selected {
     }
 }
 
-/// What is to become of a run that is there.
+/// What to do with an existing run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::run) enum Aim {
-    /// It goes on.
+    /// Continue it.
     Resume,
-    /// Its files are made again, and nobody is asked.
+    /// Restore its files without asking.
     Restore,
 }
 
-/// Refuses to continue a run whose questions or judges have changed, or to make its files again.
+/// Refuses to continue or restore a run whose questions or judges have changed.
 pub(in crate::run) fn check_resumable(
     plan: &Plan,
     manifest: &Manifest,
@@ -179,7 +179,7 @@ pub(in crate::run) fn check_resumable(
     }
     if aim == Aim::Resume && manifest.artifacts.contains_key(JOURNAL) && !dir.file(JOURNAL).exists()
     {
-        // It was over: whatever it paid for would be asked once more.
+        // The run was finished: everything it paid for would be asked again.
         let name = shown(dir.path());
         return Err(Error::usage(format!(
             "run `{name}` cannot be resumed: its `{JOURNAL}` is missing, and all of it would be asked again"
@@ -203,7 +203,7 @@ pub(in crate::run) fn check_resumable(
     }
     if manifest.scorers_hash != plan.scorers_hash {
         let hint = match &plan.eval.spec {
-            // An eval of flags alone has no file.
+            // An eval defined only by flags has no file.
             Some(spec) if aim == Aim::Resume && spec.is_file() => format!(
                 "undo the change, or score the answers that are there by it: cargo evaltest rescore {} --spec {}",
                 dir.path().display(),
@@ -213,7 +213,7 @@ pub(in crate::run) fn check_resumable(
         };
         return Err(refusal("the scorer or the extraction").hint(hint));
     }
-    // The scorers are the same: what is left in this hash is which failures count as wrong.
+    // The scorers are the same: the hash can only differ in which failures count as wrong.
     if manifest.scorer_hash != plan.scorer_hash {
         return refuse("what `errors` counts as wrong");
     }
@@ -227,7 +227,7 @@ pub(in crate::run) fn check_resumable(
         .hint(format!("say `--epochs {}`", manifest.epochs)));
     }
     if aim == Aim::Resume && !manifest.merged.is_empty() {
-        // A merge needs no journal of its parts.
+        // A merge does not need the journals of its parts.
         let lost = lost(plan, dir)?;
         if let Some(first) = lost.first() {
             let name = shown(dir.path());
@@ -246,7 +246,7 @@ pub(in crate::run) fn check_resumable(
     Ok(())
 }
 
-/// The error for a run whose agent is another one now.
+/// The error for a run whose agent has changed.
 pub(in crate::run) fn changed_agent(dir: &RunDir) -> Error {
     Error::usage(format!(
         "run `{}` cannot be resumed: the agent, its program or an option has changed since",

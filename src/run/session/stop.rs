@@ -1,8 +1,7 @@
-//! `Stopper`: decides whether the run goes on, and says why it does not.
+//! `Stopper`: decides whether the run continues, and why not.
 //!
-//! A run that *stops* starts no sample any more, and running agents are killed. One that *ends* starts none either,
-//! while what is in flight is paid for and comes to its end: the throttle lets nothing through then. The first reason
-//! counts.
+//! A run that *stops* starts no more samples, and running agents are killed. One that *ends* starts none either, but
+//! questions in flight, which are paid for, finish; the throttle lets nothing through. The first reason counts.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -19,24 +18,24 @@ use crate::text::redact::Redactor;
 use crate::verdict::facts::Stop;
 use crate::verdict::run::MEND;
 
-/// Decides whether a run goes on.
+/// Decides whether a run continues.
 pub(in crate::run) struct Stopper {
-    /// Set when the run stops, also from outside: then a person or the system asked for it.
+    /// Set when the run stops; also from outside, by a person or the system.
     cancel: Cancel,
     reason: Mutex<Option<Reason>>,
     deadline: Option<Deadline>,
     fail_fast: bool,
-    /// So many attempts may be left behind and still run.
+    /// The most abandoned attempts that may still run.
     most_abandoned: usize,
-    /// What an endpoint said may hold a key.
+    /// An endpoint's messages may contain a key.
     redactor: Redactor,
 }
 
-/// Why a run does not go on, for a reason of its own.
+/// The run's own reason to stop.
 struct Reason {
     text: String,
     stop: Stop,
-    /// Whether a test told of it.
+    /// Whether a test reported it.
     told: bool,
 }
 
@@ -49,13 +48,13 @@ struct Deadline {
 /// Why a run ended early.
 pub(in crate::run) struct Stopped {
     pub(in crate::run) stop: Stop,
-    /// In words.
+    /// As text.
     pub(in crate::run) reason: String,
 }
 
 impl Stopper {
-    /// What stops this run alone, such as `fail_fast`, must not stop the next one: `cancel` is set with the run's own,
-    /// and not by it.
+    /// What stops only this run, such as `fail_fast`, must not stop the next one: the run has its own flag, which
+    /// `cancel` also sets but not vice versa.
     pub(in crate::run) fn new(cancel: &Cancel, limits: &Limits, started: Instant) -> Self {
         let end = |limit| {
             let end = started.checked_add(limit)?;
@@ -71,7 +70,7 @@ impl Stopper {
         }
     }
 
-    /// Blanks secrets in the reason.
+    /// Redacts secrets in the reason.
     pub(in crate::run) fn redacted(self, redactor: &Redactor) -> Self {
         Self {
             redactor: redactor.clone(),
@@ -93,7 +92,7 @@ impl Stopper {
         self.deadline.as_ref().map(|deadline| deadline.end)
     }
 
-    /// Whether the time of the whole run is up; stops it then.
+    /// Whether the time of the whole run is up; if so, stops it.
     pub(in crate::run) fn is_past_deadline(&self) -> bool {
         let Some(Deadline { limit, end }) = &self.deadline else {
             return false;
@@ -117,12 +116,12 @@ impl Stopper {
         }
     }
 
-    /// No question may be asked any more. `outage` is what was last said of an agent that is out.
+    /// No more questions may be asked. `outage` is the last error of an agent with an outage.
     pub(in crate::run) fn over(&self, over: &Over, outage: &str) {
         self.over_for(None, over, outage);
     }
 
-    /// The same; `whom` is whoever may not be asked, if it is not the agent.
+    /// The same; `whom` names the judge if it is not the agent.
     pub(in crate::run) fn over_for(&self, whom: Option<&str>, over: &Over, outage: &str) {
         let why = match whom {
             Some(whom) => over.to_string().replacen("the agent", whom, 1),
@@ -137,7 +136,7 @@ impl Stopper {
         }
     }
 
-    /// A record is there: one without an answer is enough under `fail_fast`.
+    /// Sees a new record: one without an answer stops a `fail_fast` run.
     pub(in crate::run) fn recorded(&self, record: &Record) {
         let result = &record.result;
         let has_failed = result.status.is_error() || result.is_failure_as_wrong();
@@ -147,7 +146,7 @@ impl Stopper {
         }
     }
 
-    /// What happens cannot be written down.
+    /// The journal cannot be written.
     pub(in crate::run) fn unwritten(&self, error: &Error) {
         self.stop(error.message());
     }
@@ -157,17 +156,17 @@ impl Stopper {
         self.stop(error.message());
     }
 
-    /// No sample can be asked, for a folder of ours cannot be made.
+    /// No sample can be asked, as a scratch folder cannot be made.
     pub(in crate::run) fn unprepared(&self, error: &AgentError) {
         self.stop(&error.message);
     }
 
-    /// The agent's program fails alike for every sample.
+    /// The agent's program fails in the same way for every sample.
     pub(in crate::run) fn unusable(&self, error: &AgentError) {
         self.stop(&error.with_stderr());
     }
 
-    /// So many attempts, the first of the run, failed in the same way.
+    /// The first attempts of the run all failed in the same way.
     pub(in crate::run) fn alike(&self, error: &AgentError) {
         let how = error.with_stderr();
         self.stop(&format!(
@@ -176,7 +175,7 @@ impl Stopper {
         ));
     }
 
-    /// So many requests of a judge, its first of the run, failed in the same way. The answers are there.
+    /// A judge's first requests of the run all failed in the same way. The answers are there.
     pub(in crate::run) fn judge_alike(&self, error: &AgentError) {
         let how = error.with_stderr();
         self.stop(&format!(
@@ -185,24 +184,24 @@ impl Stopper {
         ));
     }
 
-    /// What there is of the run is made again, and nobody is asked.
+    /// The run is restored without asking.
     pub(in crate::run) fn restored(&self, stop: Stop, reason: &str) {
         self.set(reason, stop);
         self.cancel.cancel();
     }
 
-    /// Every gate is sure: what was not asked is not needed.
+    /// Every gate is sure: the remaining questions are not needed.
     pub(in crate::run) fn sure(&self, reason: &str) {
         self.set(reason, Stop::Sure);
     }
 
-    /// No sample can be answered as the eval is.
+    /// No sample can be answered with this eval's settings.
     pub(in crate::run) fn misconfigured(&self, error: &AgentError) {
         self.set(&error.message, Stop::Misconfigured);
         self.cancel.cancel();
     }
 
-    /// So many attempts ran out of time and were left behind.
+    /// Too many attempts ran out of time and were abandoned.
     pub(in crate::run) fn abandoned(&self, attempts: usize) {
         if attempts > self.most_abandoned {
             self.stop(&format!(
@@ -212,7 +211,7 @@ impl Stopper {
         }
     }
 
-    /// The mistake of the eval for which the run stopped, for the first who asks.
+    /// The mistake in the eval that stopped the run; only for the first caller.
     pub(in crate::run) fn untold_mistake(&self) -> Option<String> {
         let mut reason = lock(&self.reason);
         let reason = reason
@@ -229,7 +228,7 @@ impl Stopper {
                 stop: reason.stop,
                 reason: reason.text.clone(),
             }),
-            // Stopped, and for no reason of its own.
+            // Stopped from outside.
             None => self.is_stopped().then(|| Stopped {
                 stop: Stop::Interrupted,
                 reason: "interrupted".to_owned(),

@@ -1,7 +1,7 @@
-//! `Balance`: an eval cut into shards that take equally long, by what its samples took in an earlier run.
+//! `Balance`: shards of equal duration, by the latencies of an earlier run.
 //!
-//! The longest sample first, each into the shard that has the least so far. All is done in whole microseconds, and samples
-//! that took equally long stand in the order of their hash: whoever cuts by the same run cuts the same on every machine.
+//! Greedy: the longest sample first, each into the shard with the least total. Uses whole microseconds and breaks ties
+//! by hash, so that the same run gives the same shards on every machine.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -16,19 +16,19 @@ use crate::store::{RunDir, read_lean_records};
 use crate::system::project::shown;
 use crate::text::hash::Hasher;
 
-/// An eval cut into shards by an earlier run.
+/// The shards of an eval, balanced by an earlier run.
 pub(in crate::run) struct Balance {
     /// The shard of each sample in dataset order, from 0.
     pub(in crate::run) shards: Vec<u32>,
-    /// The id of the run with a hash of what came of it: shards of one name were cut alike.
+    /// The id of the run with a hash of its results: equal names mean equal shards.
     pub(in crate::run) name: String,
 }
 
 impl Balance {
-    /// The plan in so many shards, by the run in this directory.
+    /// Splits the plan into `of` shards, by the run in this directory.
     ///
     /// # Errors
-    /// When that is of another eval, or is not as it was written.
+    /// When that run is of another eval, or was changed.
     pub(in crate::run) fn of(plan: &mut Plan, earlier: &Path, of: u32) -> Result<Self> {
         let Readable { dir, notices } = readable(RunDir::open(earlier)?)?;
         plan.notices.extend(notices);
@@ -49,7 +49,7 @@ impl Balance {
             *sum = sum.saturating_add(microseconds(record.result.latency_s));
         }
         let samples = plan.items.iter().map(|item| {
-            // What nobody waited for was never asked.
+            // A latency of zero means that it was never asked.
             let took = took.get(&*item.id).copied().filter(|took| *took > 0);
             (shard_hash(&item.id), took)
         });
@@ -63,14 +63,13 @@ impl Balance {
     }
 }
 
-/// A latency as a whole number: sums of such do not depend on their order.
+/// A latency as an integer: such sums do not depend on their order.
 fn microseconds(seconds: f64) -> u64 {
     let time = std::time::Duration::try_from_secs_f64(seconds).unwrap_or_default();
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Which of so many shards each sample is in, from 0. Of each its hash, and how long it took, if that is known; else it
-/// takes as long as the others do on average.
+/// The shard of each sample, from 0. Samples are a hash and the latency; if that is unknown, the mean is used.
 fn assigned(samples: &[(u64, Option<u64>)], of: u32) -> Vec<u32> {
     let known = samples.iter().filter_map(|(_, took)| *took);
     let sum: u128 = known.clone().map(u128::from).sum();

@@ -1,10 +1,11 @@
-//! Merging: the parts of a run, which were asked on several machines, become the run that one machine would have left.
+//! Merges the parts of a run, asked on several machines, into the run that one machine would have left.
 //!
-//! Each part says in its `places.json` where its samples stand in the dataset. So the merge knows what is there twice and
-//! what is missing, whoever cut the eval, and writes the records in dataset order. It believes nothing that is not as it was
-//! written: what it copies is hashed on the way, all else before.
+//! Each part's `places.json` has the places of its samples in the dataset. So the merge detects duplicates and gaps
+//! however the eval was split, and writes the records in dataset order. It verifies everything: what it copies is
+//! hashed on the way, the rest before.
 //!
-//! The run is made beside its place and renamed when it is whole. What a merge leaves that was killed is removed by the next.
+//! The run is made next to its final path and renamed when complete. Leftovers of a killed merge are removed by the
+//! next.
 
 mod found;
 mod gather;
@@ -39,21 +40,20 @@ use told::MergeTold;
 /// How parts are merged.
 #[derive(Clone, Debug, Default)]
 pub struct MergeOptions {
-    /// The run directory that comes of them; by default in the folder in which parts were looked for, or beside
-    /// the first.
+    /// The run directory of the result; by default in the folder where parts were searched, or next to the first.
     pub output: Option<PathBuf>,
-    /// Whether this is CI, and what is fine there.
+    /// Whether this is CI, and what is allowed there.
     pub ci: CiPolicy,
-    /// A baseline that is there is left aside.
+    /// Ignore an existing baseline.
     pub ignore_baseline: bool,
     /// Add the run to the history of its eval.
     pub history: bool,
 }
 
-/// Merges the parts of an eval; what was merged already is judged again.
+/// Merges the parts of an eval; an existing merge is judged again.
 ///
 /// # Errors
-/// When one is of another run, is not what its run wrote, when two have the same sample or none has one; and when the run
+/// When a part is of another run or was changed, when two have the same sample or a sample is missing, and when the run
 /// directory cannot be written. Nothing is left then.
 pub fn merge(parts: FoundParts, options: &MergeOptions) -> Result<Run> {
     let FoundParts {
@@ -99,7 +99,7 @@ pub fn merge(parts: FoundParts, options: &MergeOptions) -> Result<Run> {
     Ok(run)
 }
 
-/// Judges again what was merged before.
+/// Judges an existing merge again.
 fn again(
     dir: &RunDir,
     mut notices: Vec<String>,
@@ -130,7 +130,7 @@ fn again(
     Ok(run)
 }
 
-/// The eval of a run, where its spec is here: it may work out metrics, and has alerts.
+/// The eval of a run, if its spec is here: it may compute metrics, and has alerts.
 fn eval_of(manifest: &Manifest) -> Option<Eval> {
     let spec = spec::spec_of_run(manifest)?;
     spec::load_of(&spec, &Registry::new(), &manifest.overrides, &manifest.eval).ok()

@@ -1,5 +1,5 @@
-//! What the other parts of a run under nextest have taken of its limits. Each is a process of its own, which knows the
-//! others by what they left in the folder of parts. So do the variants of a spec, which share its budget.
+//! How much of the limits the other parts of a nextest run have used. Each is a process, which finds the others by
+//! their files in the folder of parts. Variants of a spec, which share its budget, do the same.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -13,11 +13,11 @@ use crate::store::files::JOURNAL;
 use crate::store::{RunDir, events, runs_in};
 use crate::text::name;
 
-/// Beside the parts, made by the first of them: its age is that of the run. No part has such a name.
+/// A file next to the parts, made by the first of them: its age is that of the run. No part has such a name.
 pub(in crate::run) const BEGUN: &str = "begun~";
 
-/// What all parts beside this one have used up so far, and how long ago the first began, as far as there are limits to
-/// hold against it. What cannot be read has taken nothing.
+/// What all other parts have used up so far, and how long ago the first started, as far as there are limits to check.
+/// Unreadable parts count as zero.
 pub(in crate::run) fn so_far(part: &Path, limits: &Limits) -> (UsedUp, Duration) {
     let Some(folder) = part.parent() else {
         return (UsedUp::default(), Duration::ZERO);
@@ -30,8 +30,8 @@ pub(in crate::run) fn so_far(part: &Path, limits: &Limits) -> (UsedUp, Duration)
     (spent, ago.unwrap_or_default())
 }
 
-/// Tells what the other variants of a spec have used up that this program did not ask itself: in their parts of the same
-/// run of tests, and in the runs of the command that is continued.
+/// Reports what other variants of a spec used up outside this program: in their parts of the same test run, and in the
+/// runs of the resumed command.
 pub(in crate::run) fn tell(eval: &Eval, home: &Home, dir: &RunDir) {
     let has_budget = eval.limits.budget != Budget::default();
     let Some(purse) = eval.purse.as_ref().filter(|_| has_budget) else {
@@ -60,7 +60,7 @@ fn add_parts(folder: &Path, spent: &mut UsedUp) {
     }
 }
 
-/// Adds what the runs of an eval used up that were made by the same command as this one.
+/// Adds what an eval's other runs of the same command used up.
 fn add_runs(dir: &RunDir, eval: &str, spent: &mut UsedUp) {
     let (Ok(own), Some(root)) = (dir.manifest(), dir.path().parent()) else {
         return;
@@ -75,7 +75,7 @@ fn add_runs(dir: &RunDir, eval: &str, spent: &mut UsedUp) {
     }
 }
 
-/// Adds what stands in a journal, unless it cannot be read.
+/// Adds what a journal records, unless it cannot be read.
 fn add(journal: &Path, spent: &mut UsedUp) {
     let mut with_it = spent.clone();
     let read = events::each(journal, &mut |line| {
@@ -89,7 +89,7 @@ fn add(journal: &Path, spent: &mut UsedUp) {
 
 fn age(folder: &Path) -> Option<Duration> {
     let path = folder.join(BEGUN);
-    // Only the first makes it; whoever opens it changes nothing.
+    // Only the first process creates it; opening it changes nothing.
     let mut options = File::options();
     let file = options.create(true).append(true).open(path).ok()?;
     file.metadata().ok()?.modified().ok()?.elapsed().ok()
@@ -114,7 +114,7 @@ mod tests {
             )
         };
         part("a", &(started("a", 0) + &started("a", 1)));
-        // One that was killed in the middle of a line.
+        // A part killed in the middle of a line.
         part("b", &(started("b", 0) + "{\"sample"));
         let own = part("c", "");
         let limits = Limits {

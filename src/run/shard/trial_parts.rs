@@ -1,12 +1,12 @@
-//! `TrialParts`: what the trials of one eval leave in one run of nextest, where each is a process of its own.
+//! `TrialParts`: the files that the trials of one eval leave in a nextest run, where each is a process.
 //!
-//! A trial leaves a small run directory, its part, in `<output root>/.parts/$NEXTEST_RUN_ID/<eval>/`. The gates put the parts
-//! together. Where some are missing, because a partition or a filter left them out or the run was stopped, those that are
-//! there become a run directory like any other, which is [a part](crate::store::RunPart) of its eval: whoever resumes it asks
-//! what is missing, and `merge` takes it for one of the shards. Nothing that was paid for stays where nobody looks.
+//! A trial leaves a small run directory, its part, in `<output root>/.parts/$NEXTEST_RUN_ID/<eval>/`. The gates put the
+//! parts together. If some are missing, because of a partition, a filter or a stop, the others become an ordinary run
+//! directory that is [a part](crate::store::RunPart) of its eval: resuming it asks what is missing, and `merge` takes
+//! it as a shard. No paid answer stays hidden.
 //!
-//! Nobody tells when a run of nextest is over. It is known by the process that starts the trials, which the first of them
-//! notes: as long as that one lives, others leave its parts alone.
+//! There is no signal for the end of a nextest run. The first trial notes the process that starts the trials; while
+//! that process lives, others leave its parts alone.
 
 use std::fs::{self, DirEntry, File, FileType};
 use std::path::{Path, PathBuf};
@@ -28,16 +28,16 @@ use crate::text::{name, shell_word};
 
 /// The folder of all parts.
 const PARTS: &str = ".parts";
-/// Beside the parts: who puts them together holds it. No part has such a name, nor has an eval.
+/// Next to the parts: locked by the process that puts them together. No part or eval has such a name.
 const LOCK: &str = "lock~";
-/// Beside the evals: who starts the trials.
+/// Next to the evals: the process that starts the trials.
 const RUNNER: &str = "runner~";
-/// What trials note beside their parts and evals.
+/// Files that trials leave next to their parts and evals.
 const NOTES: [&str; 3] = [LOCK, RUNNER, BEGUN];
-/// Behind the name of a part: the answers of a test that was repeated, which count in no figure.
+/// Suffix of a part with the answers of a repeated test, which count in no figure.
 pub(crate) const AGAIN: &str = ".again";
 
-/// The parts of an eval in one run of nextest.
+/// The parts of an eval in one nextest run.
 pub(crate) struct TrialParts {
     /// The folder of run directories.
     root: PathBuf,
@@ -54,17 +54,17 @@ impl TrialParts {
         }
     }
 
-    /// Where the part of a sample is.
+    /// The path of a sample's part.
     pub(crate) fn part(&self, id: &str) -> PathBuf {
         self.folder.join(name::file_name(id))
     }
 
-    /// What all parts, and the run that they become, have in common.
+    /// The invocation shared by all parts and the run that they become.
     pub(crate) fn invocation(&self) -> String {
         format!("nextest-{}", self.run_id)
     }
 
-    /// The part of the sample at this place of the dataset.
+    /// The part of the sample at this dataset place.
     pub(crate) fn cut(&self, place: usize) -> Cut {
         Cut {
             part: RunPart {
@@ -76,12 +76,12 @@ impl TrialParts {
         }
     }
 
-    /// Notes who starts the trials.
+    /// Notes the process that starts the trials.
     pub(crate) fn note_runner(&self) {
         let Some(folder) = self.folder.parent() else {
             return;
         };
-        // Without it the parts are put together a little early by whoever comes.
+        // Without it, the next process may put the parts together a little early.
         if let Some(runner) = ProcessMark::of_parent()
             && fs::create_dir_all(folder).is_ok()
             && let Ok(mut file) = File::create_new(folder.join(RUNNER))
@@ -90,12 +90,12 @@ impl TrialParts {
         }
     }
 
-    /// Puts the parts together, as far as they came to their end: the run directory that they become, which is a part of its
-    /// eval unless they are all of it; `None` where there are none. What was answered in one that did not is a run directory
-    /// of its own, to be resumed. Whoever calls this holds the [lock](Self::lock).
+    /// Puts the finished parts together and returns the resulting run directory, a part of its eval unless complete;
+    /// `None` without parts. Answers of an unfinished part become a run directory of their own, to be resumed. The
+    /// caller holds the [lock](Self::lock).
     ///
     /// # Errors
-    /// When they cannot be read or the run directory cannot be written. The parts are there as before then.
+    /// When they cannot be read or the run directory cannot be written. The parts stay unchanged.
     pub(crate) fn gather(&self) -> Result<Option<PathBuf>> {
         let mut finished = Vec::new();
         let mut others = Vec::new();
@@ -122,17 +122,17 @@ impl TrialParts {
         Ok(gathered)
     }
 
-    /// Makes a run directory of a part that did not come to its end.
+    /// Makes a run directory of an unfinished part.
     fn set_aside(&self, part: &RunDir) -> Result<()> {
         let manifest = part.manifest()?;
         let name = format!("{}_{}", stamp_of(&manifest.started_at), manifest.run_id);
-        // It takes the place of the empty folder.
+        // It replaces the empty folder.
         let moved = make_new_folder(&self.root, &name).and_then(|at| fs::rename(part.path(), at));
         moved.map_err(|error| Error::io("move", part.path(), &error))
     }
 
-    /// Makes room for the part of a sample that is asked again. If something was answered before, that becomes a run directory
-    /// of its own, unless it is a repeated test, which counts in no figure.
+    /// Makes room for the part of a sample that is asked again. Existing answers become a run directory of their own,
+    /// unless from a repeated test, which counts in no figure.
     ///
     /// # Errors
     /// When it cannot be moved.
@@ -140,7 +140,7 @@ impl TrialParts {
         match RunDir::open(part) {
             Ok(dir) if is_repeat(part) || paid_nothing(&dir) => dir.remove(),
             Ok(dir) => self.set_aside(&dir)?,
-            // Without a manifest: of a run that was killed as it began, if it is one.
+            // Without a manifest: of a run killed as it started, if it is one.
             Err(_) => drop(remove::if_all_ours(part, &is_made_by_run)),
         }
         Ok(())
@@ -167,10 +167,10 @@ impl TrialParts {
         Ok(path)
     }
 
-    /// Keeps all others from putting the parts together as long as the file is open.
+    /// Locks out other processes from putting the parts together while the file is open.
     ///
     /// # Errors
-    /// When there can be no such file.
+    /// When the file cannot be created.
     pub(crate) fn lock(&self) -> Result<File> {
         let (file, path) = self.lock_file()?;
         file.lock().map_err(|error| {
@@ -179,7 +179,7 @@ impl TrialParts {
         Ok(file)
     }
 
-    /// The same unless somebody does already.
+    /// The same, unless another process holds it.
     fn try_lock(&self) -> Result<Option<File>> {
         let (file, _) = self.lock_file()?;
         Ok(file.try_lock().is_ok().then_some(file))
@@ -193,13 +193,13 @@ impl TrialParts {
         Ok((file, path))
     }
 
-    /// The parts that came to their end.
+    /// The finished parts.
     pub(crate) fn finished(&self) -> Vec<RunDir> {
         self.parts().filter(is_finished).collect()
     }
 
-    /// Removes the parts that are in a run now, those without an answer, and repeated tests; then the folders around them
-    /// where nothing else is.
+    /// Removes parts that are now in a run, those without an answer, and repeated tests; then the folders around them
+    /// that are empty.
     pub(crate) fn clear(&self) {
         for path in folders(&self.folder) {
             let Ok(part) = RunDir::open(&path) else {
@@ -222,7 +222,7 @@ impl TrialParts {
         let _ = fs::remove_dir(self.root.join(PARTS));
     }
 
-    /// As [`gather`](Self::gather), of whoever comes by: what is to be known of it.
+    /// Like [`gather`](Self::gather), for any later process; returns a notice.
     fn gather_told(&self) -> Option<String> {
         let folder = shown(&self.folder);
         let gathered = self.try_lock().and_then(|lock| match lock {
@@ -251,13 +251,13 @@ impl TrialParts {
     }
 }
 
-/// Whether a part is of a test that was repeated.
+/// Whether a part is of a repeated test.
 fn is_repeat(part: &Path) -> bool {
     let name = part.file_name().unwrap_or_default();
     name.as_encoded_bytes().ends_with(AGAIN.as_bytes())
 }
 
-/// Whether nobody replied in a part, neither the agent nor a judge. One whose journal cannot be read is not known to be such.
+/// Whether a part has no replies from the agent or a judge. `false` if its journal cannot be read.
 fn paid_nothing(part: &RunDir) -> bool {
     use Kind::{Ended, Failed, JudgeFailed, Progress, Started};
     holds_only(
@@ -266,7 +266,7 @@ fn paid_nothing(part: &RunDir) -> bool {
     )
 }
 
-/// Puts together what runs of nextest that are over left below a folder of runs: what is to be known of it.
+/// Puts together what finished nextest runs left below a folder of runs; returns notices.
 pub fn gather_left(root: &Path) -> Vec<String> {
     let mut told = Vec::new();
     for run in folders(&root.join(PARTS)) {
@@ -284,7 +284,7 @@ pub fn gather_left(root: &Path) -> Vec<String> {
             };
             told.extend(parts.gather_told());
         }
-        // Of a run without a part: what its trials noted.
+        // A run without parts: the notes of its trials.
         remove::if_all_ours(&run, &|path, kind| {
             path == Path::new(RUNNER) && kind.is_file()
         });
@@ -304,7 +304,7 @@ fn folders(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Whether a part came to its end.
+/// Whether a part is finished.
 pub(crate) fn is_finished(part: &RunDir) -> bool {
     let manifest = part.manifest();
     manifest.is_ok_and(|manifest| manifest.status == RunStatus::Finished)

@@ -1,5 +1,5 @@
-//! `JudgeAsker`: has an agent asked for a verdict, in the form that its endpoint takes, and once more where the reply cannot be
-//! read.
+//! `JudgeAsker`: asks an agent for a verdict, in a form that its endpoint supports, and once more if the reply cannot
+//! be read.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -18,23 +18,23 @@ use crate::data::{Attachment, ReplyForm, Unread};
 use crate::error::Error;
 use crate::scorer::AskedAgent;
 
-/// The forms in the order in which they are tried.
+/// The forms in the order they are tried.
 const FORMS: [ReplyForm; 3] = [ReplyForm::Schema, ReplyForm::Tool, ReplyForm::Text];
 
 /// An agent that a scorer asks.
 pub(super) struct AskedModel {
     pub(super) agent: Arc<dyn Agent>,
-    /// Who the agent is, wherever it is reached.
+    /// Identifies the agent, independent of its address.
     pub(super) identity: String,
-    /// What every task of the agent brings along.
+    /// Options added to every task of the agent.
     pub(super) options: Arc<Map<String, Value>>,
-    /// What must not be recorded.
+    /// Values that must not be recorded.
     pub(super) secrets: Vec<String>,
     pub(super) patience: Patience,
 }
 
 impl AskedModel {
-    /// The agent that options name, which has this identity.
+    /// The agent named in options, with this identity.
     pub(super) fn named(asked: AskedAgent, identity: String, patience: Patience) -> Self {
         let AskedAgent {
             agent,
@@ -51,7 +51,7 @@ impl AskedModel {
         }
     }
 
-    /// An agent as Rust builds it.
+    /// An agent constructed in Rust.
     pub(super) fn built(agent: impl Agent + 'static) -> Self {
         Self {
             identity: agent.fingerprint().unwrap_or_default(),
@@ -63,11 +63,11 @@ impl AskedModel {
     }
 }
 
-/// An agent that gives verdicts.
+/// Asks an agent for verdicts.
 pub(super) struct JudgeAsker {
     pub(super) model: AskedModel,
     form: FormLadder,
-    /// What tasks bring along in each of the forms.
+    /// The task options for each form.
     task_options: [OnceLock<Arc<Map<String, Value>>>; FORMS.len()],
 }
 
@@ -86,33 +86,33 @@ macro_rules! forward_model {
 
 pub(super) use forward_model;
 
-/// What it is asked. All that one asker is asked has the same grading.
+/// A question to the judge. All questions of one asker have the same grading.
 pub(super) struct Inquiry<'a> {
     pub(super) grading: &'a Grading,
-    /// The text of what is canonical of the grading.
+    /// The canonical text of the grading.
     pub(super) canonical: &'a str,
     pub(super) exhibits: &'a [Exhibit<'a>],
-    /// Those that no exhibit holds.
+    /// Files that are not part of an exhibit.
     pub(super) files: &'a [Attachment],
-    /// Characters of what is judged.
+    /// Characters of the judged text.
     pub(super) length: u64,
     pub(super) repeat: u32,
-    /// How many repeats there are.
+    /// The number of repeats.
     pub(super) repeats: u32,
-    /// The key of the request, by how often it was asked before.
+    /// The key of the request, given how often it was asked before.
     pub(super) key: &'a (dyn Fn(u32) -> String + Sync),
 }
 
-/// The form of replies that the endpoint is known, or hoped, to take.
+/// Tracks which reply form the endpoint supports.
 struct FormLadder {
-    /// The place among [`FORMS`] of the one to begin with.
+    /// The index in [`FORMS`] of the form to start with.
     first: u8,
-    /// Counted up by 1 of the place that gave a reply; 0 before there is one.
+    /// 1 plus the index of the form that got a reply; 0 before the first reply.
     proven: AtomicU8,
 }
 
 impl FormLadder {
-    /// One for an agent that may be told a form, or not.
+    /// Starts with the first form if the agent accepts reply forms, otherwise with plain text.
     fn of(agent: &dyn Agent) -> Self {
         Self {
             first: if agent.takes_reply_form() { 0 } else { 2 },
@@ -120,38 +120,38 @@ impl FormLadder {
         }
     }
 
-    /// The place that gave a reply, if one did.
+    /// The index of the form that got a reply, if any.
     fn proven(&self) -> Option<u8> {
         self.proven.load(Ordering::Relaxed).checked_sub(1)
     }
 
-    /// The place to try first.
+    /// The index of the form to try first.
     fn now(&self) -> u8 {
         self.proven().unwrap_or(self.first)
     }
 
-    /// The endpoint replied in this form. One that it refuses is out only then: what a sample is refused for in every
-    /// form says nothing of forms.
+    /// Records that the endpoint replied in this form. Earlier forms are ruled out only now: a sample that is refused
+    /// in every form tells nothing about forms.
     fn replied(&self, place: u8) {
         self.proven.store(place + 1, Ordering::Relaxed);
     }
 }
 
-/// What one reply says, or why that cannot be read.
+/// The reading of a reply, or why it cannot be read.
 type ReadReply = Result<Reading, UnreadReply>;
 
 /// Why there is no verdict.
 pub(super) enum NoVerdict {
-    /// What the judge said cannot be read.
+    /// The judge's reply cannot be read.
     Unread(UnreadReply),
-    /// It said nothing.
+    /// The judge did not reply.
     Failed(String),
-    /// The run stops.
+    /// The run is stopping.
     Stopped,
 }
 
 impl NoVerdict {
-    /// The error of a scorer that has no verdict for this.
+    /// The error of a scorer without a verdict.
     pub(super) fn into_error(self) -> Error {
         match self {
             Self::Unread(reply) => {
@@ -168,7 +168,7 @@ impl NoVerdict {
 }
 
 impl JudgeAsker {
-    /// One that asks this model.
+    /// An asker for this model.
     pub(super) fn of(model: AskedModel) -> Self {
         Self {
             form: FormLadder::of(&*model.agent),
@@ -177,7 +177,7 @@ impl JudgeAsker {
         }
     }
 
-    /// What the reply says, asked for once more where it cannot be read.
+    /// The reading of the reply; asks once more if it cannot be read.
     pub(super) fn reading(
         &self,
         desk: &NamedDesk<'_>,
@@ -197,7 +197,7 @@ impl JudgeAsker {
         Err(NoVerdict::Unread(unread.unwrap_or_else(nothing)))
     }
 
-    /// One request, in the form that the endpoint takes.
+    /// Makes one request, in a form that the endpoint supports.
     fn ask(
         &self,
         desk: &NamedDesk<'_>,
@@ -228,7 +228,7 @@ impl JudgeAsker {
             }
         };
         let mut place = self.form.now();
-        // A reply of before counts in whatever form it came, and says nothing of what the endpoint takes now.
+        // A recorded reply counts in any form, and does not tell which form the endpoint supports now.
         let last = self.form.proven().unwrap_or(2);
         let mut first = None;
         for earlier in place..=last {
@@ -264,7 +264,7 @@ impl JudgeAsker {
     }
 }
 
-/// Reads a reply; `None` where the form was refused.
+/// Reads a reply; `None` if the form was refused.
 fn read(
     grading: &Grading,
     desk: &NamedDesk<'_>,

@@ -1,4 +1,4 @@
-//! `command`: a program judges, one line in, one line out.
+//! `command`: a program that judges, one line in, one line out.
 
 mod pool;
 mod reply;
@@ -29,20 +29,21 @@ use crate::text::redact::Redactor;
 use pool::ProcessPool;
 use reply::ScorerReply;
 
-/// The longest reply.
+/// Limit of a reply line, in bytes.
 const LONGEST_LINE: usize = 1 << 20;
-/// How much of a line that cannot be read is shown.
+/// How much of an unreadable line is shown.
 const EXCERPT_BYTES: usize = 200;
 /// How much of stderr is shown.
 const STDERR_BYTES: usize = 500;
-/// How long a reply may take, unless an option says otherwise.
+/// The default limit on the time of a reply.
 const TIMEOUT: Duration = Duration::from_mins(1);
-/// The longest time that an option may say, in seconds.
+/// The maximum of the option, in seconds.
 const LONGEST_TIMEOUT: f64 = 86_400.0;
-/// How often and how far apart a program is started that this machine has no room for: half a minute.
+/// The maximum number of pauses while the machine has no resources to start a program, and their length: half a minute
+/// in total.
 const MOST_PAUSES: u32 = 300;
 const PAUSE: Duration = Duration::from_millis(100);
-/// The most processes that an option may ask for.
+/// The maximum of the option.
 const MOST_PROCESSES: u64 = 256;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -119,12 +120,12 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     if needs_target == Some(false) {
         command = command.without_target();
     }
-    // Before an agent is paid for.
+    // Before an agent is paid.
     command.check().under("command")?;
     Ok(Arc::new(command))
 }
 
-/// A scorer that is a program.
+/// A scorer that runs a program.
 ///
 /// ```
 /// use std::time::Duration;
@@ -141,14 +142,14 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
 pub struct CommandScorer {
     program: Program,
     timeout: Duration,
-    /// How long a program may take to end.
+    /// How long a program may take to exit.
     grace: Duration,
     needs_target: bool,
     pool: ProcessPool,
     asked: AtomicU64,
 }
 
-/// What the program reads. The keys are a promise: add, never rename.
+/// The program's input. The keys are a stable interface: add new ones, never rename.
 #[derive(Serialize)]
 struct Request<'a> {
     id: u64,
@@ -168,8 +169,8 @@ struct Said<'a> {
 impl CommandScorer {
     /// A program with its arguments, and the folder in which it runs (the spec's).
     ///
-    /// A program with a `/` is looked for from that folder, a bare name in `PATH`. It starts with the first
-    /// answer. The process environment is read now, once.
+    /// A program with a `/` is relative to that folder, a bare name is searched in `PATH`. It starts with the first
+    /// answer. The process environment is read once, here.
     pub fn new(
         argv: impl IntoIterator<Item = impl Into<String>>,
         folder: impl Into<PathBuf>,
@@ -186,28 +187,28 @@ impl CommandScorer {
 
     passes_variables!();
 
-    /// How long a reply may take; by default a minute.
+    /// The time limit of a reply; a minute by default.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How many answers are judged at once, each by a process of its own; by default one.
+    /// How many answers are judged at the same time, each by its own process; 1 by default.
     #[must_use]
     pub fn processes(mut self, processes: usize) -> Self {
         self.pool = ProcessPool::new(processes.max(1));
         self
     }
 
-    /// Samples without a ground truth are judged, too.
+    /// Also judges samples without a ground truth.
     #[must_use]
     pub fn without_target(mut self) -> Self {
         self.needs_target = false;
         self
     }
 
-    /// Whether the program is there.
+    /// Checks that the program exists.
     fn check(&self) -> Result<()> {
         let folder = self.absolute_folder()?;
         let launch = self.program.launch(&folder, &folder);
@@ -225,11 +226,11 @@ impl CommandScorer {
     }
 
     fn absolute_folder(&self) -> Result<PathBuf> {
-        // The empty path is the current folder, too.
+        // The empty path means the current folder, too.
         crate::system::file::absolute(&Path::new(".").join(&self.program.folder))
     }
 
-    /// Starts a process; waits for room, unless the run stops.
+    /// Starts a process; waits for resources until the run stops.
     fn start(&self, stops: &dyn Fn() -> bool) -> Result<WorkerProcess> {
         let folder = self.absolute_folder()?;
         let Program {
@@ -241,8 +242,8 @@ impl CommandScorer {
         started.map_err(|reason| Error::infrastructure(reason.message))
     }
 
-    /// The reply to a line. A process that ends meanwhile is replaced once; one that did so before is no
-    /// matter of this answer.
+    /// The reply to a line. A process that exits during the request is replaced once; one that exited before is
+    /// replaced without counting.
     fn ask(&self, line: &[u8], id: u64, stops: &dyn Fn() -> bool) -> Result<ScorerReply> {
         let mut lease = self.pool.lease();
         if lease.worker.as_mut().is_some_and(WorkerProcess::has_ended) {
@@ -276,7 +277,7 @@ impl CommandScorer {
         }
     }
 
-    /// A fault in words.
+    /// Describes a fault.
     fn told(&self, fault: Fault) -> String {
         match fault {
             Fault::Ended(how) => format!("{how} before it replied, and so did the one before it"),
@@ -296,7 +297,7 @@ impl CommandScorer {
         }
     }
 
-    /// Why there is no verdict, without secrets.
+    /// The error without a verdict, with secrets redacted.
     fn error(&self, fault: &str, stderr: Option<String>) -> Error {
         let program = beginning(self.program.argv.join(" ").as_bytes(), EXCERPT_BYTES);
         let mut message = format!("`{program}` {fault}");
@@ -310,7 +311,7 @@ impl CommandScorer {
         Error::infrastructure(redactor.text(&message, &mut 0))
     }
 
-    /// The arguments that name scripts, with the hashes of these.
+    /// The arguments that are scripts, with their hashes.
     fn scripts(&self) -> Map<String, Value> {
         let script = |argument: &String| {
             let hash = script_hash(&self.program.folder.join(argument))?;
@@ -320,8 +321,8 @@ impl CommandScorer {
     }
 }
 
-/// Starts something once this machine has room for it, unless the run stops before: attempts and other scorers end, and
-/// make room.
+/// Starts something, and retries while the machine lacks resources, until the run stops: other processes end and free
+/// them.
 fn when_there_is_room<T>(
     mut start: impl FnMut() -> Result<T, NotStarted>,
     mut stops: impl FnMut() -> bool,

@@ -1,8 +1,8 @@
-//! `Desk`: where a scorer has an agent asked.
+//! `Desk`: sends a scorer's requests to agents.
 //!
-//! A scorer that asks a model is as pure as any other, but for its desk: it hands over what is to be asked, and gets
-//! what was said. Behind the desk of a run are its journal, its limits and its cache, so that a reply is on disk before
-//! the scorer sees it, and one that was paid for is not asked for again. Without a run there is the [`LoneDesk`].
+//! A scorer that asks a model is otherwise pure: it passes its request to the desk and gets the reply. The desk of a
+//! run applies its journal, limits and cache, so that a reply is on disk before the scorer sees it, and a paid reply is
+//! not requested again. Without a run there is the [`LoneDesk`].
 
 mod lone;
 
@@ -19,57 +19,57 @@ use crate::data::{
 use crate::scorer::Answer;
 use lone::LoneDesk;
 
-/// Has agents asked for one answer that is judged.
+/// Sends the requests about one answer.
 pub(crate) trait Desk: Sync {
-    /// What was said to this before, and need not be asked for.
+    /// The stored reply to this request, if there is one.
     fn recall(&self, scorer: &str, request: &JudgeRequest<'_>) -> Option<Heard>;
 
-    /// Asks; `scorer` is the name under which that is recorded.
+    /// Sends a request; `scorer` is the name under which it is recorded.
     fn ask(&self, scorer: &str, request: &JudgeRequest<'_>) -> Heard;
 
-    /// Notes that the reply to this request is no verdict.
+    /// Records that the reply to this request is no verdict.
     fn unread(&self, scorer: &str, request: &JudgeRequest<'_>, reason: Unread);
 
-    /// Whether whoever waits for something else gives up, for the run stops: then there is no verdict.
+    /// Whether the run is stopping: anything that waits should give up, without a verdict.
     fn stops(&self) -> bool {
         false
     }
 
-    /// Notes what a judge says as one of a jury.
+    /// Records the vote of a judge in a jury.
     fn voted(&self, scorer: &str, vote: JurorVote) {
         let _ = (scorer, vote);
     }
 
-    /// The id of the sample whose answer is judged, where it is known.
+    /// The id of the judged sample, if known.
     fn sample_id(&self) -> Option<&str> {
         None
     }
 }
 
-/// What a judge is asked.
+/// A request to a judge.
 pub(crate) struct JudgeRequest<'a> {
     pub(crate) agent: &'a Arc<dyn Agent>,
-    /// What it is asked, and who it is, as far as that is known before it replies: a hash that is the same wherever the
-    /// request is sent to, and in whatever form.
+    /// A hash of the question and of the judge's identity, as far as it is known before the reply. It does not depend
+    /// on the address or the reply form.
     pub(crate) key: String,
     /// The whole prompt.
     pub(crate) prompt: String,
-    /// What the agent's task brings along: options of its own, and what makes it reply in this form.
+    /// The task options: the agent's own, and those that request the reply form.
     pub(crate) options: Arc<Map<String, Value>>,
     pub(crate) files: &'a [Attachment],
     pub(crate) form: ReplyForm,
-    /// Whether there is another form to try if the endpoint does not know this one.
+    /// Whether another form can be tried if the endpoint does not support this one.
     pub(crate) may_fall_back: bool,
     pub(crate) repeat: u32,
-    /// How many repeats there are.
+    /// The number of repeats.
     pub(crate) repeats: u32,
     pub(crate) again: u32,
     pub(crate) patience: &'a Patience,
-    /// Characters of what is judged.
+    /// Characters of the judged text.
     pub(crate) length: u64,
 }
 
-/// How patient a scorer is with the agent that it asks; where it says nothing, the run's limits hold.
+/// Retries, timeout and rate limits for the agent that a scorer asks. The run's limits apply to unset fields.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Patience {
     pub(crate) retries: Option<u32>,
@@ -79,31 +79,30 @@ pub(crate) struct Patience {
     pub(crate) spared: Option<Spared>,
 }
 
-/// A judge that is one of several, who go on without it: that it cannot judge at all is no reason to end the run while
-/// enough of the others can.
+/// A judge in a jury that can do without it: its total failure does not end the run while enough other judges work.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Spared {
-    /// Its name among them.
+    /// Its name in the jury.
     pub(crate) judge: String,
-    /// So many of them may be out.
+    /// How many judges may fail.
     pub(crate) most: usize,
 }
 
-/// What came of asking.
+/// The result of a request.
 #[derive(Debug)]
 pub(crate) enum Heard {
-    /// It said this.
+    /// The reply.
     Said(Box<Output>),
-    /// The endpoint does not know the form.
+    /// The endpoint does not support the form.
     FormRefused,
-    /// It said nothing, and was asked as often as it may be.
+    /// No reply, and no retries remain.
     Failed(Box<AgentError>),
-    /// Nobody is asked any more.
+    /// The run is stopping.
     Stopped,
 }
 
 impl Heard {
-    /// What came of a call of before.
+    /// The result of a recorded call.
     pub(crate) fn again(call: &JudgeCall) -> Self {
         match (&call.output, &call.error) {
             (None, Some(error)) => Self::Failed(Box::new(error.clone())),
@@ -120,8 +119,7 @@ pub(crate) struct NamedDesk<'a> {
 }
 
 impl<'a> NamedDesk<'a> {
-    /// The desk of an answer; without a run nobody gives it one, and the scorer of this name has its agent asked all the
-    /// same.
+    /// The desk of an answer; without a run, a desk that just asks the agent, with this scorer's name.
     pub(super) fn of(answer: &Answer<'a>, scorer: &'a str) -> Self {
         let lone = Self {
             desk: &LoneDesk,
@@ -137,13 +135,13 @@ impl fmt::Debug for NamedDesk<'_> {
     }
 }
 
-/// Whether an endpoint refuses what it does not know, as `response_format` or `tool_choice`. A wrong key or address
-/// stays wrong in any form.
+/// Whether an endpoint refused an unsupported parameter, such as `response_format` or `tool_choice`. A wrong key or
+/// address fails in any form.
 pub(crate) fn refuses_form(error: &AgentError) -> bool {
     matches!(error.http_status, Some(400 | 415 | 422 | 501))
 }
 
-/// The failure of a judge, which says that it is the judge's command that is not there, and not the agent's.
+/// The failure of a judge, reworded so that a missing command is the judge's and not the agent's.
 pub(crate) fn of_judge(error: AgentError) -> AgentError {
     const NOT_FOUND: &str = "command not found";
     match error.message.strip_prefix(NOT_FOUND) {

@@ -1,9 +1,9 @@
 //! `judge`: a model grades answers.
 //!
-//! A judge is a scorer that asks an agent, and its failures are not those of the agent under test. `rubric` says what is
-//! graded, `sees` what of an answer is shown, `prompt` what is asked and `schema` in which form; the [`Desk`] has it
-//! asked by way of the [`JudgeAsker`], `said` and `reading` read the reply, and `graded` makes a score of it. What cannot be read
-//! is asked once more, and then is an error with a reason, never a wrong answer.
+//! A judge is a scorer that asks an agent; its failures do not count against the agent under test. `rubric` defines the
+//! grading, `sees` what is shown of an answer, `prompt` the question and `schema` the reply form. The [`JudgeAsker`]
+//! asks through the [`Desk`], `said` and `reading` read the reply, and `graded` builds the score. An unreadable reply
+//! is requested once more, and then is an error with a reason, never a wrong answer.
 
 pub(super) mod graded;
 pub(super) mod identity;
@@ -40,7 +40,7 @@ use sees::{Sees, Shown};
 
 pub(crate) use make::ENTRY;
 
-/// The name under which it is recorded, unless an option gives it another.
+/// The default name under which it is recorded.
 const NAME: &str = "judge";
 /// A model that grades answers.
 ///
@@ -62,24 +62,24 @@ pub struct Judge {
     pub(super) grading: Grading,
     sees: Sees,
     repeats: u32,
-    /// How many judges before it in a jury are the same as this one: each is asked by itself.
+    /// How many identical judges precede it in a jury: each is asked separately.
     copy: u32,
-    /// The file that tells what it is worth beside people.
+    /// The file with its calibration against people.
     calibration: Option<PathBuf>,
-    /// What is canonical of the grading, which is a part of each mark.
+    /// The canonical grading, which is part of each mark.
     canonical: OnceLock<String>,
-    /// The fingerprint, which is a part of each key.
+    /// The fingerprint, which is part of each key.
     fingerprint: OnceLock<String>,
 }
 
-/// One of the verdicts that `repeats` asks for, or why there is none.
+/// One of the repeated verdicts, or why there is none.
 type RepeatVerdict = std::result::Result<Graded, NoVerdict>;
 impl Judge {
-    /// A judge that grades by a ready rubric (`aime`, `qa`, `code`, `creative_writing`, `technical_docs`), or by the text
-    /// of one in YAML. It sees what was asked and the answer.
+    /// A judge that grades by a built-in rubric (`aime`, `qa`, `code`, `creative_writing`, `technical_docs`), or by a
+    /// rubric in YAML. It sees the prompt and the answer.
     ///
     /// # Errors
-    /// When the rubric is none.
+    /// When the rubric is invalid.
     pub fn new(agent: impl Agent + 'static, rubric: &str) -> Result<Self> {
         let grading = Grading::of_text(rubric)?;
         Ok(Self::of(AskedModel::built(agent), grading))
@@ -101,31 +101,32 @@ impl Judge {
     /// What it is shown: `prompt`, `prediction`, `ground_truth`, `files`, and names of fields.
     ///
     /// # Errors
-    /// When nothing is named, or something twice.
+    /// When no names are given, or a name is repeated.
     pub fn sees<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         self.sees = Sees::named(names)?;
         self.fingerprint = OnceLock::new();
         Ok(self)
     }
 
-    /// How often each answer is judged. The first verdict counts, the others tell how far the judge agrees with itself.
+    /// How often each answer is judged. The first verdict counts, the others measure how far the judge agrees with
+    /// itself.
     #[must_use]
     pub fn repeats(mut self, repeats: u32) -> Self {
         self.repeats = repeats.max(1);
         self
     }
 
-    /// How often a failed request is repeated, whatever the eval says.
+    /// How often a failed request is repeated; overrides the eval's setting.
     #[must_use]
     pub fn retries(mut self, retries: u32) -> Self {
         self.asker.model.patience.retries = Some(retries);
         self
     }
 
-    /// The file of a calibration, as `cargo evaltest judge calibrate` writes it.
+    /// The file of a calibration, as written by `cargo evaltest judge calibrate`.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not a calibration.
     pub fn calibration(mut self, path: impl AsRef<Path>) -> Result<Self> {
         self.calibration = Some(make::calibration_file(path.as_ref())?);
         Ok(self)
@@ -139,12 +140,12 @@ impl Judge {
     ) -> Result<(RepeatVerdict, Vec<RepeatVerdict>)> {
         let shown = self.sees.shown(answer)?;
         let first = self.verdict(desk, &shown, 0);
-        // Whatever came of the first: repeats that only follow a failure would favour one side.
+        // Even if the first failed: repeats that depend on its result would be biased.
         let others = (1..self.repeats).map(|repeat| self.verdict(desk, &shown, repeat));
         Ok((first, others.collect()))
     }
 
-    /// One verdict, asked for once more where the reply cannot be read.
+    /// One verdict; asks once more if the reply cannot be read.
     fn verdict(&self, desk: &NamedDesk<'_>, shown: &Shown<'_>, repeat: u32) -> RepeatVerdict {
         let reading = self.asker.reading(
             desk,
@@ -167,7 +168,7 @@ impl Judge {
             .get_or_init(|| self.grading.canonical().to_string())
     }
 
-    /// Of all that makes it another judge.
+    /// The text of everything that identifies the judge.
     fn identify(&self) -> String {
         let parts = json!([
             self.asker.model.identity,
@@ -179,7 +180,7 @@ impl Judge {
         format!("judge {parts}")
     }
 
-    /// Of what is asked, and of whom: wherever it is sent to, and in whatever form.
+    /// A hash of the question and the judge, independent of the address and the reply form.
     fn key(&self, shown: &Shown<'_>, repeat: u32, again: u32) -> String {
         let hash = Hasher::default()
             .part("judge")
@@ -193,7 +194,7 @@ impl Judge {
         }
     }
 
-    /// The score by the first verdict; the others say how far the judge agrees with itself.
+    /// The score by the first verdict, with the judge's agreement with itself.
     fn score_of(&self, first: &Graded, others: &[RepeatVerdict]) -> Score {
         let score = first.score(&self.grading);
         if others.is_empty() {

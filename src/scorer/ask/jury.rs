@@ -1,8 +1,8 @@
-//! `jury`: several judges grade an answer, and their verdicts become one.
+//! `jury`: several judges grade an answer, and their verdicts are combined.
 //!
-//! Each [judge](super::judge) is asked at the desk under a name of its own, `<jury>/<judge>`, and stays one of its own in
-//! the journal and the figures. What they say (`juror`) becomes one verdict by an `aggregate`, of which `outliers` are left
-//! out and for which `weights` may be learnt from labels (`truth`) and an `earlier` run.
+//! Each [judge](super::judge) is asked through the desk as `<jury>/<judge>`, and has its own entries in the journal and
+//! the figures. An `aggregate` combines their votes (`juror`), without `outliers`. The `weights` may be learnt from
+//! labels (`truth`) and an `earlier` run.
 
 mod aggregate;
 mod built;
@@ -36,11 +36,11 @@ use weights::JurorWeights;
 
 pub(crate) use make::ENTRY;
 
-/// The name under which it is recorded, unless an option gives it another.
+/// The default name under which it is recorded.
 const NAME: &str = "jury";
-/// Judges that a verdict needs, unless the options say otherwise.
+/// The default number of judges that a verdict needs.
 const MIN_JUDGES: usize = 2;
-/// From this spread of totals on the judges disagree.
+/// The judges disagree if the spread of totals is at least this.
 const DISAGREEMENT: f64 = 1.5;
 
 /// Several judges with one verdict.
@@ -62,16 +62,16 @@ const DISAGREEMENT: f64 = 1.5;
 pub struct Jury {
     /// At least one.
     jurors: Vec<Juror>,
-    /// By which all of them grade.
+    /// The common grading.
     grading: Grading,
     aggregate: Aggregate,
     min_judges: usize,
     labels: Option<PathBuf>,
-    /// What people say of the answers.
+    /// Labels by people.
     truths: Option<LabelTruths>,
-    /// What each judge counts, if that is asked.
+    /// The weight of each judge, if used.
     weights: Option<JurorWeights>,
-    /// The file that tells what it is worth beside people.
+    /// The file with its calibration against people.
     calibration: Option<PathBuf>,
 }
 
@@ -79,7 +79,7 @@ pub struct Jury {
 struct Juror {
     name: String,
     judge: Judge,
-    /// How many before it are the same.
+    /// How many identical judges precede it.
     copy: u32,
 }
 
@@ -91,7 +91,7 @@ impl Juror {
 }
 
 impl Jury {
-    /// What each says, in the order of the list; `None` where the run stops.
+    /// The votes of all judges, in order; `None` if the run is stopping.
     fn hear(&self, answer: &Answer<'_>, desk: &NamedDesk<'_>) -> Option<Vec<JurorSaid>> {
         let hear = |juror: &Juror| {
             let name = juror.name_at(desk);
@@ -104,12 +104,12 @@ impl Jury {
                 Err(none) => JurorIsSilent::of(none).map(Err),
             }
         };
-        // All of them, whatever the first says: who foresees what will be asked counts here.
+        // Ask all of them, whatever the first replies: the estimate of requests relies on it.
         let said: Vec<Option<JurorSaid>> = self.jurors.iter().map(hear).collect();
         said.into_iter().collect()
     }
 
-    /// Notes what each says, for the figures of the panel.
+    /// Records each vote, for the figures of the jury.
     fn record(
         &self,
         desk: &NamedDesk<'_>,
@@ -128,7 +128,7 @@ impl Jury {
         }
     }
 
-    /// The one verdict.
+    /// The combined verdict.
     fn together(
         &self,
         said: &[JurorSaid],
@@ -242,7 +242,7 @@ impl Jury {
         score
     }
 
-    /// By judge in the order of the list, whether its total is an outlier.
+    /// For each judge in order, whether its total is an outlier.
     fn outliers(said: &[JurorSaid]) -> Vec<bool> {
         let totals = said.iter().flatten().map(|says| says.total);
         let mut found = outliers(&totals.collect::<Vec<_>>()).into_iter();
@@ -302,7 +302,7 @@ impl Scorer for Jury {
         Err(Error::usage(message).hint("take the labels of this eval, or those lines out"))
     }
 
-    /// The order of the list is no part of it.
+    /// Independent of the order of the judges.
     fn fingerprint(&self) -> String {
         let weights = self.weights.as_ref().map(JurorWeights::all);
         let judges = self.jurors.iter().enumerate().map(|(place, juror)| {

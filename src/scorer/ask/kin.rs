@@ -1,4 +1,4 @@
-//! Whether a judge is the agent's own kin: models favour what they would have written themselves.
+//! Whether a judge belongs to the agent's own model family: models favour text like their own.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::agent::Agent;
 use crate::scorer::Scorer;
 
-/// Words of the names of models that tell whose they are, with the name of the family.
+/// Words in model names that identify the family, with the name of the family.
 const FAMILIES: [(&str, &str); 34] = [
     ("chatgpt", "gpt"),
     ("claude", "claude"),
@@ -47,14 +47,14 @@ const FAMILIES: [(&str, &str); 34] = [
 /// The agent whose answers are judged, as far as it is known.
 #[derive(Default)]
 pub(crate) struct Answerer {
-    /// The model that it asks, as it is configured.
+    /// The configured model.
     pub(crate) model: Option<String>,
-    /// That of [`Agent`](crate::Agent).
+    /// The fingerprint of the [`Agent`](crate::Agent).
     pub(crate) fingerprint: Option<String>,
 }
 
 impl Answerer {
-    /// An agent that is there.
+    /// An agent at hand.
     pub(crate) fn of(agent: &dyn Agent) -> Self {
         Self {
             model: agent.model().map(str::to_owned),
@@ -63,7 +63,7 @@ impl Answerer {
     }
 }
 
-/// What is to be known of the judges among the scorers that are the agent itself, or of its model's family.
+/// Notices about judges that are the agent itself, or of the same model family.
 pub(crate) fn notices(answerer: &Answerer, scorers: &[Arc<dyn Scorer>]) -> Vec<String> {
     let mut notices = Vec::new();
     for scorer in scorers {
@@ -91,8 +91,8 @@ pub(crate) fn notices(answerer: &Answerer, scorers: &[Arc<dyn Scorer>]) -> Vec<S
     notices
 }
 
-/// The families that the name of a model tells: of `org/deepseek-r1-distill-qwen-7b:latest` there are two. Whose model a
-/// server calls `local` nobody knows.
+/// The families in the name of a model: `org/deepseek-r1-distill-qwen-7b:latest` has two. A name such as `local` has
+/// none.
 fn families(model: &str) -> BTreeSet<String> {
     let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
     let words = name.split(|c: char| !c.is_alphanumeric());

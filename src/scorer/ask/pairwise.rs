@@ -1,8 +1,8 @@
-//! `pairwise`: a model says which of two answers is better.
+//! `pairwise`: a model decides which of two answers is better.
 //!
-//! Judges favour the text that they are shown first, so every pair is shown in both orders, and a verdict counts that is
-//! the same in both. `against` is what answers are compared with, `pairs` who is compared with whom, `compared` what came
-//! of it. It asks as a [`Judge`](super::judge::Judge) does, by way of the [`JudgeAsker`].
+//! Judges favour the text shown first, so every pair is shown in both orders, and a verdict counts only if it is the
+//! same in both. `against` reads what answers are compared with, `pairs` selects the pairs, `compared` evaluates the
+//! result. It asks like a [`Judge`](super::judge::Judge), through the [`JudgeAsker`].
 
 mod against;
 mod built;
@@ -35,12 +35,12 @@ use references::{Reference, References};
 
 pub(crate) use make::ENTRY;
 
-/// The name under which it is recorded, unless an option gives it another.
+/// The default name under which it is recorded.
 const NAME: &str = "pairwise";
-/// The orders in which two texts are shown; both are always asked for.
+/// The orders in which two texts are shown; both are always requested.
 const ORDERS: u32 = 2;
 
-/// A model that says which of two answers is better.
+/// A model that decides which of two answers is better.
 ///
 /// ```no_run
 /// use evaltest::agent::OpenAi;
@@ -58,36 +58,36 @@ const ORDERS: u32 = 2;
 pub struct Pairwise {
     asker: JudgeAsker,
     grading: Grading,
-    /// Whether somebody wrote the criteria.
+    /// Whether the user wrote the criteria.
     has_criteria: bool,
-    /// What is shown besides the two texts, where that is said.
+    /// What is shown besides the two texts, if set.
     sees: Option<Sees>,
-    /// Items are compared: each has what is asked in it.
+    /// Whether items are compared: each contains its own question.
     is_of_items: bool,
     references: References,
     draw: Draw,
-    /// The file that tells what it is worth beside people.
+    /// The file with its calibration against people.
     calibration: Option<PathBuf>,
-    /// Known as soon as all items are.
+    /// Set once all items are known.
     begun: RwLock<Option<Arc<Begun>>>,
-    /// What is canonical of the grading, which is a part of each mark.
+    /// The canonical grading, which is part of each mark.
     canonical: OnceLock<String>,
-    /// The hash of what it compares with.
+    /// The hash of the references.
     hash: OnceLock<String>,
 }
 
 /// What is known once all items are.
 struct Begun {
     pairs: ReferencePairs,
-    /// How predictions are taken from answers: on both sides in the same way.
+    /// The extraction of predictions, the same on both sides.
     extract: Extract,
 }
 
-/// Two texts that are compared.
+/// Two texts to compare.
 struct Pair<'a> {
     own: &'a str,
     other: Cow<'a, str>,
-    /// What is shown besides, of the item that both answer.
+    /// What is shown besides, about the item that both answer.
     shared: Shown<'a>,
 }
 
@@ -113,7 +113,7 @@ impl Pairwise {
         begun.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The text that an answer is compared with; `None` where it is with none.
+    /// The text that an answer is compared with; `None` if there is none.
     fn other(&self, answer: &Answer<'_>) -> Option<String> {
         let Some((id, epoch)) = answer.item else {
             return self.only(answer);
@@ -130,7 +130,7 @@ impl Pairwise {
         }
     }
 
-    /// Without a run there is no telling which text belongs to an answer, unless there is only one.
+    /// Without a run it is unknown which text belongs to an answer, unless there is only one.
     fn only(&self, answer: &Answer<'_>) -> Option<String> {
         let is_tried_out = answer.sample.is_some();
         if self.references.items.len() > 1 && !is_tried_out {
@@ -142,7 +142,7 @@ impl Pairwise {
         }
     }
 
-    /// What is shown besides the two texts. References that were drawn have nothing in common with an item.
+    /// What is shown besides the two texts. Randomly drawn references have nothing in common with an item.
     fn shared<'a>(&self, answer: &Answer<'a>) -> Result<Shown<'a>> {
         let by_lot = self
             .begun()
@@ -196,7 +196,7 @@ impl Pairwise {
             .get_or_init(|| self.grading.canonical().to_string())
     }
 
-    /// Of all that makes it another judge: not which pairs are drawn, nor what with.
+    /// The text of everything that identifies the judge. Excludes which pairs are drawn, and their references.
     fn asked_as(&self) -> String {
         let parts = json!([
             self.asker.model.identity,
@@ -231,7 +231,7 @@ impl Scorer for Pairwise {
             shared: self.shared(answer)?,
         };
         let desk = NamedDesk::of(answer, NAME);
-        // Whatever came of the first: an order that is only asked for sometimes would favour one side.
+        // Ask for both in any case: an order that is only sometimes requested would cause bias.
         let readings = [true, false].map(|own_first| self.verdict(&desk, &pair, own_first));
         let [first, second] = readings;
         let (first, second) = match (first, second) {
@@ -256,8 +256,8 @@ impl Scorer for Pairwise {
         sees.map_or(Ok(None), |sees| sees.criterion(sample))
     }
 
-    /// An item that was not drawn is not compared, and neither is one with an answer on one side alone: an answer that
-    /// is missing loses to none, and wins over none.
+    /// Items that were not drawn are not compared, nor items with an answer on one side only: a missing answer neither
+    /// loses nor wins.
     fn judges(&self, answer: &Answer<'_>) -> bool {
         answer.prediction.is_some() && self.other(answer).is_some()
     }

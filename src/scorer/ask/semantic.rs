@@ -1,4 +1,4 @@
-//! `semantic`: how near two texts are in meaning.
+//! `semantic`: how similar two texts are in meaning.
 
 mod cache;
 #[cfg(feature = "http")]
@@ -15,7 +15,7 @@ use crate::scorer::{Answer, Entry, Example, Reads, Scorer};
 use crate::text::is_py_space;
 use cache::Cache;
 
-/// The similarity that is correct, unless an option says otherwise.
+/// The default minimum similarity of a correct answer.
 const THRESHOLD: f64 = 0.7;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -49,7 +49,7 @@ pub(crate) const ENTRY: Entry = Entry {
             "how often a failed request is repeated; 3 by default",
         ),
     ],
-    // Both are judged without an endpoint.
+    // Both work without an endpoint.
     examples: &[
         Example {
             options: "{ base_url: 'http://127.0.0.1:8080/v1', model: all-MiniLM-L6-v2 }",
@@ -82,7 +82,7 @@ pub(crate) const ENTRY: Entry = Entry {
     },
 };
 
-/// Makes vectors of texts that are near to each other when the texts mean the same.
+/// Makes embeddings: vectors that are close to each other if the texts have the same meaning.
 ///
 /// A named closure is one, too: `("my-model", |texts: &[&str]| …)`.
 ///
@@ -106,16 +106,16 @@ pub(crate) const ENTRY: Entry = Entry {
 /// # let _: Box<dyn evaltest::Scorer> = Box::new(scorer);
 /// ```
 pub trait Embedder: Send + Sync {
-    /// The model. Vectors are kept under its name, and runs with different ones are not compared.
+    /// The model. Vectors are cached under its name, and runs with different models are not compared.
     fn model(&self) -> &str;
 
-    /// A vector for each text, in order, all of one length.
+    /// A vector for each text, in order, all of the same length.
     ///
     /// # Errors
-    /// When there are none: the answer is then not judged, and counts as no wrong one.
+    /// When there are none. The answer is then not scored, and does not count as wrong.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>>;
 
-    /// Values that must not reach a record, such as a key.
+    /// Values that must not reach a record, such as an API key.
     fn secrets(&self) -> Vec<String> {
         Vec::new()
     }
@@ -156,7 +156,7 @@ pub struct Semantic {
 }
 
 impl Semantic {
-    /// With the embeddings of this embedder. A similarity of 0.7 is correct.
+    /// Uses this embedder. Similarities from 0.7 are correct.
     pub fn new(embedder: impl Embedder + 'static) -> Self {
         Self {
             embedder: Box::new(embedder),
@@ -165,21 +165,21 @@ impl Semantic {
         }
     }
 
-    /// The similarity that is correct.
+    /// Sets the minimum similarity of a correct answer.
     #[must_use]
     pub fn threshold(mut self, similarity: f64) -> Self {
         self.threshold = similarity;
         self
     }
 
-    /// A folder in which embeddings are kept for the next run.
+    /// Sets a folder that caches embeddings for later runs.
     #[must_use]
     pub fn cache(mut self, folder: impl Into<PathBuf>) -> Self {
         self.cache = Cache::in_folder(folder.into());
         self
     }
 
-    /// The embeddings of two texts. What is not known is asked for at once.
+    /// The embeddings of two texts. Unknown ones are requested together.
     fn vectors(&self, texts: [&str; 2]) -> Result<[Arc<[f32]>; 2]> {
         let model = self.embedder.model();
         let mut known = texts.map(|text| self.cache.get(model, text));
@@ -225,7 +225,7 @@ impl Semantic {
     }
 }
 
-/// Refuses vectors that have no direction.
+/// Rejects vectors without a direction.
 fn check(vector: &[f32]) -> std::result::Result<(), &'static str> {
     if vector.iter().any(|number| !number.is_finite()) {
         return Err("gave a vector with a part that is no number");
@@ -236,7 +236,7 @@ fn check(vector: &[f32]) -> std::result::Result<(), &'static str> {
     Ok(())
 }
 
-/// The cosine of the angle between two vectors of one length, from -1 to 1.
+/// The cosine of the angle between two vectors of the same length, from -1 to 1.
 fn cosine(one: &[f32], other: &[f32]) -> f64 {
     let dot = |one: &[f32], other: &[f32]| -> f64 {
         let pairs = one.iter().zip(other);

@@ -1,8 +1,8 @@
-//! `solver`: a model works out the answer of an item that was written, without its solution.
+//! `solver`: a model solves a generated item without seeing its solution.
 //!
-//! The item is the JSON object that the prediction is. What of it is shown stands in the [`prompt`]; the `Desk` has the agent
-//! asked as often as there are votes, `vote` reads each reply and finds what most of them say. A vote that cannot be read
-//! abstains; an agent that gives no reply at all is an error.
+//! The item is the JSON object in the prediction. The [`prompt`] shows parts of it; the `Desk` asks the agent once per
+//! vote; `vote` reads each reply and finds the majority. A vote that cannot be read abstains; an agent without any
+//! reply is an error.
 
 mod prompt;
 mod vote;
@@ -26,9 +26,9 @@ use vote::{Panel, SolverVote};
 
 const NAME: &str = "solver";
 
-/// How many votes there are, unless told.
+/// The default number of votes.
 const VOTES: u32 = 3;
-/// The most that there may be.
+/// The maximum number of votes.
 const MOST_VOTES: u64 = 99;
 
 pub(crate) const ENTRY: Entry = Entry {
@@ -77,7 +77,7 @@ pub(crate) const ENTRY: Entry = Entry {
     make: |options| Ok(Arc::new(Solver::read(options)?)),
 };
 
-/// A model that works out items.
+/// A model that solves items.
 pub(crate) struct Solver {
     model: AskedModel,
     votes: u32,
@@ -126,7 +126,7 @@ impl Solver {
         })
     }
 
-    /// One vote; `None` where the reply cannot be read.
+    /// One vote; `None` if the reply cannot be read.
     fn vote(
         &self,
         desk: &NamedDesk<'_>,
@@ -172,7 +172,7 @@ impl Solver {
         Ok(None)
     }
 
-    /// The object that a prediction is.
+    /// The object in a prediction.
     fn item(prediction: &str) -> Result<Map<String, Value>> {
         let read = crate::text::tex_json::read(prediction.trim());
         match read.map(|json| json.value) {

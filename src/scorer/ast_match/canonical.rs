@@ -1,4 +1,4 @@
-//! One spelling for values that count as equal.
+//! A canonical text for values that count as equal.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use crate::calls::python::literal_eval;
 use crate::calls::{Dict, Int, Value, repr_str};
 use crate::text::py_repr_float;
 
-/// How much the type of a value counts.
+/// How strictly the types of values are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -16,12 +16,12 @@ pub enum Types {
     /// Numbers are compared by value: `1` is `1.0`, but not `"1"`.
     #[default]
     Numeric,
-    /// A text is also the number, truth value or null that it spells: `1` is `1.0` and `"1"`.
+    /// A string also equals the number, boolean or null that it spells: `1` is `1.0` and `"1"`.
     Lenient,
 }
 
 impl Types {
-    /// The text that all equal values share, and no others.
+    /// A text that is the same for equal values, and different for others.
     pub(super) fn canonical(self, value: &Value) -> String {
         let mut out = String::new();
         self.write(value, &mut out);
@@ -63,11 +63,11 @@ impl Types {
         }
     }
 
-    /// The order of keys does not count.
+    /// The order of keys is ignored.
     fn write_dict(self, dict: &Dict, out: &mut String) {
         let entries = dict.iter().map(|(key, value)| (self.canonical(key), value));
         let mut entries: Vec<(String, &Value)> = entries.collect();
-        // A stable order: where keys become equal, the last counts.
+        // A stable sort: if keys become equal, the last one counts.
         entries.sort_by(|a, b| a.0.cmp(&b.0));
         out.push('{');
         let mut is_first = true;
@@ -89,7 +89,7 @@ impl Types {
             Some(small) => {
                 let _ = write!(out, "{small}");
             }
-            // Beyond 2⁵³ the spelling is the float's, where that is the same number.
+            // Beyond 2⁵³ use the float's text, if it is the same number.
             None if self != Self::Strict && value.equals_f64(value.nearest_f64()) => {
                 out.push_str(&py_repr_float(value.nearest_f64()));
             }
@@ -117,7 +117,7 @@ impl Types {
 /// Up to here every integer is a double.
 const EXACT: u64 = 1 << 53;
 
-/// The longest text that is looked at as a number, in bytes.
+/// The maximum length of a text that is parsed as a number, in bytes.
 const LONGEST_NUMBER: usize = 400;
 
 /// The constant that a text spells.
@@ -146,7 +146,7 @@ mod tests {
         calls.remove(0).positional.remove(0)
     }
 
-    /// Which of strict, numeric and lenient find them equal.
+    /// Whether strict, numeric and lenient treat them as equal.
     #[track_caller]
     fn check(a: &str, b: &str, expect: [bool; 3]) {
         let got = [Types::Strict, Types::Numeric, Types::Lenient]

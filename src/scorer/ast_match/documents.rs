@@ -1,4 +1,4 @@
-//! What the documents of functions, in a sample's metadata, say of names.
+//! Function documents in a sample's metadata, as far as names are concerned.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use crate::calls::read::Call;
 
-/// Where documents stand: the leaderboard's, and tools as JSON schema.
+/// The metadata keys: that of the leaderboard, and tools as JSON schema.
 const KEYS: [&str; 3] = ["function", "functions", "tools"];
 
-/// The names of the arguments of each function, in the order of its document.
+/// The argument names of each function, in the order of its document.
 pub(in crate::scorer) fn parameters(metadata: &Map<String, Value>) -> HashMap<String, Vec<String>> {
     let documents = documents(metadata);
     let named = documents.filter_map(|document| {
@@ -23,7 +23,7 @@ pub(in crate::scorer) fn parameters(metadata: &Map<String, Value>) -> HashMap<St
     named.collect()
 }
 
-/// The names with dots in them, by those that interfaces without dots have for them.
+/// Function names with dots, by the form that interfaces without dots use.
 pub(in crate::scorer) fn dotted(
     expected: &[Call],
     metadata: &Map<String, Value>,
@@ -43,7 +43,7 @@ pub(in crate::scorer) fn dotted(
     dotted
 }
 
-/// What of the metadata decides verdicts.
+/// The part of the metadata that affects verdicts.
 pub(in crate::scorer) fn fingerprint(metadata: &Map<String, Value>) -> Option<String> {
     let found = KEYS.iter().filter_map(|key| metadata.get(*key));
     let found: Vec<String> = found.map(Value::to_string).collect();

@@ -1,4 +1,4 @@
-//! What must hold of every verdict.
+//! Properties of every verdict.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::calls::{JsonValue as _, Value as Python};
 use crate::scorer::tests::check::scorer;
 use crate::tests::fuzz::{Dice, fuzz};
 
-/// A call as its name and its arguments, for making up.
+/// A generated call: its name and its arguments.
 type Plan = (String, Vec<(String, Python)>);
 
 fn value(dice: &mut Dice, depth: usize) -> Python {
@@ -36,7 +36,7 @@ fn plan(dice: &mut Dice, most: usize) -> Vec<Plan> {
         let mut arguments: Vec<(String, Python)> = Vec::new();
         for name in ["a", "b", "c", "d"] {
             if dice.below(2) > 0 {
-                // Few values, so that calls are often alike.
+                // Few values, so that calls are often similar.
                 let value = if dice.below(2) > 0 {
                     Python::from(1)
                 } else {
@@ -56,7 +56,7 @@ fn shuffle<T>(items: &mut [T], dice: &mut Dice) {
     }
 }
 
-/// Some constant expression of this value.
+/// A constant expression with this value.
 fn spelled(value: &Python, dice: &mut Dice) -> String {
     let space = dice.pick(&["", " ", "\n", "  "]);
     match value {
@@ -90,7 +90,7 @@ fn spelled(value: &Python, dice: &mut Dice) -> String {
     }
 }
 
-/// Calls as some text that means them.
+/// The calls in one of several notations.
 fn written(plan: &[Plan], dice: &mut Dice) -> String {
     let mut calls: Vec<(String, Value)> = plan
         .iter()
@@ -169,7 +169,7 @@ fn calls_equal_themselves_in_any_order_and_spelling() {
         ] {
             assert!((metric(&score, name) - 1.0).abs() < 1e-12, "{name} {text}");
         }
-        // And so does what is said to have been compared.
+        // And so do the compared texts.
         let shown = match &score.normalized_ground_truth {
             crate::data::Normalized::List(calls) => {
                 Target(format!("[{}]", calls.join(", ")).into())
@@ -229,7 +229,7 @@ fn sides_can_be_swapped_and_pairs_are_at_least_those_taken_in_turn() {
     });
 }
 
-/// The value when each expected call takes the first that fits best of those left.
+/// The value if each expected call takes the first best of the remaining ones.
 fn in_turn(said: &[Plan], expected: &[Plan], ordered: bool, types: Types) -> f64 {
     let share = |a: &Plan, b: &Plan| {
         if a.0 != b.0 {
@@ -237,7 +237,7 @@ fn in_turn(said: &[Plan], expected: &[Plan], ordered: bool, types: Types) -> f64
         }
         let equal = |(name, value): &&(String, Python)| {
             let other = b.1.iter().find(|(other, _)| other == name);
-            // Both sides come through JSON.
+            // Both sides pass through JSON.
             other.is_some_and(|(_, other)| {
                 types.canonical(&Python::from_serde(&value.to_json()))
                     == types.canonical(&Python::from_serde(&other.to_json()))
@@ -349,7 +349,7 @@ fn wild_texts_get_verdicts() {
             assert!((0.0..=1.0).contains(&score.value), "{text:?} {score:?}");
             assert!(score.value >= 1.0 || !score.correct, "{text:?} {score:?}");
         }
-        // As a ground truth it is read or refused.
+        // As a ground truth it is read or rejected.
         let target = Target(text.clone().into());
         let _ = scorers[0].score(&Answer::new(&*text, &target));
         let _ = scorers[4].score(&Answer::new(&*text, &target));

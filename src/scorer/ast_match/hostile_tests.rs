@@ -1,4 +1,4 @@
-//! Answers of any size and shape get a verdict in linear time.
+//! Answers of any size and shape are scored in linear time.
 
 use serde_json::json;
 
@@ -53,7 +53,7 @@ fn megabytes_take_linear_time() {
             format!("[{long}]"),
             format!("x {long}"),
         ];
-        // Unoptimised, two of them tell what is not linear.
+        // Unoptimised, two of them are enough to notice superlinear time.
         let many = if cfg!(debug_assertions) { 2 } else { 4 };
         for text in texts.into_iter().take(many) {
             for (spec, scorer) in &scorers {
@@ -111,7 +111,7 @@ fn many_calls_are_paired_or_given_up_in_time() {
         &other,
         "too_complex",
     );
-    // One that is wrong among many that are right.
+    // A single wrong call among many right ones.
     let nearly = calls(many, &|place| if place == 7 { many } else { place });
     let score = check(spec, &up, &nearly, "wrong_arguments");
     assert!(score.value > 0.999 && score.value < 1.0);

@@ -1,4 +1,4 @@
-//! Calls in the form in which they are compared: every name and value is a number.
+//! Calls in the form used for comparison: names and values are interned as numbers.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -8,13 +8,13 @@ use crate::calls::read::Call;
 use crate::calls::{Dict, Value};
 use crate::error::{Error, Result};
 
-/// Ways to write an expected argument whose dictionaries have several accepted values.
+/// Limit of combinations for an expected argument whose dictionaries have several accepted values.
 const MOST_WAYS: usize = 64;
 
-/// The number of a text.
+/// The number of an interned text.
 pub(in crate::scorer) type Text = u32;
 
-/// A call that was made. Equal calls are equal.
+/// A call that was made. Equal calls compare equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::scorer) struct Made {
     pub(in crate::scorer) name: Text,
@@ -22,7 +22,7 @@ pub(in crate::scorer) struct Made {
     pub(in crate::scorer) arguments: Vec<(Text, Text)>,
 }
 
-/// A call that is expected.
+/// An expected call.
 #[derive(Clone, Debug)]
 pub(in crate::scorer) struct ExpectedCall {
     pub(in crate::scorer) name: Text,
@@ -30,7 +30,7 @@ pub(in crate::scorer) struct ExpectedCall {
     pub(in crate::scorer) arguments: Vec<(Text, AcceptedValues)>,
 }
 
-/// The values that an argument may have; most often one.
+/// The accepted values of an argument; usually one.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::scorer) struct AcceptedValues {
     pub(super) values: Vec<Text>,
@@ -38,7 +38,7 @@ pub(in crate::scorer) struct AcceptedValues {
 }
 
 impl ExpectedCall {
-    /// The only call that it matches without a difference, if there is only one.
+    /// The only call that matches it fully, if there is only one.
     pub(super) fn only(&self) -> Option<Made> {
         let only = |(name, accepted): &(Text, AcceptedValues)| match accepted.values[..] {
             [value] if !accepted.may_be_left_out => Some((*name, value)),
@@ -52,18 +52,18 @@ impl ExpectedCall {
     }
 }
 
-/// Numbers texts, and calls with them.
+/// Interns texts, and calls made of them.
 #[derive(Debug, Default)]
 pub(in crate::scorer) struct Interner {
     numbers: HashMap<Rc<str>, Text>,
     texts: Vec<Rc<str>>,
-    /// The names of a function's arguments, in order.
+    /// The argument names of each function, in order.
     parameters: HashMap<String, Vec<String>>,
     types: Types,
 }
 
 impl Interner {
-    /// `parameters`: of functions whose documents are known.
+    /// `parameters`: argument names of documented functions.
     pub(in crate::scorer) fn new(types: Types, parameters: HashMap<String, Vec<String>>) -> Self {
         Self {
             parameters,
@@ -72,7 +72,7 @@ impl Interner {
         }
     }
 
-    /// The text of a number.
+    /// The text with this number.
     pub(super) fn text(&self, number: Text) -> &str {
         let place = usize::try_from(number).unwrap_or(usize::MAX);
         self.texts.get(place).map_or("", |text| text)
@@ -89,7 +89,7 @@ impl Interner {
         number
     }
 
-    /// Where nothing tells the names of arguments, they are those of the first expected call, in its order.
+    /// For undocumented functions, takes the argument names of the first expected call, in its order.
     pub(in crate::scorer) fn learn(&mut self, calls: &[Call]) {
         for call in calls.iter().filter(|call| call.positional.is_empty()) {
             self.parameters
@@ -98,7 +98,7 @@ impl Interner {
         }
     }
 
-    /// The arguments by name. What stands in a position without a name is called by its number.
+    /// The arguments by name. A positional one without a known name is named by its position.
     fn arguments<'a>(&self, call: &'a Call) -> BTreeMap<String, &'a Value> {
         let parameters = self
             .parameters
@@ -118,7 +118,7 @@ impl Interner {
         arguments
     }
 
-    /// A call that was made.
+    /// Interns a call that was made.
     pub(in crate::scorer) fn made(&mut self, call: &Call) -> Made {
         let types = self.types;
         let arguments: Vec<(String, String)> = self
@@ -137,7 +137,7 @@ impl Interner {
         }
     }
 
-    /// A call that is expected. With `accepted` each argument is a list of accepted values.
+    /// Interns an expected call. With `accepted` each argument is a list of accepted values.
     pub(in crate::scorer) fn expected(
         &mut self,
         call: &Call,
@@ -182,7 +182,7 @@ impl Interner {
         })
     }
 
-    /// A call for people, its arguments in alphabetical order.
+    /// A call for display, its arguments in alphabetical order.
     pub(in crate::scorer) fn show(&self, call: &Made) -> String {
         let arguments = call
             .arguments
@@ -191,7 +191,7 @@ impl Interner {
         self.show_call(call.name, arguments.collect())
     }
 
-    /// An expected call for people: `f(a=1 or 2, [b=3])`.
+    /// An expected call for display: `f(a=1 or 2, [b=3])`.
     pub(in crate::scorer) fn show_expected(&self, call: &ExpectedCall) -> String {
         let arguments = call
             .arguments
@@ -222,8 +222,8 @@ impl Interner {
     }
 }
 
-/// The values that an accepted value stands for: each key of a dictionary has a list of its own, where `""` means
-/// that it may be left out.
+/// The combinations of an accepted value: each key of a dictionary has its own list, where `""` means that it is
+/// optional.
 fn ways(value: &Value) -> Option<Vec<Value>> {
     let many = |counts: usize| (counts <= MOST_WAYS).then_some(());
     match value {

@@ -1,4 +1,4 @@
-//! Which call is held against which expected one.
+//! Pairs each expected call with a call that was made.
 
 mod aligned;
 mod heaviest;
@@ -10,14 +10,14 @@ use self::heaviest::heaviest;
 use super::super::matching;
 use super::known::{AcceptedValues, ExpectedCall, Made, Text};
 
-/// How many steps the comparison of calls may take. 300 calls of one function, all of them wrong, are within that,
-/// and so are any number of right ones.
+/// The maximum number of comparison steps. This covers 300 calls of one function that are all wrong, and any number of
+/// right ones.
 const MOST_STEPS: usize = 60_000_000;
 
-/// Weights are whole numbers, so that sums of them are exact. 720,720 is divided by all numbers up to 16.
+/// Weights are integers, so that their sums are exact. 720,720 is divisible by all numbers up to 16.
 const WHOLE: i64 = 720_720 << 20;
 
-/// What counts as the same.
+/// The comparison rule.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::scorer) struct Rule {
     pub(in crate::scorer) ordered: bool,
@@ -29,7 +29,7 @@ pub(in crate::scorer) struct Rule {
 pub(super) struct CallOverlap {
     /// Arguments that agree.
     pub(super) right: usize,
-    /// Arguments that are expected, or there without being expected.
+    /// Arguments that are expected, or present but not expected.
     pub(super) all: usize,
 }
 
@@ -38,14 +38,14 @@ impl CallOverlap {
         self.right == self.all
     }
 
-    /// The share that agrees, the name counting as one more argument.
+    /// The share that agrees, counting the name as one more argument.
     fn weight(self) -> i64 {
         let part = |count: usize| i64::try_from(count + 1).unwrap_or(i64::MAX);
-        // A call that matches wholly wins over one that does so by rounding.
+        // A full match wins over one that is full only by rounding.
         WHOLE / part(self.all) * part(self.right) + i64::from(self.is_whole())
     }
 
-    /// The share that agrees, the name counting as one more argument.
+    /// The share that agrees, counting the name as one more argument.
     pub(super) fn share(self) -> f64 {
         ratio(self.right + 1, self.all + 1)
     }
@@ -56,20 +56,20 @@ pub(super) fn ratio(part: usize, whole: usize) -> f64 {
     part as f64 / whole as f64
 }
 
-/// The outcome.
+/// The result of pairing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::scorer) struct CallPairing {
-    /// How many calls match wholly, at most.
+    /// The maximum number of full matches.
     pub(in crate::scorer) matched: usize,
-    /// Pairs of the expected and the made call, in the order of the expected ones, whose arguments agree as far as
-    /// they can.
+    /// Indices of the expected and the made call, in the order of the expected ones. Their arguments agree as far as
+    /// possible.
     pub(super) pairs: Vec<(usize, usize, CallOverlap)>,
-    /// Whether only calls that are equal were paired, because more would have taken too long.
+    /// Whether only equal calls were paired, because more would have taken too long.
     pub(super) is_cut_short: bool,
 }
 
 impl CallPairing {
-    /// Expected calls that none matches wholly, of so many.
+    /// The expected calls, out of `expected`, that no call matches fully.
     pub(in crate::scorer) fn missing(&self, expected: usize) -> Vec<usize> {
         let mut is_matched = vec![false; expected];
         for (place, _, overlap) in &self.pairs {
@@ -80,7 +80,7 @@ impl CallPairing {
 }
 
 impl Rule {
-    /// Pairs calls off.
+    /// Pairs the calls.
     pub(in crate::scorer) fn pair(self, expected: &[ExpectedCall], made: &[Made]) -> CallPairing {
         let mut pairing = if self.ordered {
             self.in_order(expected, made)
@@ -91,7 +91,7 @@ impl Rule {
         pairing
     }
 
-    /// How far two calls agree; `None` for those of two functions.
+    /// How far two calls agree; `None` if their functions differ.
     fn overlap(self, expected: &ExpectedCall, made: &Made) -> Option<CallOverlap> {
         if expected.name != made.name {
             return None;
@@ -122,7 +122,7 @@ impl Rule {
         Some(overlap)
     }
 
-    /// Pairs that keep the order. Those at both ends that match wholly are in some best choice.
+    /// Pairs that keep the order. Full matches at both ends are part of some optimal choice.
     fn in_order(self, expected: &[ExpectedCall], made: &[Made]) -> CallPairing {
         let shorter = expected.len().min(made.len());
         let whole = |e: usize, m: usize| {
@@ -168,8 +168,8 @@ impl Rule {
         pairing
     }
 
-    /// Pairs in any order. Equal calls are paired first, in linear time; then function by function as many as
-    /// match wholly are counted, and pairs are chosen so that as much as possible of them agrees.
+    /// Pairs in any order. Equal calls are paired first, in linear time. Then, for each function, full matches are
+    /// counted, and pairs are chosen to maximise agreement.
     fn as_a_set(self, expected: &[ExpectedCall], made: &[Made]) -> CallPairing {
         let mut pairing = CallPairing::default();
         let mut places: HashMap<&Made, Vec<usize>> = HashMap::new();
@@ -243,7 +243,7 @@ impl AcceptedValues {
     }
 }
 
-/// What comparing all with all takes.
+/// The cost of comparing all with all.
 fn steps(expected: &[ExpectedCall], made: &[Made]) -> usize {
     let of_made: usize = made.iter().map(|call| call.arguments.len() + 1).sum();
     let of_expected: usize = expected.iter().map(|call| call.arguments.len() + 1).sum();

@@ -4,7 +4,7 @@ use super::*;
 use crate::data::Output;
 use crate::scorer::tests::check::{check_all, refusal, scorer};
 
-/// A prediction, the ground truth, the value and the reason.
+/// Checks prediction, ground truth, value and reason.
 fn check(spec: &str, cases: &[(&str, Value, f64, &str)]) {
     for (prediction, truth, value, reason) in cases {
         let correct = *reason == "exact_match";
@@ -128,7 +128,7 @@ fn calls_are_a_set_unless_they_are_ordered() {
                 2.0 / 3.0,
                 "wrong_order",
             ),
-            // One that is missing does not shift the others.
+            // A missing call does not shift the others.
             ("b(), a(x=2)", truth, 2.0 / 3.0, "wrong_count"),
         ],
     );
@@ -148,7 +148,7 @@ fn pairs_are_chosen_for_the_most_not_in_turn() {
         )],
     );
     let spec = "{ type: ast_match, partial_credit: true }";
-    // In turn: 3/4 for the first pair and 1/4 for the second.
+    // Greedily: 3/4 for the first pair and 1/4 for the second.
     let truth = json!("f(a=1, b=2, c=3), f(a=1, b=2, c=4)");
     check(
         spec,

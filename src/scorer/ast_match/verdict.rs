@@ -1,4 +1,4 @@
-//! From a pairing to a score: reason, metrics and the first difference in words.
+//! Builds the score from a pairing: reason, metrics and the first difference in words.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use crate::calls::read::TooComplex;
 use crate::data::Score;
 use crate::text::snippet;
 
-/// Calls that the details name.
+/// Limit of calls named in the details.
 const NAMED: usize = 20;
 
 pub(super) struct CallVerdict<'a> {
@@ -17,11 +17,11 @@ pub(super) struct CallVerdict<'a> {
     pub(super) made: &'a [Made],
     pub(super) rule: Rule,
     pub(super) pairing: CallPairing,
-    /// Where calls were found.
+    /// The form in which calls were found.
     pub(super) found: Result<Option<&'static str>, &'a TooComplex>,
-    /// Whether the expected calls need only be among those made.
+    /// Whether calls besides the expected ones are allowed.
     pub(super) may_be_more: bool,
-    /// Whether the agent said anything.
+    /// Whether the agent answered.
     pub(super) has_answer: bool,
 }
 
@@ -30,7 +30,7 @@ impl CallVerdict<'_> {
     pub(super) fn score(&self, partial: bool) -> Score {
         let (expected, made) = (self.expected.len(), self.made.len());
         let matched = self.pairing.matched;
-        // Where no call is expected, none may be made either way.
+        // If no call is expected, none may be made in either case.
         let may_be_more = self.may_be_more && expected > 0;
         let correct = self.found.is_ok() && matched == expected && (may_be_more || matched == made);
         let wanted = if may_be_more {
@@ -79,7 +79,7 @@ impl CallVerdict<'_> {
             .normalized(made_texts, expected_texts)
     }
 
-    /// Names of functions, each counted once: those on both sides, the expected ones, those called.
+    /// Counts of distinct function names: common ones, expected ones, called ones.
     fn function_names(&self) -> [usize; 3] {
         let expected: HashSet<Text> = self.expected.iter().map(|call| call.name).collect();
         let made: HashSet<Text> = self.made.iter().map(|call| call.name).collect();
@@ -87,7 +87,7 @@ impl CallVerdict<'_> {
         [both, expected.len(), made.len()]
     }
 
-    /// What all pairs together are worth.
+    /// The total weight of all pairs.
     fn weight(&self) -> f64 {
         self.pairing
             .pairs
@@ -96,7 +96,7 @@ impl CallVerdict<'_> {
             .sum()
     }
 
-    /// Arguments that agree, of those that are expected or there without being expected.
+    /// The share of arguments that agree, of those expected or present.
     fn parameter_accuracy(&self) -> f64 {
         let overlaps = self.pairing.pairs.iter().map(|pair| pair.2);
         let sum = overlaps.fold(CallOverlap { right: 0, all: 0 }, |sum, overlap| {
@@ -127,7 +127,7 @@ impl CallVerdict<'_> {
             .collect()
     }
 
-    /// Calls that match none wholly.
+    /// Calls without a full match.
     fn extra(&self) -> Vec<usize> {
         let mut is_matched = vec![false; self.made.len()];
         for (_, place, overlap) in &self.pairing.pairs {
@@ -154,13 +154,13 @@ impl CallVerdict<'_> {
         }
     }
 
-    /// Whether there are fewer calls than expected, or more where those may not be.
+    /// Whether there are too few calls, or too many if extra ones are not allowed.
     fn has_wrong_count(&self) -> bool {
         let (expected, made) = (self.expected.len(), self.made.len());
         made < expected || made > expected && !self.may_be_more
     }
 
-    /// Whether functions are called less often than expected, or more often where that may not be.
+    /// Whether a function is called too rarely, or too often if extra calls are not allowed.
     fn has_other_names(&self) -> bool {
         let mut counts: HashMap<Text, isize> = HashMap::new();
         for call in self.expected {
@@ -252,7 +252,7 @@ impl CallVerdict<'_> {
     }
 }
 
-/// `part` of `whole`. Of nothing it is 1 if there is nothing on the `other` side either, and 0 if there is.
+/// `part` of `whole`. If `whole` is 0, it is 1 if `other` is 0 too, and 0 otherwise.
 fn share(part: usize, whole: usize, other: usize) -> f64 {
     match (whole, other) {
         (0, 0) => 1.0,

@@ -199,7 +199,7 @@ const PIECES: &[&str] = &[
     "Ａ",
 ];
 
-/// A letter names itself, and what is not one of the choices is not taken for one.
+/// A letter names itself, and text that is not a choice is not taken for one.
 #[test]
 fn any_answer_is_a_choice_or_none() {
     let plain = scorer("choice");

@@ -1,4 +1,4 @@
-//! `aime`: the integer that a solution ends in.
+//! `aime`: the integer at the end of a solution.
 
 use std::sync::LazyLock;
 
@@ -12,8 +12,7 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a constant pattern")
 });
 
-/// The content of the last `\boxed{…}`; else the number that is called the answer last; else the last
-/// number.
+/// The content of the last `\boxed{…}`; otherwise the number last called the answer; otherwise the last number.
 pub(super) fn answer(raw: &str) -> Option<&str> {
     let named = || {
         let found = NAMED.captures_iter(raw).last()?;

@@ -2,11 +2,11 @@
 
 const MARKER: &str = "\\boxed";
 
-/// The content of the last `\boxed{…}` that is closed, trimmed. Braces nest; `\{` and `\}` are no braces.
+/// The content of the last closed `\boxed{…}`, trimmed. Braces nest; `\{` and `\}` do not count.
 pub(super) fn last(raw: &str) -> Option<&str> {
     let bytes = raw.as_bytes();
     let mut best: Option<(usize, usize)> = None;
-    // For each open brace, where the content of the box starts that it opens.
+    // For each open brace, the start of the box content if it opens a box.
     let mut open: Vec<Option<usize>> = Vec::new();
     let mut place = 0;
     while place < bytes.len() {
@@ -24,7 +24,7 @@ pub(super) fn last(raw: &str) -> Option<&str> {
                 }
                 continue;
             }
-            // Whatever is escaped is no brace.
+            // An escaped character is no brace.
             b'\\' => place += 1,
             b'{' => open.push(None),
             b'}' => {

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// `answer is (B)`, `Answer: **B**`: the letter that is called the answer. A small one counts only where the
-/// line ends behind it, else it may be the article in `the answer is a cat`.
+/// `answer is (B)`, `Answer: **B**`: the letter called the answer. A lower-case one counts only at the end of the line,
+/// as it may be the article in `the answer is a cat`.
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?i:answer|choice|option)(?i:\s+is)?\s*[:=]?\s*[*_`(\[{$\\]*(?:\\?(?:boxed|text)\{)*[*_`(\[]*(?:([A-Z])\b|([a-z])[*_`)\]}$.]*[ \t\r]*(?m:$))",
@@ -23,13 +23,13 @@ static ALONE: LazyLock<Regex> = LazyLock::new(|| {
 static BRACKETED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[(\[{]\s*([A-Z])\s*[)\]}]").expect("a constant pattern"));
 
-/// `B` as a word, and not the words `A` and `I` of a sentence.
+/// `B` as a word, but not the words `A` and `I` of a sentence.
 static WORD: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b([A-Z])\b['’]?").expect("a constant pattern"));
 
-/// The letter that the answer names: the last of the most telling kind.
+/// The letter that the answer names: the last one of the most specific kind.
 pub(super) fn letter<'a>(raw: &'a str, letters: Option<&str>) -> Option<&'a str> {
-    // An answer that is nothing else; elsewhere a small letter is mostly a word of a sentence.
+    // Only if the answer is nothing else: elsewhere a lower-case letter usually is a word of a sentence.
     let whole = raw.trim_matches(|c: char| c.is_whitespace() || "()[]*_`.".contains(c));
     if let [byte] = whole.as_bytes()
         && byte.is_ascii_alphabetic()

@@ -1,15 +1,15 @@
-//! `final_answer`: what follows the last `FINAL ANSWER:`.
+//! `final_answer`: the text after the last `FINAL ANSWER:`.
 
 const MARKER: &[u8] = b"FINAL ANSWER:";
 
-/// The text behind the last marker, unwrapped; without a marker the whole answer, trimmed.
+/// The text after the last marker, unwrapped; without a marker the whole answer, trimmed.
 pub(super) fn last(raw: &str) -> &str {
     let is_marker = |window: &[u8]| window.eq_ignore_ascii_case(MARKER);
     let Some(place) = raw.as_bytes().windows(MARKER.len()).rposition(is_marker) else {
         return raw.trim();
     };
-    // The marker is ASCII, so its end is a character boundary. Leading `*`s close the emphasis that was
-    // opened before the marker: `**FINAL ANSWER:** 17`.
+    // The marker is ASCII, so its end is a character boundary. Leading `*`s close emphasis that was opened before the
+    // marker: `**FINAL ANSWER:** 17`.
     let rest = raw[place + MARKER.len()..]
         .trim_start()
         .trim_start_matches('*')
@@ -19,7 +19,7 @@ pub(super) fn last(raw: &str) -> &str {
 
 fn unwrap(line: &str) -> &str {
     let mut answer = line.trim();
-    // Each layer is looked at once; nobody means more than a few.
+    // Each layer takes one pass; a few layers are enough.
     for _ in 0..8 {
         let inner = answer.trim_matches(['*', '`']).trim();
         let inner = if is_one_bracket_pair(inner) {
@@ -35,7 +35,7 @@ fn unwrap(line: &str) -> &str {
     answer
 }
 
-/// Whether the first character is a `[` whose partner is the last character.
+/// Whether the text starts with a `[` whose closing bracket is the last character.
 fn is_one_bracket_pair(text: &str) -> bool {
     let mut depth = 0_i64;
     for (place, byte) in text.bytes().enumerate() {

@@ -1,18 +1,18 @@
-//! `final_answer` with `first: true`: what follows the first marker, as `HelloAgents` takes it.
+//! `final_answer` with `first: true`: the text after the first marker, as in `HelloAgents`.
 //!
-//! That program tries regular expressions one after the other. They are not run here but looked up: a colon
-//! is found, then what stands before it, so that the time is linear whatever the answer holds.
+//! That program tries regular expressions one after the other. Here colons are searched, and then the text before them,
+//! so that the time is linear for any answer.
 
 use crate::text::is_py_space;
 
-/// What follows the first of the markers that the program knows:
+/// The text after the first of the program's markers:
 ///
 /// 1. `FINAL ANSWER:`, without any square brackets around the rest of its line;
 /// 2. else `答案：`, `Final answer：` or `Answer：`, in this order of preference, with either colon;
-/// 3. else the last line that is neither blank nor begins with `#`; else all of it, trimmed.
+/// 3. else the last line that is neither blank nor begins with `#`; else the whole text, trimmed.
 ///
-/// Letters match in either case, by Python's rules: `ſ` is an `S`, `ı` and `İ` are an `I`. When the line ends
-/// behind the marker, the next line that is not blank counts.
+/// Letters match in either case, by Python's rules: `ſ` is an `S`, `ı` and `İ` are an `I`. If the line ends after the
+/// marker, the next non-blank line counts.
 pub(super) fn first(raw: &str) -> &str {
     let bytes = raw.as_bytes();
     let (mut chinese, mut final_answer, mut answer) = (None, None, None);
@@ -32,8 +32,8 @@ pub(super) fn first(raw: &str) -> &str {
             chinese.get_or_insert(end);
         }
     }
-    // The first place of each is enough: a marker has nothing behind it only if nothing but line breaks
-    // follow, and then no other marker follows either.
+    // The first position of each is enough: a marker is only followed by nothing if just line breaks follow, and then
+    // there is no later marker either.
     [chinese, final_answer, answer]
         .into_iter()
         .flatten()
@@ -41,18 +41,18 @@ pub(super) fn first(raw: &str) -> &str {
         .unwrap_or_else(|| last_line(raw))
 }
 
-/// Where the colons start and end, ASCII's and the fullwidth one.
+/// Start and end of each colon, ASCII or full-width.
 fn colons(bytes: &[u8]) -> impl Iterator<Item = (usize, usize)> {
     let last = |(place, &byte): (usize, &u8)| match byte {
         b':' => Some((place, place + 1)),
-        // The last byte of `：`, and of some others.
+        // The last byte of `：`, and of other characters.
         0x9a if bytes[..=place].ends_with("：".as_bytes()) => Some((place - 2, place + 1)),
         _ => None,
     };
     bytes.iter().enumerate().filter_map(last)
 }
 
-/// What stands before `word`, which is in lower case, when the text ends with it in any case.
+/// The text before `word`, which must be lower case, if the text ends with it in any case.
 fn strip_suffix<'a>(text: &'a [u8], word: &[u8]) -> Option<&'a [u8]> {
     word.iter().rev().try_fold(text, |text, letter| {
         let (last, before) = text.split_last()?;
@@ -69,8 +69,7 @@ fn strip_suffix<'a>(text: &'a [u8], word: &[u8]) -> Option<&'a [u8]> {
     })
 }
 
-/// The next line that is not blank, trimmed; none where only line breaks follow, which Python's `.` cannot
-/// match.
+/// The next non-blank line, trimmed; `None` if only line breaks follow, which Python's `.` does not match.
 fn behind(rest: &str) -> Option<&str> {
     let text = rest.trim_start_matches(is_py_space);
     if text.is_empty() {
@@ -126,7 +125,7 @@ mod tests {
         check("The anſwer： 1\nAnswer: 2", "1");
         check("答 案：2", "答 案：2");
         check("FINAL ANSWER", "FINAL ANSWER");
-        // Nothing but line breaks behind a marker: it does not count.
+        // A marker followed only by line breaks does not count.
         check("Answer: 1\nFINAL ANSWER:\n", "1");
         check("x\nFINAL ANSWER:\n", "FINAL ANSWER:");
         check("Answer:\n\n答案：\n\n", "答案：");
@@ -159,8 +158,8 @@ mod tests {
         }
     }
 
-    /// The rule as that program has it, expression by expression. The classes are spelled out, since those of
-    /// the crate `regex` are not Python's.
+    /// The program's rule, expression by expression. Classes are spelled out, as those of the crate `regex` differ from
+    /// Python's.
     fn naive(raw: &str, patterns: &[Regex]) -> String {
         let strip = |text: &str| text.trim_matches(is_py_space).to_owned();
         for (place, pattern) in patterns.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `gsm8k`: the number at the end of a worked solution, and how it is read.
+//! `gsm8k`: the number at the end of a worked solution, and how it is parsed.
 
 use std::sync::LazyLock;
 
@@ -7,10 +7,10 @@ use regex::Regex;
 use super::number;
 
 const MARKER: &str = "####";
-/// The marker of the published model solutions; it stands at the start of a line.
+/// The marker of the published model solutions, at the start of a line.
 const SHORT_MARKER: &str = "A:";
 
-/// The number that a text begins with, behind calculator annotations, emphasis and a currency sign.
+/// The number at the start of a text, after calculator annotations, emphasis and a currency sign.
 static LEADING: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"^(?:<<[^<>\n]*>>|\\boxed\{|[\s*_`$£€¥(\[\\])*",
@@ -19,13 +19,12 @@ static LEADING: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a constant pattern")
 });
 
-/// What makes a number the part of something else: `1/5`, `10:30`, `1.2.3`, `1e5`.
+/// What makes a number part of something else: `1/5`, `10:30`, `1.2.3`, `1e5`.
 static GOES_ON: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^(?:[/:.][0-9]|[eE][+-]?[0-9])").expect("a constant pattern"));
 
-/// The rest of the last line with a number behind `####`; else behind an `A:` that starts a line; else the
-/// rest behind the last of these markers, whatever it is. Without a marker, an answer that is nothing but a
-/// number.
+/// The rest of the last line with a number after `####`; else after an `A:` at the start of a line; else the text after
+/// the last of these markers, whatever it is. Without a marker, an answer that is nothing but a number.
 pub(super) fn answer(raw: &str) -> Option<&str> {
     let mut marked = None;
     let mut short = None;
@@ -50,12 +49,12 @@ pub(super) fn answer(raw: &str) -> Option<&str> {
         }
     }
     let found = marked.or(short).or(any);
-    // A sentence without a marker has no answer, as in the program that was published with the questions.
+    // A sentence without a marker has no answer, as in the program published with the questions.
     found.or_else(|| number::only(raw).filter(|_| !raw.contains(char::is_alphabetic)))
 }
 
-/// The number that a text begins with, in its shortest decimal form: that of `$1,234.50 a day` is
-/// `1234.5`. Commas do not count, as in the program that was published with the questions.
+/// The number at the start of a text, in its shortest decimal form: `1234.5` for `$1,234.50 a day`. Commas are ignored,
+/// as in the program published with the questions.
 pub(crate) fn leading_number(text: &str) -> Option<String> {
     let found = LEADING.captures(text)?;
     let part = |group: usize| found.get(group).map_or("", |part| part.as_str());

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::text::tex_json::{self, Extents};
 
-/// The member that the pointer names: a text as it is, anything else as JSON, `null` as nothing.
+/// The member at the pointer: a string unchanged, anything else as JSON, `null` as `None`.
 pub(super) fn member(raw: &str, pointer: &str) -> Option<String> {
     let value = find(raw)?;
     match value.pointer(pointer)? {
@@ -14,9 +14,9 @@ pub(super) fn member(raw: &str, pointer: &str) -> Option<String> {
     }
 }
 
-/// The JSON of an answer: the whole of it, the last fenced block that is JSON, or what starts at the first
-/// brace or bracket. No more than that is tried, so that the time stays linear. Backslashes of TeX may stand in it as
-/// models write them, see [`tex_json`].
+/// The JSON of an answer: the whole text, the last fenced block that is JSON, or what starts at the first brace or
+/// bracket. Nothing else is tried, so that the time stays linear. Unescaped backslashes of TeX are repaired, see
+/// [`tex_json`].
 pub(crate) fn find(raw: &str) -> Option<Value> {
     if let Some(value) = read(raw) {
         return Some(value);

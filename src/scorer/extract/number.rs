@@ -9,8 +9,8 @@ static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
         .expect("a constant pattern")
 });
 
-/// The last number: digits, with thousands separators, fraction and exponent, and with a sign that no letter
-/// or digit stands before: the last number of `5-3` is 3, that of `x = -3` is -3.
+/// The last number: digits, with thousands separators, fraction and exponent, and with a sign that no letter or digit
+/// precedes: the last number of `5-3` is 3, that of `x = -3` is -3.
 pub(super) fn last(raw: &str) -> Option<&str> {
     NUMBER
         .find_iter(raw)
@@ -18,7 +18,7 @@ pub(super) fn last(raw: &str) -> Option<&str> {
         .map(|found| with_sign(raw, found))
 }
 
-/// The number of a text that has one and no more.
+/// The number of a text that contains exactly one.
 pub(super) fn only(raw: &str) -> Option<&str> {
     let mut numbers = NUMBER.find_iter(raw);
     let found = numbers.next()?;

@@ -6,7 +6,7 @@ use crate::tests::fuzz::{fuzz, in_time, megabyte};
 fn check(spec: &Value, raw: &str, expect: Option<&str>) {
     let extract = Extract::from_value(spec).unwrap_or_else(|error| panic!("{spec}: {error}"));
     assert_eq!(extract.apply(raw).as_deref(), expect, "{spec} {raw:?}");
-    // What is written reads back as the same.
+    // Writing and reading gives the same.
     let again = Extract::from_value(&extract.to_value()).ok();
     assert_eq!(again, Some(extract), "{spec}");
 }
@@ -213,7 +213,7 @@ fn think_blocks_go_first() {
     );
 }
 
-/// Every way, as specs write it.
+/// Every extraction, as written in specs.
 fn ways() -> Vec<Extract> {
     let ways = json!([
         "none", "final_answer", {"type": "final_answer", "first": true}, "last_line", {"after": "####"},
@@ -226,8 +226,8 @@ fn ways() -> Vec<Extract> {
     ways.map(|way| Extract::from_value(way).unwrap()).collect()
 }
 
-/// Random answers made of what the ways look for. What is extracted is part of the answer, and taking it
-/// twice gives the same. A million with `EVALTEST_FUZZ_CASES=1000000`.
+/// Random answers made of fragments that the extractions search for. The extracted text is part of the answer, and
+/// extracting twice gives the same. `EVALTEST_FUZZ_CASES=1000000` runs a million.
 #[test]
 fn any_answer_has_a_prediction_or_none() {
     const PIECES: &[&str] = &[
@@ -294,7 +294,7 @@ fn any_answer_has_a_prediction_or_none() {
     });
 }
 
-/// Answers that make a careless reader look at everything again for each byte.
+/// Answers for which a naive reader scans everything again for each byte.
 #[test]
 fn a_megabyte_of_anything_is_read_at_once() {
     let all_ways = ways();
@@ -393,7 +393,7 @@ fn what_is_illegal_is_answered_with_what_is_legal() {
     }
 }
 
-/// As it was before backslashes were mended.
+/// The reader without repair of backslashes.
 fn strict(raw: &str) -> Option<Value> {
     let whole = serde_json::from_str(raw.trim()).ok();
     whole.or_else(|| {

@@ -1,12 +1,12 @@
-//! `strip_think`: an answer without the reasoning that some models print before it.
+//! `strip_think`: removes the reasoning that some models print before an answer.
 
 use std::borrow::Cow;
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// The text without its think blocks. A block that is never closed reaches to the end; one that is closed
-/// without having been opened starts at the beginning, because some chat templates open it in the prompt.
+/// The text without its think blocks. An unclosed block extends to the end. One that is closed but not opened starts at
+/// the beginning, because some chat templates open it in the prompt.
 pub(super) fn strip(raw: &str) -> Cow<'_, str> {
     if !raw.contains(OPEN) && !raw.contains(CLOSE) {
         return Cow::Borrowed(raw);
@@ -16,7 +16,7 @@ pub(super) fn strip(raw: &str) -> Cow<'_, str> {
     while !rest.is_empty() {
         let open = rest.find(OPEN);
         let outside = &rest[..open.unwrap_or(rest.len())];
-        // The last of them, so that every byte is looked at a bounded number of times.
+        // The last one, so that every byte is scanned a bounded number of times.
         if let Some(close) = outside.rfind(CLOSE) {
             kept.clear();
             kept.push_str(&outside[close + CLOSE.len()..]);

@@ -80,7 +80,7 @@ fn texts_are_normalised_as_step_by_step() {
         let stays = |&c: &char| punctuation == Punctuation::Kept || !is_py_punct(c);
         py_lower(&joined).chars().filter(stays).collect::<String>()
     };
-    // Those of which something becomes of its own, and some others.
+    // Characters that become something else, and some others.
     let chars = ('\0'..='\u{2fff}')
         .chain('\u{3000}'..='\u{3002}')
         .chain('\u{a7c0}'..='\u{a7df}')

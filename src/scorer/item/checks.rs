@@ -1,7 +1,7 @@
-//! `ItemChecks`: what is looked at in an item, and what a failure means.
+//! `ItemChecks`: the checks of an item, and what a failure means.
 //!
-//! Each check has a name, under which scores have 1 or 0, and is one of three: a failure refuses the item, is noted, or is
-//! not looked at. Which checks there are follows from the fields.
+//! Each check has a name, under which scores have 1 or 0, and a mode: a failure refuses the item, is recorded, or the
+//! check is off. The fields determine which checks exist.
 
 use serde_json::{Map, Value, json};
 
@@ -11,23 +11,23 @@ use super::reply::COMPLETE;
 use crate::error::{Error, Result, Under, nearest};
 use crate::text::quoted;
 
-/// An item is no near copy of a reference.
+/// The item is not a near copy of a reference.
 pub(crate) const NO_COPY_OF_REFERENCE: &str = "no_copy_of_reference";
-/// Nor of another item.
+/// The item is not a near copy of another item.
 pub(crate) const NO_COPY_OF_ITEM: &str = "no_copy_of_item";
-/// The topic is the one that was asked for.
+/// The topic is the requested one.
 pub(crate) const TOPIC_AS_ASKED: &str = "topic_as_asked";
 
-/// How often an answer that is refused is asked for again, unless told.
+/// The default number of new requests after a refusal.
 const AGAIN: u32 = 3;
-/// The most that it may be.
+/// The maximum number of new requests.
 const MOST_AGAIN: u64 = 100;
-/// The share of a text that makes it a near copy, unless told.
+/// The default minimum share of a near copy.
 const NEAR_COPY: f64 = 0.5;
 
-/// The keys besides the names of checks.
+/// The keys that are not names of checks.
 const KEYS: [&str; 4] = ["again", "near_copy", "copy_of", "differs_in"];
-/// The end of a key, behind the name of a field, whose value is another field.
+/// The suffix of a key that starts with a field's name; its value is another field.
 const ENDS_IN: &str = "_ends_in";
 
 /// What a failed check means.
@@ -35,14 +35,14 @@ const ENDS_IN: &str = "_ends_in";
 pub(crate) enum CheckMode {
     /// The item is refused.
     Refuse,
-    /// It is told, and the item stays.
+    /// It is recorded, and the item is accepted.
     Note,
-    /// Nobody looks.
+    /// The check is not made.
     Off,
 }
 
 impl CheckMode {
-    /// As specs write it. YAML reads a bare `off` as false.
+    /// As written in specs. YAML reads a bare `off` as false.
     pub(crate) fn of(value: &Value) -> Option<Self> {
         match value {
             Value::String(word) if word == "refuse" => Some(Self::Refuse),
@@ -65,25 +65,25 @@ impl CheckMode {
 /// The checks of items with certain fields.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ItemChecks {
-    /// How often an answer that is refused is asked for again.
+    /// How often a new reply is requested after a refusal.
     pub(crate) again: u32,
-    /// The share of a text that makes it a near copy.
+    /// The minimum share of a near copy.
     pub(crate) near_copy: f64,
-    /// The field whose text must be no near copy.
+    /// The field whose text must not be a near copy.
     pub(crate) copy_of: Option<String>,
-    /// The field that is to differ from the reference's.
+    /// The field that should differ from the reference's.
     pub(crate) differs_in: Option<String>,
-    /// Fields with the fields that they are to end in.
+    /// Fields, each with the field that it should end in.
     pub(crate) ends_in: Vec<(String, String)>,
-    /// The checks by name, in the order in which they are made.
+    /// The checks by name, in the order they are made.
     modes: Vec<(String, CheckMode)>,
 }
 
 impl ItemChecks {
-    /// Those of a spec.
+    /// Reads the checks of a spec.
     ///
     /// # Errors
-    /// When it names a field or a check that there is not.
+    /// When it names an unknown field or check.
     pub(crate) fn of(given: &Map<String, Value>, fields: &ItemFields) -> Result<Self> {
         let field = |key: &str| match given.get(key).filter(|value| !value.is_null()) {
             None => Ok(None),
@@ -162,7 +162,7 @@ impl ItemChecks {
         Ok(checks)
     }
 
-    /// All checks that there are for these fields, as they are unless told.
+    /// All checks for these fields, with their default modes.
     fn usual(&self, fields: &ItemFields) -> Vec<(String, CheckMode)> {
         let refuse = |name: &str| (name.to_owned(), CheckMode::Refuse);
         let mut modes = vec![refuse(COMPLETE)];
@@ -180,7 +180,7 @@ impl ItemChecks {
         modes
     }
 
-    /// The error for a key that there is not.
+    /// The error for an unknown key.
     fn unknown(&self, key: &str) -> Error {
         let legal = || KEYS.into_iter().chain(self.names());
         let error = Error::usage(format!("there is no check `{}`", key.escape_debug()));
@@ -191,18 +191,18 @@ impl ItemChecks {
         error.hint(hint).of_key(key)
     }
 
-    /// The names of the checks, also of those that are off.
+    /// The names of all checks, including those that are off.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.modes.iter().map(|(name, _)| name.as_str())
     }
 
-    /// What a failure of a check means.
+    /// The mode of a check.
     pub(crate) fn mode(&self, name: &str) -> CheckMode {
         let mode = self.modes.iter().find(|(known, _)| known == name);
         mode.map_or(CheckMode::Off, |(_, mode)| *mode)
     }
 
-    /// Of all that decides a verdict. How often it is asked again decides none.
+    /// Everything that affects a verdict. The number of new requests does not.
     pub(crate) fn canonical(&self) -> Value {
         let modes = self.modes.iter();
         let modes = modes.map(|(name, mode)| (name.clone(), mode.as_str().into()));
@@ -221,7 +221,7 @@ pub(super) fn ends_in_name(name: &str, end: &str) -> String {
     format!("{name}{ENDS_IN}_{end}")
 }
 
-/// The name of the check that a field is not that of the reference.
+/// The name of the check that a field differs from the reference's.
 pub(super) fn differs_name(name: &str) -> String {
     format!("{name}_differs_from_reference")
 }

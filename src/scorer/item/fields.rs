@@ -1,4 +1,4 @@
-//! `ItemFields`: the members that an item has, as a spec says them.
+//! `ItemFields`: the members of an item, as defined in a spec.
 
 use std::collections::HashSet;
 
@@ -9,41 +9,41 @@ use super::kind::{FieldKind, LengthRange};
 use crate::error::{Error, Result, Under, nearest};
 use crate::text::quoted;
 
-/// The types that a field may have.
+/// The types of fields.
 pub(crate) const TYPES: [&str; 7] = [
     "text", "integer", "number", "boolean", "choice", "list", "object",
 ];
 
-/// In place of a list of choices: the topics that are asked for.
+/// Used instead of a list of choices: the requested topics.
 pub(crate) const TOPICS: &str = "topics";
 
-/// Members that a file of items has besides its fields.
+/// Members of a file of items that are not fields.
 const TAKEN: [&str; 4] = ["id", "reference_id", "model", "generated_at"];
 
-/// How deep fields may lie in one another.
+/// The maximum nesting of fields.
 const DEEPEST: usize = 6;
 
-/// A field as specs write it.
+/// A field as written in specs.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FieldKeys {
     name: Option<String>,
     #[serde(rename = "type")]
     kind: String,
-    /// What is wanted, in words: agents are told it.
+    /// A description for agents.
     description: Option<String>,
-    /// Whether an item must have it; true unless told.
+    /// Whether it is required; true by default.
     required: Option<bool>,
-    /// The lowest and the highest, of numbers.
+    /// The lowest and the highest number.
     range: Option<[f64; 2]>,
-    /// The texts that it may be, or `topics`.
+    /// The allowed texts, or `topics`.
     choices: Option<Value>,
-    /// Of a text in characters, of a list in elements.
+    /// In characters for a text, in elements for a list.
     min_length: Option<u64>,
     max_length: Option<u64>,
-    /// What the elements of a list are, without a name.
+    /// The type of a list's elements, without a name.
     items: Option<Box<FieldKeys>>,
-    /// What an object has.
+    /// The fields of an object.
     fields: Option<Vec<FieldKeys>>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct ItemField {
 }
 
 impl ItemFields {
-    /// Those of a spec; choices may be its `topics`.
+    /// Reads the fields of a spec; choices may be its `topics`.
     pub(crate) fn of(keys: Vec<FieldKeys>, topics: &[String]) -> Result<Self> {
         Self::nested(keys, topics, 0)
     }
@@ -93,12 +93,12 @@ impl ItemFields {
         Ok(Self(fields))
     }
 
-    /// The field of a name.
+    /// The field with this name.
     pub(crate) fn get(&self, name: &str) -> Option<&ItemField> {
         self.0.iter().find(|field| field.name == name)
     }
 
-    /// The field of a name; an error that says which there are.
+    /// The field with this name, or an error that lists the fields.
     pub(crate) fn require(&self, name: &str) -> Result<&ItemField> {
         self.get(name).ok_or_else(|| {
             let names = || self.0.iter().map(|field| field.name.as_str());
@@ -115,7 +115,7 @@ impl ItemFields {
         self.0.iter().find(|field| field.is_topic)
     }
 
-    /// What an object of these fields is, in lines for an agent: `"answer": an integer from 0 to 999`.
+    /// Describes an object with these fields, in lines for an agent: `"answer": an integer from 0 to 999`.
     pub(crate) fn told(&self) -> String {
         let lines = self.0.iter().map(|field| {
             let told = field.kind.told();
@@ -132,7 +132,7 @@ impl ItemFields {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// Of all that decides whether an item is one.
+    /// Everything that affects whether an item is valid.
     pub(crate) fn canonical(&self) -> Value {
         let fields = self.0.iter().map(|field| {
             Value::Array(vec![
@@ -144,7 +144,7 @@ impl ItemFields {
         fields.collect()
     }
 
-    /// Reads the members of an object: each as its field has it, what is missing or blank, and what is wrong.
+    /// Reads the members of an object: normalised values, missing or blank fields, and errors.
     pub(crate) fn read(&self, given: &Map<String, Value>) -> ReadFields {
         let mut read = ReadFields::default();
         for field in &self.0 {
@@ -168,19 +168,19 @@ impl ItemFields {
     }
 }
 
-/// What the members of an object are.
+/// The result of reading an object's members.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ReadFields {
-    /// Each field that is there, as it is compared and written; one that is wrong as it came.
+    /// Each field present, normalised; an invalid one as it came.
     pub(crate) item: Map<String, Value>,
-    /// Fields that are not there, or blank.
+    /// Fields that are missing or blank.
     pub(crate) missing: Vec<String>,
-    /// Fields that are not what they should be, with what they are.
+    /// Invalid fields, with a description of their values.
     pub(crate) wrong: Vec<(String, String)>,
 }
 
 impl ItemField {
-    /// The name of the check of what it is.
+    /// The name of the check of its value.
     pub(crate) fn check_name(&self) -> String {
         let end = match self.kind {
             FieldKind::Integer(_) | FieldKind::Number(_) => "in_range",
@@ -191,7 +191,7 @@ impl ItemField {
     }
 }
 
-/// Whether nothing can be seen of a value.
+/// Whether a value has nothing visible.
 pub(crate) fn is_blank(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -272,7 +272,7 @@ impl FieldKeys {
         })
     }
 
-    /// Refuses keys that say nothing of a field of this type.
+    /// Rejects keys that do not apply to this type.
     fn refuse_foreign(&self) -> Result<()> {
         let given = [
             ("range", self.range.is_some()),
@@ -302,7 +302,7 @@ impl FieldKeys {
     }
 }
 
-/// The lowest and the highest that a number may be.
+/// The lowest and the highest allowed number.
 fn range(given: Option<[f64; 2]>) -> Result<[f64; 2]> {
     let [low, high] = given.unwrap_or([f64::MIN, f64::MAX]);
     if low <= high && low.is_finite() && high.is_finite() {
@@ -315,7 +315,7 @@ fn range(given: Option<[f64; 2]>) -> Result<[f64; 2]> {
 }
 
 fn whole_range(given: Option<[f64; 2]>) -> Result<[i64; 2]> {
-    /// Up to here every whole number is a double of its own.
+    /// Up to here every integer is a distinct double.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let ends = range(Some(given.unwrap_or([-EXACT, EXACT])))?;
     if ends
@@ -329,7 +329,7 @@ fn whole_range(given: Option<[f64; 2]>) -> Result<[i64; 2]> {
     Ok(ends.map(|end| end as i64))
 }
 
-/// The texts that a choice may be.
+/// The allowed texts of a choice.
 fn choices(given: Option<&Value>, topics: &[String]) -> Result<Vec<String>> {
     let list = match given {
         Some(Value::String(word)) if word == TOPICS => {
@@ -358,7 +358,7 @@ fn choices(given: Option<&Value>, topics: &[String]) -> Result<Vec<String>> {
     Ok(texts)
 }
 
-/// Refuses two texts that are one but for case and white space.
+/// Rejects two texts that differ only in case and white space.
 pub(crate) fn distinct(texts: &[String]) -> Result<()> {
     let mut seen = HashSet::new();
     for (place, text) in texts.iter().enumerate() {
@@ -375,7 +375,7 @@ pub(crate) fn distinct(texts: &[String]) -> Result<()> {
 pub(crate) mod tests {
     use super::*;
 
-    /// The fields that a spec in YAML means, with two topics.
+    /// The fields of a spec in YAML, with two topics.
     pub(crate) fn fields(yaml: &str) -> Result<ItemFields> {
         let value = crate::text::setting::Override::value(yaml).unwrap();
         let keys: Vec<FieldKeys> = serde_json::from_value(value).unwrap();

@@ -1,7 +1,6 @@
-//! `FieldKind`: what a value must be, and how it is written then.
+//! `FieldKind`: checks and normalises a value.
 //!
-//! A value that means the right thing is normalised, as `"042"` is for an integer; one that does not is told with what it
-//! is instead.
+//! A value with a valid meaning is normalised, such as `"042"` for an integer. Otherwise the error describes the value.
 
 use std::sync::LazyLock;
 
@@ -12,23 +11,23 @@ use super::fields::{ItemFields, is_blank};
 use crate::error::{Error, Result};
 use crate::text::excerpt;
 
-/// What a field may be.
+/// The type and constraints of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FieldKind {
-    /// A text of so many characters.
+    /// A text with a length in characters.
     Text(LengthRange),
-    /// A whole number, the ends included.
+    /// An integer in an inclusive range.
     Integer([i64; 2]),
     Number([f64; 2]),
     Boolean,
     /// One of these.
     Choice(Vec<String>),
-    /// So many elements, each of a kind where one is told.
+    /// A list with a number of elements, each of a kind if one is set.
     List(LengthRange, Option<Box<FieldKind>>),
     Object(ItemFields),
 }
 
-/// How long something may be.
+/// A range of lengths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LengthRange {
     least: Option<u64>,
@@ -39,7 +38,7 @@ pub(crate) struct LengthRange {
 static WHOLE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^[+-]?[0-9]+(?:\.0*)?$").expect("a constant pattern"));
 
-/// A number likewise.
+/// A decimal number in quotes.
 static DECIMAL: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$")
         .expect("a constant pattern")
@@ -64,7 +63,7 @@ impl LengthRange {
             && self.most.is_none_or(|most| length <= most)
     }
 
-    /// As in `a text of 3 to 5 characters`.
+    /// A description such as `a text of 3 to 5 characters`.
     fn told(self, of: &str) -> String {
         match (self.least, self.most) {
             (None, None) => String::new(),
@@ -76,7 +75,7 @@ impl LengthRange {
 }
 
 impl FieldKind {
-    /// The value as it is compared and written; or what it is instead, for people.
+    /// The normalised value; or a description of the invalid one.
     pub(crate) fn normal(&self, value: &Value) -> Result<Value, String> {
         let wrong = || format!("is {}, not {}", shown(value), self.told());
         let text = || value.as_str();
@@ -100,7 +99,7 @@ impl FieldKind {
             Self::Number([low, high]) => {
                 let number = decimal(value).filter(|number| (low..=high).contains(&number));
                 match number {
-                    // As it came, so that 3 stays 3.
+                    // Unchanged, so that 3 stays 3.
                     Some(_) if value.is_number() => Ok(value.clone()),
                     Some(number) => Ok(number.into()),
                     None => Err(wrong()),
@@ -149,7 +148,7 @@ impl FieldKind {
         }
     }
 
-    /// What it is, for agents and people.
+    /// A description for agents and people.
     pub(crate) fn told(&self) -> String {
         match self {
             Self::Text(span) => format!("a text{}", span.told("characters")),
@@ -177,7 +176,7 @@ impl FieldKind {
         }
     }
 
-    /// Of all that decides what it may be.
+    /// Everything that affects which values are valid.
     pub(super) fn canonical(&self) -> Value {
         match self {
             Self::Text(LengthRange { least, most }) => json!(["text", least, most]),
@@ -205,9 +204,9 @@ fn object(fields: &ItemFields, map: &Map<String, Value>) -> Result<Map<String, V
     }
 }
 
-/// A whole number, `42`, `42.0` or `"042"`.
+/// An integer, `42`, `42.0` or `"042"`.
 fn integer(value: &Value) -> Option<i64> {
-    /// Up to here every whole number is a double of its own.
+    /// Up to here every integer is a distinct double.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
         Value::Number(number) => number.as_i64().or_else(|| {
@@ -237,13 +236,13 @@ pub(crate) fn decimal(value: &Value) -> Option<f64> {
     number.filter(|number| number.is_finite())
 }
 
-/// A text of a list without regard to case and white space.
+/// A text for comparison, ignoring case and white space.
 pub(crate) fn folded(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().map(str::to_lowercase).collect();
     words.join(" ")
 }
 
-/// A value as people are shown it, on a line that is not long.
+/// A value for display, on one short line.
 fn shown(value: &Value) -> String {
     match value {
         Value::Array(_) => "a list".to_owned(),
@@ -270,7 +269,7 @@ mod tests {
         let fields = fields(&format!("[{{ name: a, {field} }}]")).unwrap();
         let read = fields.0[0].kind.normal(value);
         assert_eq!(read.clone().ok(), expect, "{value} {read:?}");
-        // What was normalised stays so.
+        // Normalising again changes nothing.
         if let Some(normal) = expect {
             assert_eq!(fields.0[0].kind.normal(&normal), Ok(normal));
         }
@@ -340,7 +339,7 @@ mod tests {
         check("type: text, max_length: 2", json!("éé"), Some(json!("éé")));
         check("type: text, max_length: 2", json!("ééé"), None);
         check("type: text", json!(42), None);
-        // The ends of a text may be what it is about.
+        // White space at the ends of a text may matter.
         check(
             "type: text",
             json!("  return 1\n"),

@@ -1,4 +1,4 @@
-//! Items that are ready: their fields, checks and template, as a user writes them in a spec.
+//! Built-in kinds of items: their fields, checks and template, in the form of a user's spec.
 
 use serde_json::{Map, Value};
 
@@ -7,24 +7,24 @@ use super::keys;
 use crate::error::{Error, Result, nearest};
 use crate::text::{quoted, yaml};
 
-/// Items with a name.
+/// A named kind of items.
 #[derive(Debug)]
 pub(crate) struct ReadyItems {
-    /// As a spec names them.
+    /// The name in specs.
     pub(crate) name: &'static str,
-    /// What stands in their file.
+    /// The content of its file.
     keys: Map<String, Value>,
 }
 
-/// All of them: each a part of a spec, in YAML.
+/// All of them: each is a part of a spec, in YAML.
 const READY: [(&str, &str); 1] = [("aime", include_str!("ready/aime.yaml"))];
 
-/// The names that there are.
+/// The available names.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     READY.iter().map(|(name, _)| *name)
 }
 
-/// The ready items of a name.
+/// The built-in items with this name.
 ///
 /// # Errors
 /// When there are none.
@@ -48,12 +48,12 @@ pub(crate) fn of(name: &str) -> Result<ReadyItems> {
 }
 
 impl ReadyItems {
-    /// What items have.
+    /// Their fields.
     pub(crate) fn fields(&self) -> Vec<FieldKeys> {
         keys(&self.keys["fields"]).unwrap_or_default()
     }
 
-    /// What they are about.
+    /// Their topics.
     pub(crate) fn topics(&self) -> Vec<String> {
         let topics = self.keys["topics"].as_array().into_iter().flatten();
         topics
@@ -62,12 +62,12 @@ impl ReadyItems {
             .collect()
     }
 
-    /// What is looked at in them.
+    /// Their checks.
     pub(crate) fn checks(&self) -> Map<String, Value> {
         self.keys["checks"].as_object().cloned().unwrap_or_default()
     }
 
-    /// How they are asked for.
+    /// The template of the request.
     pub(crate) fn template(&self) -> &str {
         self.keys["template"].as_str().unwrap_or_default()
     }

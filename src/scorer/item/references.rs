@@ -1,4 +1,4 @@
-//! `ReferenceItems`: items that new ones are modelled on, and must be no copies of.
+//! `ReferenceItems`: items that new ones are modelled on and must not copy.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::text::hash::Hasher;
 use crate::text::near_copy::{NearCopies, NearCopy};
 
-/// Items, with an index of one of their texts.
+/// Items, with an index of one of their text fields.
 pub(crate) struct ReferenceItems {
     items: Vec<ReferenceItem>,
     places: HashMap<String, usize>,
@@ -19,12 +19,12 @@ pub(crate) struct ReferenceItems {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ReferenceItem {
     pub(crate) id: String,
-    /// Those of its fields that it has.
+    /// The fields that it has.
     pub(crate) item: Map<String, Value>,
 }
 
 impl ReferenceItems {
-    /// These items, compared by the text of a field.
+    /// Indexes these items by the text of a field.
     pub(crate) fn of(items: Vec<ReferenceItem>, copy_of: Option<&str>) -> Self {
         let mut near = NearCopies::new();
         let mut places = HashMap::with_capacity(items.len());
@@ -51,23 +51,23 @@ impl ReferenceItems {
         &self.items
     }
 
-    /// The item of an id.
+    /// The item with this id.
     pub(crate) fn get(&self, id: &str) -> Option<&ReferenceItem> {
         self.places.get(id).map(|place| &self.items[*place])
     }
 
-    /// The one that a text is nearest to.
+    /// The item whose text is nearest.
     pub(crate) fn nearest(&self, text: &str) -> Option<NearCopy> {
         self.near.nearest(text)
     }
 
-    /// Of all ids and texts.
+    /// A hash of all ids and texts.
     pub(crate) fn hash(&self) -> &str {
         &self.hash
     }
 }
 
-/// The text of a field that is compared: a text as it is, anything else as JSON.
+/// The text used for comparison: a string unchanged, anything else as JSON.
 pub(crate) fn compared(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

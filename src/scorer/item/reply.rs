@@ -1,7 +1,7 @@
-//! `ItemReply`: the object that a model's reply is, or why it is none.
+//! `ItemReply`: the object in a model's reply, or why there is none.
 //!
-//! A reply is all JSON, or has one object among other things, in a fence or in prose. Objects that share no member with the
-//! fields are passed over; two that differ contradict, as does a member that comes again with another value.
+//! A reply is entirely JSON, or has one object in a fence or in prose. Objects that share no member with the fields are
+//! skipped; two different ones are a contradiction, and so is a member repeated with another value.
 
 use serde_json::{Map, Value};
 
@@ -9,18 +9,18 @@ use super::fields::ItemFields;
 use crate::data::Unread;
 use crate::scorer::ask::judge::reading::reply::JudgeReply;
 
-/// The object that a reply is.
+/// The object in a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ItemReply {
-    /// Its members as they came.
+    /// Its raw members.
     pub(crate) map: Map<String, Value>,
-    /// How many backslashes were taken for themselves, for TeX has such and the model forgot to double them.
+    /// How many backslashes were taken as literal, from TeX that was not escaped.
     pub(crate) repaired: u32,
 }
 
 /// The check that every reply must pass.
 pub(crate) const READABLE: &str = "readable";
-/// The check that all fields are there.
+/// The check that all fields are present.
 pub(crate) const COMPLETE: &str = "complete";
 
 impl ItemReply {
@@ -54,7 +54,7 @@ impl ItemReply {
         if !first.overwritten.is_empty() || items.any(|other| other.map != first.map) {
             return Err(Unread::Conflicting);
         }
-        // Within something that begins like JSON and is none it may be a part of another object.
+        // Within something that starts like JSON but is not, it may be part of another object.
         if !first.is_certain {
             return Err(Unread::InvalidResponseFormat);
         }
@@ -70,12 +70,12 @@ fn is_item(map: &Map<String, Value>, fields: &ItemFields) -> bool {
     map.keys().any(|name| fields.get(name).is_some())
 }
 
-/// Whether an object says nothing else of an item.
+/// Whether an object does not contradict an item.
 fn is_same(map: &Map<String, Value>, item: &Map<String, Value>, fields: &ItemFields) -> bool {
     !is_item(map, fields) || map == item
 }
 
-/// What is wrong with a reply that cannot be read, behind `it`.
+/// What is wrong with an unreadable reply; the text follows `it`.
 pub(super) fn unread(reason: Unread) -> &'static str {
     match reason {
         Unread::NoResponse => "was empty",
@@ -86,7 +86,7 @@ pub(super) fn unread(reason: Unread) -> &'static str {
     }
 }
 
-/// What is wrong with an item without these fields, behind `it`.
+/// What is wrong with an item without these fields; the text follows `it`.
 pub(super) fn lacks(names: &[String]) -> String {
     let names = crate::text::quoted(names.iter().map(String::as_str));
     format!("had nothing in {names}")
@@ -144,7 +144,7 @@ mod tests {
             item(),
         );
         check(&format!("Form: {{\"example\": 1}}\n{object}"), item());
-        // Said twice it is still one.
+        // A repeated object is still one object.
         check(&format!("{object}\n{object}"), item());
     }
 

@@ -1,4 +1,4 @@
-//! Replies as they come, judged by all checks together.
+//! Typical replies, scored with all checks together.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::stats::SplitMix64;
 const MILL: &str = "A mill has 12 wheels, each of which turns 30 times while the miller counts his 500 sacks of grain twice over.";
 const OTHER: &str = "In how many ways can nine different books stand on three shelves of unequal length if none may be empty?";
 
-/// The ready items, with one reference and these checks besides.
+/// The built-in items, with one reference and these additional checks.
 fn scorer(checks: &Value) -> ItemScorer {
     let ready = ready::of("aime").unwrap();
     let fields = ItemFields::of(ready.fields(), &ready.topics()).unwrap();
@@ -32,7 +32,7 @@ fn scorer(checks: &Value) -> ItemScorer {
     ItemScorer::new(fields, checks).references(Arc::new(references))
 }
 
-/// The verdict on a reply to a sample that asks for algebra and shows the reference.
+/// The score of a reply to a sample that requests algebra and shows the reference.
 fn judged(scorer: &ItemScorer, output: &Output) -> Score {
     let target = Target(Value::Null);
     let metadata = json!({ REFERENCE_ID: "mill", TOPIC: "Algebra" });
@@ -49,7 +49,7 @@ fn good() -> Value {
     json!({ "problem": OTHER, "answer": 42, "solution": "It is 42.", "topic": "Algebra" })
 }
 
-/// The verdict on the good item with other members.
+/// The score of the good item with other members.
 fn changed(checks: &Value, members: &Value) -> Score {
     let mut item = good();
     for (name, value) in members.as_object().unwrap() {
@@ -157,7 +157,7 @@ fn what_cannot_be_read_says_why() {
     assert_eq!(unread(&cut), "truncated");
 }
 
-/// Whatever a model says, there is a verdict; and what passes is an item that passes again as it is written.
+/// Any reply gets a verdict; and an accepted item is accepted again in its written form.
 #[test]
 fn replies_of_any_kind_have_a_verdict_and_what_passes_stays_what_it_is() {
     let pieces = [
@@ -199,7 +199,7 @@ fn replies_of_any_kind_have_a_verdict_and_what_passes_stays_what_it_is() {
     let mut accepted = 0;
     for round in 0..crate::tests::fuzz::cases() {
         let mut text = good().to_string();
-        // Few changes leave some items what they are.
+        // With few changes some items stay valid.
         for _ in 0..random.below(4) {
             let piece = pieces[random.below(pieces.len())];
             let place = text.floor_char_boundary(random.below(text.len() + 1));

@@ -1,4 +1,4 @@
-//! `ItemTally`: the checks of one item as they are made, and the score that comes of them.
+//! `ItemTally`: collects the checks of one item, and builds the score.
 
 use serde_json::{Map, Value};
 
@@ -10,23 +10,24 @@ use super::reply::{COMPLETE, ItemReply, READABLE, lacks};
 use crate::data::{Details, Normalized, Score};
 use crate::scorer::extract::Extract;
 
-/// The reason of an item that passes.
+/// The reason of an accepted item.
 pub(crate) const ACCEPTED: &str = "accepted";
 
-/// Why an item is refused, for people and for the model that is asked again; behind `it`.
+/// The detail that says why an item is refused, for people and for the model that is asked again; the text follows
+/// `it`.
 pub(crate) const WHY: &str = "why";
 
-/// What is known of an item so far.
+/// The results for an item so far.
 pub(super) struct ItemTally<'a> {
     checks: &'a ItemChecks,
     pub(super) item: Map<String, Value>,
     pub(super) details: Details,
-    /// The first check that it was refused for, and why.
+    /// The first check that refused it, and why.
     refused: Option<(String, String)>,
 }
 
 impl<'a> ItemTally<'a> {
-    /// Looks at the fields of a reply.
+    /// Checks the fields of a reply.
     pub(super) fn of(reply: &ItemReply, fields: &ItemFields, checks: &'a ItemChecks) -> Self {
         let read = fields.read(&reply.map);
         let mut details = Details::new();
@@ -54,12 +55,12 @@ impl<'a> ItemTally<'a> {
         tally
     }
 
-    /// Notes a check; the first that fails and refuses is the reason.
+    /// Records a check; the first one that fails and refuses becomes the reason.
     pub(super) fn check(&mut self, name: &str, passes: bool, why: impl FnOnce() -> String) {
         self.check_as(name, self.checks.mode(name), passes, why);
     }
 
-    /// The same of a check with a mode of its own.
+    /// The same, with an explicit mode.
     pub(super) fn check_as(
         &mut self,
         name: &str,
@@ -80,7 +81,7 @@ impl<'a> ItemTally<'a> {
         self.refused.is_some()
     }
 
-    /// Looks for what it was copied from; `shown` is the id of the reference that the model saw.
+    /// Checks for near copies of references; `shown` is the id of the reference that the model saw.
     pub(super) fn compare(&mut self, references: &ReferenceItems, shown: Option<&str>) {
         let Some(text) = self
             .checks
@@ -109,7 +110,7 @@ impl<'a> ItemTally<'a> {
         self.details.insert("nearest_share", share);
     }
 
-    /// Looks whether the fields that are to differ from those of the reference do.
+    /// Checks that the configured field differs from the reference's.
     pub(super) fn differs(&mut self, reference: &Map<String, Value>, fields: &ItemFields) {
         let Some(name) = self.checks.differs_in.clone() else {
             return;
@@ -126,7 +127,7 @@ impl<'a> ItemTally<'a> {
         });
     }
 
-    /// Looks whether fields end in others, as a solution in the answer.
+    /// Checks that fields end in others, such as a solution in the answer.
     pub(super) fn ends(&mut self, fields: &ItemFields) {
         for (name, end) in &self.checks.ends_in {
             let (Some(text), Some(value)) = (self.item.get(name), self.item.get(end)) else {
@@ -141,7 +142,7 @@ impl<'a> ItemTally<'a> {
         }
     }
 
-    /// Looks whether the topic is the one that was asked for.
+    /// Checks that the topic is the requested one.
     pub(super) fn topic(&mut self, fields: &ItemFields, asked: Option<&str>) {
         let Some(reached) = fields.topic().and_then(|field| self.item.get(&field.name)) else {
             return;
@@ -173,7 +174,7 @@ impl<'a> ItemTally<'a> {
     }
 }
 
-/// Whether a text comes to this value at its end: in its last box, or as its last number or words.
+/// Whether a text ends in this value: in its last box, or as its last number or words.
 fn ends_in(text: &str, value: &Value, kind: &FieldKind) -> bool {
     let is_it = |found: String| kind.normal(&Value::String(found)).as_ref() == Ok(value);
     if Extract::boxed()

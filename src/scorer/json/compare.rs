@@ -1,4 +1,4 @@
-//! `Comparison`: where two JSON values differ.
+//! `Comparison`: finds where two JSON values differ.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -7,25 +7,25 @@ use serde_json::{Number, Value};
 use super::Json;
 use crate::text::snippet;
 
-/// So many values may be compared while elements of lists are paired off, which takes a fraction of a second.
+/// Limit of comparisons while elements of lists are paired, which takes a fraction of a second.
 const MAX_STEPS: u64 = 10_000_000;
 
-/// Why a comparison ends before everything was found equal.
+/// Why a comparison ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EarlyEnd {
-    /// Something differs.
+    /// A difference was found.
     Differs,
-    /// There are too many ways to pair off the elements of lists.
+    /// There are too many ways to pair the elements of lists.
     TooComplex,
 }
 
-/// Compares two values, and says what differs.
+/// Compares two values, and describes the difference.
 pub(super) struct Comparison<'a> {
     rule: &'a Json,
-    /// Where the values under comparison are.
+    /// The path of the values being compared.
     path: Vec<PathStep<'a>>,
     difference: String,
-    /// Whether elements of lists are tried out: then a difference is of no interest.
+    /// Whether list elements are being tried out: then differences are not described.
     is_trial: bool,
     steps: u64,
 }
@@ -116,11 +116,10 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// Pairs off the elements of two lists of one length; an expected one that is left, if any.
+    /// Pairs the elements of two lists of the same length. Returns an expected one that is left over, if any.
     ///
-    /// Where equality is strict, the first equal element is as good as any other. With a tolerance, or where
-    /// more keys do not count, it may be the only one for another element, so pairs are changed again
-    /// (augmenting paths, as in the matching of bipartite graphs).
+    /// If equality is strict, the first equal element is as good as any other. With a tolerance, or if additional keys
+    /// are allowed, another element may need it, so pairs can be changed (augmenting paths, as in bipartite matching).
     fn pair_off(
         &mut self,
         got: &'a [Value],
@@ -133,7 +132,7 @@ impl<'a> Comparison<'a> {
             got_of: vec![None; expected.len()],
         };
         for (place, element) in expected.iter().enumerate() {
-            // At the same place first: lists are often in order after all.
+            // Try the same position first: lists are often in order.
             let same = pairs.free.get(&place);
             let mut found = None;
             for &candidate in same.into_iter().chain(&pairs.free) {
@@ -151,7 +150,7 @@ impl<'a> Comparison<'a> {
         Ok(None)
     }
 
-    /// Finds a partner for an expected element by giving other elements another one; whether there is a way.
+    /// Finds a partner for an expected element by re-pairing others; returns whether that is possible.
     fn change(
         &mut self,
         pairs: &mut Pairs,
@@ -173,7 +172,7 @@ impl<'a> Comparison<'a> {
                     queue.push_back(pairs.expected_of[candidate]);
                     continue;
                 }
-                // Back along the way, each takes what the one before it gives up.
+                // Back along the path, each takes what the previous one gives up.
                 let mut next = Some(candidate);
                 while let Some(candidate) = next {
                     let Some(place) = reached_from[candidate] else {
@@ -216,18 +215,18 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// Which elements of two lists belong together.
+/// The current pairs of two lists.
 struct Pairs {
     /// Elements of the prediction without a partner.
     free: BTreeSet<usize>,
-    /// The partners of the others.
+    /// The partners of the other elements.
     expected_of: Vec<usize>,
     /// The partners of the expected elements.
     got_of: Vec<Option<usize>>,
 }
 
 impl Pairs {
-    /// Joins two; the former partner of the expected element, if it had one.
+    /// Pairs two; returns the former partner of the expected element, if any.
     fn join(&mut self, got: usize, expected: usize) -> Option<usize> {
         self.free.remove(&got);
         self.expected_of[got] = expected;
@@ -245,7 +244,7 @@ fn is_same(left: &Number, right: &Number) -> bool {
     }
 }
 
-/// Whether a double is this whole number, exactly.
+/// Whether a double exactly equals this integer.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "a double beyond the range becomes the end of it, and no number of JSON is there"

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use crate::scorer::tests::check::{check_all, judge, megabytes, refusal, scorer};
 use crate::tests::fuzz::{MEGABYTE, fuzz, in_time};
 
-/// The verdict, or the difference that is told.
+/// Checks the verdict, or the reported difference.
 fn check(spec: &str, prediction: &Value, truth: &Value, expect: &str) {
     let text = prediction.to_string();
     let score = judge(&*scorer(spec), Some(&text), &truth.to_string().into()).expect("a verdict");
@@ -183,7 +183,7 @@ fn keys_and_orders_that_do_not_count() {
 #[test]
 fn elements_are_paired_off_where_one_fits_several() {
     let loose = "{ type: json, unordered_lists: true, subset: true, abs_tol: 1 }";
-    // The first of the prediction fits both, and the second only one of them.
+    // The first of the prediction fits both, the second only one.
     check(loose, &json!([2, 1]), &json!([1.5, 3]), "exact_match");
     check(
         loose,
@@ -191,7 +191,7 @@ fn elements_are_paired_off_where_one_fits_several() {
         &json!([{"a": 5}, {"b": 5}]),
         "exact_match",
     );
-    // Each change asks for another one.
+    // Each change requires another one.
     check(
         loose,
         &json!([1, 2, 3, 4, 5]),
@@ -290,7 +290,7 @@ fn shuffled(value: &Value) -> Value {
     }
 }
 
-/// A value equals itself in any order; strict equality has no direction; what is equal is so when less counts.
+/// A value equals itself in any order; strict equality is symmetric; equal values stay equal under looser rules.
 #[test]
 fn equality_is_what_it_should_be() {
     let scorers: Vec<_> = SPECS.iter().map(|spec| scorer(spec)).collect();

@@ -52,7 +52,7 @@ fn the_longer_list_is_the_measure() {
     let any = || json!({"ordered": false});
     check(any(), "a, b, c, d", "a, b", (0.5, "partly_matched"));
     check(any(), "a", "a, b, c, d", (0.25, "partly_matched"));
-    // Each element is good for one.
+    // Each element can be used once.
     check(any(), "a, a, a", "a, b, c", (1.0 / 3.0, "partly_matched"));
     check(any(), "a, b", "a, a", (0.5, "partly_matched"));
     check(json!({}), "a, b, c", "a, b", (2.0 / 3.0, "partly_matched"));
@@ -60,7 +60,7 @@ fn the_longer_list_is_the_measure() {
 
 #[test]
 fn as_many_as_possible_are_paired() {
-    // `ab` fits both, `ac` the first alone: taking the first that fits would lose one.
+    // `ab` fits both, `ac` only the first: a greedy choice would lose one.
     let begins = |answer: &Answer<'_>| {
         let truth = answer.target.as_text().unwrap_or_default();
         Ok(Score::binary(

@@ -1,4 +1,4 @@
-//! `ExactNumber`: a decimal of any length, or a fraction; equal numbers are equal values.
+//! `ExactNumber`: a decimal of any length, or a fraction. Equal numbers compare equal.
 
 use crate::text::py_repr_float;
 
@@ -11,21 +11,21 @@ pub(super) struct ExactNumber {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Magnitude {
-    /// The digits times ten to the power of the exponent. The digits begin and end with none that is 0; those
-    /// of zero are empty, its exponent is 0.
+    /// The digits times ten to the power of the exponent. No leading or trailing zeros; zero has empty digits and
+    /// exponent 0.
     Decimal { digits: String, exponent: i64 },
-    /// A fraction in lowest terms that no decimal is equal to.
+    /// A fraction in lowest terms that is not a finite decimal.
     Ratio { over: u128, under: u128 },
 }
 
-/// Exponents have up to so many digits.
+/// The maximum number of digits of an exponent.
 const EXPONENT_DIGITS: usize = 9;
 
-/// The parts of a fraction have up to so many digits.
+/// The maximum number of digits of a numerator or denominator.
 const RATIO_DIGITS: usize = 18;
 
 impl ExactNumber {
-    /// The number that digits before and after the decimal sign make; each may be missing.
+    /// The number with these digits before and after the decimal separator; either may be empty.
     pub(super) fn decimal(whole: &str, fraction: &str) -> Self {
         Self::new(format!("{whole}{fraction}"), -length(fraction))
     }
@@ -43,13 +43,13 @@ impl ExactNumber {
         }
     }
 
-    /// A whole number.
+    /// An integer.
     pub(super) fn whole(value: u128) -> Self {
         Self::new(value.to_string(), 0)
     }
 
-    /// A fraction of digits, after a whole number of digits or none. Nothing without digits, with too many of
-    /// them, or when divided by zero.
+    /// A fraction of digits, after an integer or an empty text. `None` without digits, with too many of them, or when
+    /// dividing by zero.
     pub(super) fn mixed(whole: &str, over: &str, under: &str) -> Option<Self> {
         let read = |digits: &str| -> Option<u128> {
             let digits = digits.trim_start_matches('0');
@@ -85,7 +85,7 @@ impl ExactNumber {
                 magnitude: Magnitude::Ratio { over, under },
             });
         }
-        // Only twos and fives below: the division ends.
+        // The denominator has only the factors two and five: the division ends.
         let mut digits = String::new();
         let mut remainder = over % under;
         while remainder > 0 {
@@ -96,7 +96,7 @@ impl ExactNumber {
         Some(Self::decimal(&(over / under).to_string(), &digits))
     }
 
-    /// The number times ten to a power; nothing when a fraction becomes too large.
+    /// The number times a power of ten; `None` if a fraction becomes too large.
     pub(super) fn scaled(self, power: i64) -> Option<Self> {
         let scaled = match self.magnitude {
             Magnitude::Decimal { digits, exponent } => {
@@ -118,7 +118,7 @@ impl ExactNumber {
         })
     }
 
-    /// The number with the other sign; zero has none.
+    /// The negated number; zero has no sign.
     pub(super) fn negated(mut self) -> Self {
         self.is_negative = !self.is_negative && !self.is_zero();
         self
@@ -136,7 +136,7 @@ impl ExactNumber {
     pub(super) fn to_f64(&self) -> f64 {
         let magnitude = match &self.magnitude {
             Magnitude::Decimal { digits, exponent } => {
-                // `0` before the digits is for zero, which has none.
+                // The `0` in front is for zero, which has no digits.
                 format!("0{digits}e{exponent}").parse().unwrap_or(f64::NAN)
             }
             Magnitude::Ratio { over, under } => *over as f64 / *under as f64,
@@ -149,7 +149,7 @@ impl ExactNumber {
     }
 }
 
-/// An exponent of digits with a sign; nothing when it is beyond all reason.
+/// An exponent from digits and a sign; `None` if it is too large.
 pub(super) fn exponent(is_negative: bool, digits: &str) -> Option<i64> {
     let digits = match digits.trim_start_matches('0') {
         "" if digits.is_empty() => return None,
@@ -174,8 +174,8 @@ fn greatest_common_divisor(mut a: u128, mut b: u128) -> u128 {
     a
 }
 
-/// As Python prints a float where that is the whole truth: `42.0`, `0.1`, `1e+16`. Else all digits, or the
-/// fraction: `12345678901234567890123`, `1/3`.
+/// As Python prints a float if that is exact: `42.0`, `0.1`, `1e+16`. Otherwise all digits, or the fraction:
+/// `12345678901234567890123`, `1/3`.
 impl std::fmt::Display for ExactNumber {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let sign = if self.is_negative { "-" } else { "" };
@@ -183,7 +183,7 @@ impl std::fmt::Display for ExactNumber {
             Magnitude::Ratio { over, under } => return write!(f, "{sign}{over}/{under}"),
             Magnitude::Decimal { digits, exponent } => (digits, *exponent),
         };
-        // A double never prints more.
+        // A double never prints more digits.
         if digits.len() <= 17 {
             let text = py_repr_float(self.to_f64());
             if Self::from_repr(&text).is_some_and(|number| number == *self) {
@@ -212,7 +212,7 @@ impl std::fmt::Display for ExactNumber {
 }
 
 impl ExactNumber {
-    /// Reads what a double prints.
+    /// Parses the printed form of a double.
     fn from_repr(text: &str) -> Option<Self> {
         let (is_negative, text) = match text.strip_prefix('-') {
             Some(text) => (true, text),

@@ -1,4 +1,4 @@
-//! Reading a number from a text, with all that people write around it.
+//! Parses a number from a text, in the many ways people write numbers.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use super::number::{ExactNumber, exponent};
 use super::{DecimalSign, Percent, Units, words};
 use crate::text::py_digit;
 
-/// How texts are read.
+/// How texts are parsed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NumberReader {
     pub(super) decimal: DecimalSign,
@@ -17,14 +17,14 @@ pub(super) struct NumberReader {
     pub(super) units: Units,
 }
 
-/// Codes of currencies, which may stand before or behind a number.
+/// Currency codes, before or after a number.
 const CURRENCIES: [&str; 33] = [
     "AED", "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "EUR", "GBP", "HKD", "HUF", "IDR",
     "ILS", "INR", "JPY", "KRW", "MXN", "MYR", "NOK", "NZD", "PHP", "PLN", "RMB", "RUB", "SAR",
     "SEK", "SGD", "THB", "TRY", "TWD", "USD", "ZAR",
 ];
 
-/// Fractions that are one character.
+/// Single-character fractions.
 const FRACTIONS: [(char, &str, &str); 18] = [
     ('½', "1", "2"),
     ('⅓', "1", "3"),
@@ -49,7 +49,7 @@ const FRACTIONS: [(char, &str, &str); 18] = [
 const SUPERSCRIPTS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
 
 impl NumberReader {
-    /// The number that the text is; nothing when it is none, or more than that.
+    /// The number, if the text is a single number and nothing else.
     pub(super) fn read(self, text: &str) -> Option<ExactNumber> {
         let plain = plain(text);
         let mut rest = plain.trim();
@@ -106,7 +106,7 @@ impl NumberReader {
         }
     }
 
-    /// Digits, with or without a separator between groups of them. Nothing when the groups are none.
+    /// Digits, with or without group separators; `None` if the groups are invalid.
     fn whole(self, text: &str) -> Option<(Cow<'_, str>, &str)> {
         let (first, rest) = digits(text);
         let comma = self.decimal.separator();
@@ -140,8 +140,8 @@ impl NumberReader {
         }
     }
 
-    /// `3/4`, `1 3/4`, `1½`, `1\frac{3}{4}`: digits that a fraction follows. The number is missing when they
-    /// make none, as `1/0`.
+    /// `3/4`, `1 3/4`, `1½`, `1\frac{3}{4}`: digits followed by a fraction. The number is `None` if it is invalid, such
+    /// as `1/0`.
     fn with_fraction<'a>(
         self,
         whole: &str,
@@ -163,9 +163,9 @@ impl NumberReader {
         Some((ExactNumber::mixed(whole, over, under), rest))
     }
 
-    /// Percent, a currency, a unit: what may stand behind a number.
+    /// What may follow a number: percent, a currency, a unit.
     fn suffix(self, mut number: ExactNumber, text: &str) -> Option<ExactNumber> {
-        // One more than before the number: `$5 USD`.
+        // Possibly in addition to one before the number: `$5 USD`.
         let (mut has_currency, mut has_percent) = (false, false);
         let mut rest = text;
         loop {
@@ -188,7 +188,7 @@ impl NumberReader {
     }
 }
 
-/// Whether digits in groups are a number: three in each but the first, or two and in the last one three.
+/// Whether groups of digits are a number: three in each but the first, or two in each and three in the last.
 fn is_grouped(first: &str, sizes: &[usize]) -> bool {
     let Some((last, middle)) = sizes.split_last() else {
         return false;
@@ -198,8 +198,8 @@ fn is_grouped(first: &str, sizes: &[usize]) -> bool {
     is_first && *last == 3 && (all(3) || (all(2) && first.len() < 3))
 }
 
-/// The text in few characters: digits of any script, minus signs, spaces and fraction slashes are those of
-/// ASCII, runs of white space are one space, LaTeX's ways to write them are gone.
+/// Normalises the text: digits of any script, minus signs, spaces and fraction slashes become ASCII, runs of white
+/// space one space; LaTeX notation for these is removed.
 fn plain(text: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'{');
     if text.bytes().all(is_plain) {
@@ -263,13 +263,13 @@ fn sign(text: &str) -> Option<(bool, &str)> {
 }
 
 fn is_currency_sign(c: char) -> bool {
-    // `¢` is missing: it is a hundredth of a unit.
+    // `¢` is excluded: it is a hundredth of a unit.
     matches!(c, '$' | '\u{a3}'..='\u{a5}' | '\u{58f}' | '\u{60b}' | '\u{9f2}' | '\u{9f3}' | '\u{e3f}'
         | '\u{17db}' | '\u{20a0}'..='\u{20cf}' | '\u{fdfc}' | '\u{fe69}' | '\u{ff04}' | '\u{ffe1}'
         | '\u{ffe5}' | '\u{ffe6}')
 }
 
-/// The text behind the sign or code of a currency.
+/// The text after a currency sign or code.
 fn currency(text: &str) -> Option<&str> {
     if let Some(rest) = text.strip_prefix(is_currency_sign) {
         return Some(rest);
@@ -281,7 +281,7 @@ fn currency(text: &str) -> Option<&str> {
     (is_code && !rest.starts_with(char::is_alphabetic)).then_some(rest)
 }
 
-/// As [`currency`], also with the letters of a country: `US$`.
+/// Like [`currency`], also with a country's letters: `US$`.
 fn currency_before(text: &str) -> Option<&str> {
     let letters = text
         .bytes()
@@ -292,7 +292,7 @@ fn currency_before(text: &str) -> Option<&str> {
     behind.or_else(|| currency(text)).map(str::trim_start)
 }
 
-/// A fraction that is one character, or LaTeX's: the digits above, those below, and the text behind it.
+/// A fraction as one character or in LaTeX: numerator, denominator, and the rest of the text.
 fn fraction(text: &str) -> Option<(&str, &str, &str)> {
     static LATEX: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"^\\frac ?(?:\{ ?([0-9]+) ?\}|([0-9])) ?(?:\{ ?([0-9]+) ?\}|([0-9]))")
@@ -317,7 +317,7 @@ fn digits(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// The power of ten in `e3`, `× 10^3`, `x 10^{-3}`, `*10³`; missing when it is too large.
+/// The power of ten in `e3`, `× 10^3`, `x 10^{-3}`, `*10³`; `None` if it is too large.
 fn times_ten(text: &str) -> Option<(Option<i64>, &str)> {
     if let Some(rest) = text.strip_prefix(['e', 'E']) {
         let (is_negative, rest) = match rest.strip_prefix(['-', '+']) {
@@ -331,7 +331,7 @@ fn times_ten(text: &str) -> Option<(Option<i64>, &str)> {
     power(rest.trim_start().strip_prefix("10")?)
 }
 
-/// The exponent in `^3`, `**3`, `^{-3}`, `³`; missing when it is too large.
+/// The exponent in `^3`, `**3`, `^{-3}`, `³`; `None` if it is too large.
 fn power(text: &str) -> Option<(Option<i64>, &str)> {
     let caret = text.trim_start();
     if let Some(rest) = caret.strip_prefix('^').or_else(|| caret.strip_prefix("**")) {
@@ -365,7 +365,7 @@ fn power(text: &str) -> Option<(Option<i64>, &str)> {
     (!digits.is_empty()).then(|| (exponent(is_negative, &digits), rest))
 }
 
-/// The number with the scales that follow it: `2.5 million`.
+/// The number with the scale words that follow it: `2.5 million`.
 fn scaled(mut number: ExactNumber, mut rest: &str) -> Option<(ExactNumber, &str)> {
     while let Some((power, after)) = words::read_scale(rest) {
         number = number.scaled(i64::from(power))?;
@@ -374,7 +374,7 @@ fn scaled(mut number: ExactNumber, mut rest: &str) -> Option<(ExactNumber, &str)
     Some((number, rest))
 }
 
-/// The power of ten of a percent or per mille sign, and the text behind it.
+/// The power of ten of a percent or per mille sign, and the rest of the text.
 fn percent_sign(text: &str) -> Option<(i64, &str)> {
     const SIGNS: [(&str, i64); 5] = [
         ("%", 2),
@@ -391,7 +391,7 @@ fn percent_sign(text: &str) -> Option<(i64, &str)> {
     })
 }
 
-/// Whether what follows a number is a unit, or any words without another number: `km`, ` m/s^2`, `-year-old`.
+/// Whether the text after a number is a unit, or words without another number: `km`, ` m/s^2`, `-year-old`.
 fn is_unit(text: &str) -> bool {
     let is_attached = !text.starts_with([' ', '-']);
     let text = text.strip_prefix([' ', '-']).unwrap_or(text);
@@ -408,7 +408,7 @@ fn is_unit(text: &str) -> bool {
     if words.any(words::is_number) {
         return false;
     }
-    // A digit is part of a unit right behind a letter, an exponent or another such digit.
+    // A digit belongs to a unit directly after a letter, an exponent sign or another such digit.
     let (mut last, mut before) = (' ', ' ');
     for c in text.chars() {
         let is_joint = |c: char| c.is_alphanumeric() || "^{_".contains(c);

@@ -189,8 +189,7 @@ const SPECS: &[&str] = &[
     "{ type: numeric, decimal: comma, abs_tol: 0.5, rel_tol: 0.1 }",
 ];
 
-/// What is read prints as something that reads as the same number, equals itself, and equality has no
-/// direction.
+/// A parsed number prints as text that parses to the same number, equals itself, and equality is symmetric.
 #[test]
 fn any_text_is_a_number_or_none() {
     let scorers: Vec<_> = SPECS.iter().map(|spec| scorer(spec)).collect();

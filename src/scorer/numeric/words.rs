@@ -1,10 +1,10 @@
-//! Numbers in English words: `forty-two`, `a hundred and one`, `minus two point five million`.
+//! Parses numbers in English words: `forty-two`, `a hundred and one`, `minus two point five million`.
 
 use super::number::ExactNumber;
 use crate::text::number_words::{BELOW_TWENTY, TENS};
 
-/// Reads the number that the text begins with; it and the rest. Nothing when there is none, or when the words
-/// after it are a number, too: `nineteen ninety`, `five six`.
+/// The number at the start of the text, and the rest. `None` if there is none, or if another number follows:
+/// `nineteen ninety`, `five six`.
 pub(super) fn read(text: &str) -> Option<(ExactNumber, &str)> {
     let mut words = Words { rest: text };
     let number = words.number()?;
@@ -19,7 +19,7 @@ pub(super) fn is_number(word: &str) -> bool {
     value(word).is_some() || scale(word).is_some()
 }
 
-/// The power of ten of a scale that the text begins with, behind a space or a hyphen; and the rest.
+/// The power of ten of a scale word at the start of the text, after a space or a hyphen; and the rest.
 pub(super) fn read_scale(text: &str) -> Option<(u32, &str)> {
     let mut words = Words {
         rest: text.trim_start_matches([' ', '-']),
@@ -28,7 +28,7 @@ pub(super) fn read_scale(text: &str) -> Option<(u32, &str)> {
     Some((power, words.rest))
 }
 
-/// A text that is taken apart word by word.
+/// Splits a text into words.
 #[derive(Clone, Copy)]
 struct Words<'a> {
     rest: &'a str,
@@ -97,7 +97,7 @@ impl<'a> Words<'a> {
         ExactNumber::ratio(1, 2)?.scaled(i64::from(scale))
     }
 
-    /// What follows a whole number, or the beginning: `point five`, `and a half`.
+    /// What follows an integer, or the start: `point five`, `and a half`.
     fn after_whole(&mut self, whole: Option<u128>) -> Option<ExactNumber> {
         let mut after = *self;
         if after.take("point") {
@@ -153,8 +153,8 @@ impl<'a> Words<'a> {
         Some(first)
     }
 
-    /// A whole number: groups below a thousand (or hundreds, as in `nineteen hundred`), each but the last with
-    /// a scale that is smaller than the one before.
+    /// An integer: groups below a thousand (or hundreds, as in `nineteen hundred`), each but the last with a scale
+    /// smaller than the previous one.
     fn whole(&mut self) -> Option<u128> {
         let mut total = None;
         let mut last_scale = u32::MAX;
@@ -174,7 +174,7 @@ impl<'a> Words<'a> {
                 }
                 last_scale = power;
             }
-            // Zero stands alone.
+            // Zero must be the only group.
             if group == 0 && (total.is_some() || power.is_some()) {
                 return None;
             }
@@ -187,7 +187,7 @@ impl<'a> Words<'a> {
         total
     }
 
-    /// A number below ten thousand, without `thousand`. Before the first scale there may be none, or `a`.
+    /// A number below ten thousand, without `thousand`. Before the first scale it may be omitted, or be `a`.
     fn group(&mut self, is_first: bool) -> Option<u128> {
         let mut after = *self;
         let is_article = after.take("a");
@@ -227,7 +227,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Digits, word by word.
+    /// Digits as separate words.
     fn digits(&mut self) -> String {
         let mut digits = String::new();
         let mut after = *self;
@@ -249,14 +249,14 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The number that a word below a hundred means.
+/// The number of a word below a hundred.
 fn value(word: &str) -> Option<u128> {
     let place = |list: &[&str]| list.iter().position(|name| word.eq_ignore_ascii_case(name));
     let value = place(&BELOW_TWENTY).or_else(|| Some(place(&TENS)? * 10 + 20));
     value.map(|value| value as u128)
 }
 
-/// The power of ten that a word means.
+/// The power of ten of a scale word.
 fn scale(word: &str) -> Option<u32> {
     const SCALES: [(&str, u32); 5] = [
         ("hundred", 2),

@@ -12,7 +12,7 @@ use crate::eval::registry::scorers::{Context, from_value};
 use crate::scorer::gaia::GaiaScorer;
 use crate::scorer::{All, Any, AnyOf, List, Not, Weighted};
 
-/// Correct when the prediction is the ground truth; its own extraction takes what follows `=>`.
+/// Correct if the prediction is the ground truth; its own extraction takes the text after `=>`.
 struct Arrow;
 
 impl Scorer for Arrow {
@@ -35,7 +35,7 @@ impl Scorer for Arrow {
     }
 }
 
-/// Judges without a ground truth, and not everything.
+/// Needs no ground truth, and does not judge everything.
 struct Length;
 
 impl Scorer for Length {
@@ -77,7 +77,7 @@ fn judge_with(scorer: &dyn Scorer, raw: Option<&str>, truth: &Value, given: bool
         text: raw.map(str::to_owned),
         ..Output::default()
     };
-    // As the runner does it, for an eval without an extraction.
+    // Like the runner, for an eval without an extraction.
     let own = scorer.extract().filter(|_| !given);
     let prediction = raw.and_then(|raw| own.unwrap_or_default().apply(raw));
     scorer.score(&Answer {
@@ -86,7 +86,7 @@ fn judge_with(scorer: &dyn Scorer, raw: Option<&str>, truth: &Value, given: bool
     })
 }
 
-/// Value, verdict and reason.
+/// Checks value, verdict and reason.
 #[track_caller]
 fn check(spec: &Value, raw: &str, truth: impl Into<Value>, expect: (f64, bool, &str)) -> Score {
     let scorer = scorer(spec).unwrap();
@@ -123,7 +123,7 @@ fn all_want_everything() {
     assert_eq!(serde_json::to_value(&score.details).unwrap(), details);
     assert_eq!(score.normalized_prediction, "seagull".into());
     check(&all, "a sea-gull", "sea gull", (0.0, false, "part_wrong"));
-    // What was compared is that of the first part that is wrong.
+    // The compared texts are those of the first part that is wrong.
     let score = check(
         &json!({"type": "all", "scorers": ["gaia", "arrow"]}),
         "x=>Y",
@@ -190,7 +190,7 @@ fn not_turns_around() {
     let twice = json!({"type": "not", "scorer": {"type": "not", "scorer": "gaia"}});
     check(&twice, "A", "a", (1.0, true, "part_wrong"));
     check(&twice, "b", "a", (0.0, false, "part_correct"));
-    // Nothing is not right, except beside a tool call.
+    // No answer is not correct, unless there is a tool call.
     let scorer = Not::new(GaiaScorer);
     let score = judge_with(&scorer, None, &"a".into(), false).unwrap();
     assert_eq!(
@@ -203,7 +203,7 @@ fn not_turns_around() {
     };
     let score = scorer.score(&Answer::new(None, &Target::from("a")).output(&output));
     assert!(score.unwrap().correct);
-    // The part finds nothing to take.
+    // The part extracts nothing.
     let score = judge_with(&Not::new(Arrow), Some("no arrow"), &"a".into(), false).unwrap();
     assert_eq!(
         (score.correct, score.reason.as_ref()),
@@ -230,7 +230,7 @@ fn the_best_of_any_of_counts() {
         (0.0, false, "mismatch"),
     );
     assert_eq!(score.details.get("matched"), Some(&Value::Null));
-    // One that is no array is the only one.
+    // A ground truth that is not an array is the only one.
     check(&any_of, "5.0", "5", (1.0, true, "exact_match"));
     check_error(
         &any_of,
@@ -274,19 +274,19 @@ fn a_part_judges_what_it_would_judge_alone() {
     let mixed = scorer_of(&all);
     assert_eq!(mixed.extract(), None);
     let score = |given, raw| judge_with(&*mixed, Some(raw), &"4".into(), given).unwrap();
-    // `arrow` sees "4", `gaia` the whole.
+    // `arrow` sees "4", `gaia` the whole text.
     assert!(score(false, "2+2 => 4").correct);
-    // A named extraction holds for both; here it is `none`.
+    // An explicit extraction applies to both; here it is `none`.
     assert!(!score(true, "2+2 => 4").correct);
     assert_eq!(score(true, "4").details.get("arrow"), Some(&json!(true)));
-    // The same deeper down.
+    // The same when nested.
     for outer in ["any_of", "not"] {
         let outer = scorer_of(&json!({"type": outer, "scorer": all}));
         let alone = judge_with(&*outer, Some("2+2 => 4"), &"4".into(), false).unwrap();
         let given = judge_with(&*outer, Some("2+2 => 4"), &"4".into(), true).unwrap();
         assert_ne!(alone.correct, given.correct);
     }
-    // An extraction that all parts have is that of the whole, so that it is recorded.
+    // An extraction shared by all parts is that of the composition, so that it is recorded.
     for same in [
         json!({"type": "all", "scorers": ["arrow", {"type": "arrow", "name": "b"}]}),
         json!({"type": "any_of", "scorer": "arrow"}),
@@ -299,7 +299,7 @@ fn a_part_judges_what_it_would_judge_alone() {
             "{same}"
         );
     }
-    // A list is extracted as a whole; its elements are judged as they are.
+    // A list is extracted as a whole; its elements are scored as they are.
     let list = |element: Value| {
         let list = scorer_of(&json!({"type": "list", "scorer": element}));
         judge_with(&*list, Some("a => 4, 5"), &"4, 5".into(), false).unwrap()
@@ -317,7 +317,7 @@ fn what_follows_from_parts() {
     assert!(!needs(json!({"type": "not", "scorer": "length"})));
     assert!(needs(json!({"type": "any_of", "scorer": "length"})));
 
-    // What decides on one sample alone is told through all of them.
+    // The criterion of a sample is passed through all of them.
     let mut sample = Sample::new("a", "?").target("b");
     sample.metadata.insert("scorer".to_owned(), "gsm8k".into());
     let per_sample = json!({"type": "per_sample", "default": "gaia"});

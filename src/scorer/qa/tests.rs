@@ -131,7 +131,7 @@ fn verdicts() {
             ),
             ("13", json!(["12", "13"]), true, 1.0, "exact_match"),
             ("-13", json!(["12", "13"]), false, 0.0, "mismatch"),
-            // Numbers of JSON.
+            // JSON numbers.
             ("45.0", json!(45), true, 1.0, "exact_match"),
             ("-45", json!([45, "x"]), false, 0.0, "mismatch"),
         ],
@@ -215,7 +215,7 @@ fn what_a_run_says() {
     assert_eq!(some.as_deref(), Some(expect));
 }
 
-/// Old baselines are told apart, and those of another version of either rule.
+/// Old baselines are distinguished, and so are those of another version of either rule.
 #[test]
 fn it_is_another_scorer_than_token_f1() {
     let fingerprint = QaScorer.fingerprint();
@@ -228,7 +228,7 @@ const PIECES: &[&str] = &[
     "1", "0", "5", ".", ",", "-", " ", "$", "%", "/", "e", "½", "a", "the ", "x", "*", "'", "٣",
 ];
 
-/// It says what the one rule says or what the other says.
+/// It always agrees with one of the two rules.
 #[test]
 fn it_is_one_rule_or_the_other() {
     let [numeric, token_f1] = ["numeric", "token_f1"].map(scorer);

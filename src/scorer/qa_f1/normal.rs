@@ -1,12 +1,12 @@
-//! The texts as they are compared.
+//! Normalises texts for comparison.
 
 use std::borrow::Cow;
 
 use crate::text::{is_py_punct, is_py_space, is_py_word, py_lower};
 
-/// In lower case, without punctuation, without articles, with single spaces.
+/// In lower case, without punctuation and articles, with single spaces.
 pub(super) fn normalize(text: &str) -> String {
-    // The whole text at once, since neighbours decide about a final sigma, and punctuation is among them.
+    // The whole text at once: a final sigma depends on its neighbours, including punctuation.
     let text = if text.is_ascii() {
         Cow::Borrowed(text)
     } else {
@@ -33,13 +33,13 @@ pub(super) fn normalize(text: &str) -> String {
     out.text
 }
 
-/// Words as Python's `\b` bounds them, written one after the other. They may touch what is neither word nor
-/// space, such as `’`.
+/// Words as separated by Python's `\b`, written one after the other. They may be adjacent to characters that are
+/// neither word nor space, such as `’`.
 struct Words {
     text: String,
-    /// Whether white space, or an article in its place, comes before the next character.
+    /// Whether white space, or an article replaced by it, precedes the next character.
     gap: bool,
-    /// Where the word that is being written starts, with the space in front of it and without.
+    /// The start of the current word, with and without the space before it.
     word: Option<(usize, usize)>,
 }
 
@@ -73,7 +73,7 @@ impl Words {
         }
     }
 
-    /// One space, but none at the start.
+    /// Writes one space, except at the start.
     fn close_gap(&mut self) {
         if self.gap && !self.text.is_empty() {
             self.text.push(' ');

@@ -36,7 +36,7 @@ fn check(prediction: &str, gold: &str, expect: [f64; 4], reason: &str) {
 fn bits(score: &Score) -> [Option<u64>; 5] {
     ["reward", "f1", "em", "precision", "recall"].map(|name| {
         let figure = score.details.get(name)?;
-        // A whole number would be written without a point.
+        // An integer would be written without a point.
         figure.is_f64().then(|| figure.as_f64().map(f64::to_bits))?
     })
 }
@@ -190,7 +190,7 @@ fn many_golds_take_no_time() {
 
 /// The rule step by step.
 struct Naive {
-    /// Letters and whatever has a numeric value: what Python's `\w` matches, besides `_`.
+    /// Letters and anything with a numeric value: what Python's `\w` matches, besides `_`.
     word: Regex,
 }
 

@@ -76,7 +76,7 @@ fn documented_thousands_separators_go() {
     check("1,", ",1");
     check("é,123", "123,é");
     check("1,00é", "00é,1");
-    // What stands around does not matter.
+    // The surrounding text does not matter.
     check("no.1,000", "no.1000");
     check("x1,000y", "x1000y");
 }
@@ -153,7 +153,7 @@ fn a_mebibyte_takes_no_time() {
     }
 }
 
-/// The rule in words of its own: texts, exact, partial.
+/// An independent version of the rule: texts, exact, partial.
 fn naive(prediction: &str, ground_truth: &str) -> (String, String, bool, bool) {
     fn strip(text: &str) -> &str {
         text.trim_matches(is_py_space)
@@ -210,7 +210,7 @@ fn any_pair_is_judged_as_in_words() {
     for _ in 0..fuzz::cases() {
         let parts = &parts[..[24, parts.len()][random.below(2)]];
         let prediction = random.text(parts, 8);
-        // Often near to the prediction.
+        // Often similar to the prediction.
         let ground_truth = match random.below(3) {
             0 => random.text(parts, 2) + &prediction,
             1 => prediction.replace(parts[random.below(parts.len())], ""),

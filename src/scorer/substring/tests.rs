@@ -97,7 +97,7 @@ fn nothing_is_no_match_unless_compat() {
             &json!(["substring_match", part]),
         );
     }
-    // A space is left.
+    // A space remains.
     check(
         Substring::new(),
         Some("? !"),

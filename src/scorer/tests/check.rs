@@ -1,4 +1,4 @@
-//! What the tests of scorers share: from a spec and a pair to a verdict.
+//! Helpers for tests of scorers: from a spec and a pair to a verdict.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(crate) fn scorer(spec: &str) -> Arc<dyn Scorer> {
     from_value(&value, &Context::here()).unwrap_or_else(|error| panic!("{spec}: {error}"))
 }
 
-/// The message of the error that a spec is answered with.
+/// The error message for a spec.
 pub(crate) fn refusal(spec: &str) -> String {
     let value = Override::value(spec).expect("YAML");
     let error = from_value(&value, &Context::here()).err();
@@ -39,7 +39,7 @@ pub(crate) fn judge(
     Ok(score)
 }
 
-/// A table of cases: prediction, ground truth, verdict, value and reason.
+/// Checks a table of cases: prediction, ground truth, verdict, value and reason.
 pub(crate) fn check_all(spec: &str, cases: &[(&str, Value, bool, f64, &str)]) {
     let scorer = scorer(spec);
     for (prediction, ground_truth, correct, value, reason) in cases {
@@ -58,8 +58,8 @@ pub(crate) fn check_all(spec: &str, cases: &[(&str, Value, bool, f64, &str)]) {
     }
 }
 
-/// Scores megabytes of the pieces against each other, and against a short ground truth: that must not take
-/// longer than linear time can.
+/// Scores megabytes of the pieces against each other, and against a short ground truth. Fails if that takes longer than
+/// linear time allows.
 pub(crate) fn megabytes(specs: &[&str], short: &str, pieces: &[&str]) {
     for spec in specs {
         let scorer = scorer(spec);
@@ -68,7 +68,7 @@ pub(crate) fn megabytes(specs: &[&str], short: &str, pieces: &[&str]) {
             let other = megabyte(pieces[(place + 1) % pieces.len()]);
             let almost = format!("{long}!");
             for truth in [&long, &almost, &other, short] {
-                // A ground truth that the scorer cannot read is an error in no time.
+                // A ground truth that the scorer cannot read fails quickly.
                 let _ = in_time(format_args!("{spec} {piece:?}"), || {
                     judge(&*scorer, Some(&long), &truth.into())
                 });

@@ -1,4 +1,4 @@
-//! What `guide.md` says of how the scorers depart from `gaia` is true.
+//! Checks what `guide.md` says about how the scorers differ from `gaia`.
 
 use super::check::scorer;
 use crate::scorer::{Answer, Target};
@@ -11,7 +11,7 @@ fn is_correct(spec: &str, prediction: &str, ground_truth: &str) -> bool {
         .correct
 }
 
-/// Pairs of prediction and ground truth that the scorer accepts and `gaia` rejects, and the other way round.
+/// Pairs of prediction and ground truth that the scorer accepts and `gaia` rejects, and vice versa.
 fn check(spec: &str, accepts: &[(&str, &str)], rejects: &[(&str, &str)]) {
     let accepts = accepts.iter().map(|pair| (pair, true));
     let rejects = rejects.iter().map(|pair| (pair, false));

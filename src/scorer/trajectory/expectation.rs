@@ -1,4 +1,4 @@
-//! What is expected of a run.
+//! The expectation for a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,28 +20,28 @@ pub(super) const KEYS: [&str; 8] = [
     "ordered",
 ];
 
-/// What is expected of a run.
+/// The expectation for a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Expectation {
-    /// (earlier, later): each call of the later tool comes after one of the earlier.
+    /// (earlier, later): each call of the later tool must come after one of the earlier.
     pub(super) after: BTreeSet<(String, String)>,
     pub(super) required: BTreeSet<String>,
     pub(super) forbidden: BTreeSet<String>,
     pub(super) minimal_calls: Option<u64>,
     pub(super) min_efficiency: Option<f64>,
-    /// The calls of the shortest run, all of which are to be made.
+    /// The calls of the shortest run, all of which must be made.
     pub(super) calls: Vec<Call>,
-    /// Whether they are to be made in this order.
+    /// Whether they must be made in this order.
     pub(super) ordered: bool,
 }
 
 impl Expectation {
-    /// Whether anything is expected.
+    /// Whether nothing is expected.
     pub(super) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// How many calls the shortest run has, if that is told.
+    /// The number of calls of the shortest run, if given.
     pub(super) fn minimal(&self) -> Option<u64> {
         let listed = u64::try_from(self.calls.len())
             .ok()
@@ -49,7 +49,7 @@ impl Expectation {
         self.minimal_calls.or(listed)
     }
 
-    /// From a sample's metadata: an object with [`KEYS`], or the calls of the shortest run.
+    /// Reads a sample's metadata: an object with [`KEYS`], or the calls of the shortest run.
     pub(super) fn of(value: &Json) -> Result<Self, String> {
         let value = inside(value);
         match &*value {
@@ -72,7 +72,7 @@ impl Expectation {
         }
     }
 
-    /// From a ground truth. Text that is no JSON is for other scorers: the answer itself.
+    /// Reads a ground truth. Text that is not JSON is for other scorers: the answer itself.
     pub(super) fn of_target(target: &Json) -> Result<Self, String> {
         match &*inside(target) {
             Json::Null => Err("is missing".to_owned()),
@@ -137,7 +137,7 @@ impl Expectation {
         Ok(expected)
     }
 
-    /// This, and what is expected of one sample, whose figures win.
+    /// Merges this with the expectation for one sample, whose figures win.
     pub(super) fn and(&self, own: Self) -> Result<Self> {
         if self.is_empty() {
             return Ok(own);
@@ -156,7 +156,7 @@ impl Expectation {
         Ok(both)
     }
 
-    /// What no run can satisfy is a mistake.
+    /// Rejects what no run can satisfy.
     fn check(&self) -> Result<()> {
         if let Some(name) = self.required.intersection(&self.forbidden).next() {
             return Err(Error::usage(format!(
@@ -205,7 +205,7 @@ impl Expectation {
         )))
     }
 
-    /// Everything, for telling two apart.
+    /// Everything, to distinguish two expectations.
     pub(super) fn to_json(&self) -> Json {
         json!({
             "after": self.after,

@@ -13,7 +13,7 @@ fn score(spec: &str, output: Value, target: Value) -> Score {
         .unwrap_or_else(|error| panic!("{spec}: {error}"))
 }
 
-/// Steps of names, as messages.
+/// Steps of tool names, as messages.
 fn messages(steps: &[&[&str]]) -> Value {
     let messages = steps.iter().map(|names| {
         let calls = names
@@ -60,7 +60,7 @@ fn dependencies_are_a_partial_order() {
         0.5,
         "wrong_order",
     );
-    // Calls of one message are made at once.
+    // The calls of one message are made at the same time.
     check(
         spec,
         &[&["search", "log_in", "book"]],

@@ -1,4 +1,4 @@
-//! Whether a run is as expected, with its metrics.
+//! Whether a run meets its expectation, with metrics.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use crate::calls::read::Call;
 use crate::data::Score;
 use crate::text::snippet;
 
-/// Faults that the details name.
+/// Limit of faults named in the details.
 const NAMED: usize = 20;
 
-/// A run and what is expected of it.
+/// A run and its expectation.
 pub(super) struct TrajectoryRun<'a> {
     pub(super) expected: &'a Expectation,
     pub(super) steps: &'a [Vec<Call>],
     /// How many of the expected calls were made.
     pub(super) matched: usize,
-    /// The first of those that were not, for people.
+    /// The first of those that were not, for display.
     pub(super) missing: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ struct Calls {
     count: usize,
 }
 
-/// What was looked at, and what of it is as expected.
+/// The number of things checked, and of those as expected.
 #[derive(Clone, Copy, Debug, Default)]
 struct Checks {
     kept: usize,
@@ -152,7 +152,7 @@ impl TrajectoryRun<'_> {
         calls: &HashMap<&str, Calls>,
         faults: &mut Vec<(&'static str, String)>,
     ) -> Checks {
-        // What was not called did not come too early.
+        // A tool that was not called did not come too early.
         let mut order = Checks::default();
         for (earlier, later) in &self.expected.after {
             let Some(later_calls) = calls.get(later.as_str()) else {
@@ -181,7 +181,7 @@ impl TrajectoryRun<'_> {
     }
 }
 
-/// The calls of the shortest run over those made, at most 1.
+/// The number of calls of the shortest run divided by that of calls made, at most 1.
 #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
 fn efficiency(minimal: u64, made: usize) -> f64 {
     match (minimal, made) {

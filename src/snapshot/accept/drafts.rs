@@ -1,4 +1,4 @@
-//! `Drafts`: the snapshots of a baseline while it is made. They are on disk; in memory there is where each stands.
+//! `Drafts`: the snapshots of a baseline under construction. Drafts are on disk; only their offsets are in memory.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -11,33 +11,33 @@ use crate::error::{Error, Result};
 use crate::snapshot::{Content, SnapshotHeader};
 use crate::system::lines::PlacedLines;
 
-/// Bytes written at once.
+/// Size of the write buffer in bytes.
 const WRITTEN: usize = 1 << 17;
 
-/// Bytes read at once: where one run has another order than the other, not much more than what is asked for.
+/// Size of the read buffer in bytes; small, as runs may have their samples in different orders.
 const READ: usize = 1 << 14;
 
-/// A snapshot of a baseline that is being made.
+/// A snapshot of a baseline under construction.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Draft {
     pub(super) content: Content,
-    /// What stands above it, as far as the runs that are added know.
+    /// Its header, if one of the added runs has it.
     pub(super) header: Option<SnapshotHeader>,
 }
 
-/// The snapshots of a baseline that is being made.
+/// The snapshots of a baseline under construction.
 pub(super) struct Drafts {
     places: HashMap<Box<str>, u64>,
-    /// A file without a name, which is gone with this value.
+    /// An unnamed temporary file, removed on drop.
     file: BufWriter<File>,
     length: u64,
-    /// Bytes of it that can be read.
+    /// Bytes that are flushed and can be read.
     written: u64,
     reader: PlacedLines,
 }
 
 impl Drafts {
-    /// None yet, to be kept in this folder, or elsewhere where nothing can be written there.
+    /// No drafts yet; the file is created in this folder, or in the temporary folder if it is not writable.
     pub(super) fn new(folder: &Path) -> Result<Self> {
         let begin = || {
             let file = tempfile::NamedTempFile::new_in(folder);
@@ -63,7 +63,7 @@ impl Drafts {
         self.places.contains_key(id)
     }
 
-    /// Keeps the draft of a sample, in place of any before.
+    /// Stores the draft of a sample, replacing any earlier one.
     pub(super) fn put(&mut self, id: &str, draft: &Draft) -> Result<()> {
         let written = serde_json::to_vec(draft).map_err(std::io::Error::from);
         let written = written.and_then(|mut line| {
@@ -92,7 +92,7 @@ impl Drafts {
         places
     }
 
-    /// The draft at a place.
+    /// The draft at an offset.
     pub(super) fn read(&mut self, place: u64) -> Result<Draft> {
         let mut read = || {
             if place >= self.written {

@@ -1,4 +1,4 @@
-//! `NewBaseline`: a baseline while runs are added to it.
+//! `NewBaseline`: a baseline under construction, to which runs are added.
 
 use std::path::{Path, PathBuf};
 
@@ -17,31 +17,31 @@ use crate::store::files::RECORDS;
 use crate::store::{Manifest, RunDir, read_records};
 use crate::verdict::poll;
 
-/// A baseline while runs are added to it. Of its samples their ids are in memory, and nothing of what they say.
+/// A baseline under construction. Only the ids of its samples are in memory.
 pub(super) struct NewBaseline {
     scorer_hash: String,
-    /// Names the dataset that keys the snapshots, where they are masked.
+    /// Identifies the dataset that keys the snapshots, if they are masked.
     mask_id: Option<String>,
     runs: Vec<PooledRun>,
-    /// The models that served judges in any of them.
+    /// The models that served judges in any of the runs.
     judges: Judges,
     drafts: Drafts,
-    /// How many answers each sample has when all is over, once a run was added to another.
+    /// The final number of answers per sample, once more than one run was added.
     answers: Option<usize>,
     errors: Vec<String>,
     missing: Vec<String>,
     incomplete: Vec<String>,
 }
 
-/// What a run says of a sample.
+/// A sample of a run.
 struct NewSample {
     id: String,
     draft: Draft,
-    /// Whether it ended in an error, in any epoch.
+    /// Whether any epoch ended in an error.
     is_error: bool,
 }
 
-/// Names the dataset that keys the snapshots of a run, if they are masked.
+/// Identifies the dataset that keys the snapshots of a run, if they are masked.
 pub(super) fn key_of(manifest: &Manifest) -> Option<String> {
     manifest.mask_id.clone().filter(|_| manifest.masked)
 }
@@ -61,7 +61,7 @@ impl NewBaseline {
         }
     }
 
-    /// The baseline in a folder.
+    /// The existing baseline of a folder.
     pub(super) fn of_accepted(folder: &Path, mut drafts: Drafts) -> Result<Self> {
         let file = read_to_add(folder, |id, content| {
             let header = None;
@@ -81,7 +81,7 @@ impl NewBaseline {
     /// Adds a run.
     ///
     /// # Errors
-    /// When it cannot count together with those that are there; what was made of them is worth nothing then.
+    /// If it cannot be combined with those already added; the baseline is then unusable.
     pub(super) fn add(
         &mut self,
         dir: &RunDir,
@@ -149,7 +149,7 @@ impl NewBaseline {
         Ok(())
     }
 
-    /// Takes a sample of the first run. An outage must not overwrite what is known of it, if that is still comparable.
+    /// Takes a sample of the first run. An outage must not overwrite an earlier snapshot that is still comparable.
     fn begin(
         &mut self,
         sample: NewSample,
@@ -187,7 +187,7 @@ impl NewBaseline {
         Ok(())
     }
 
-    /// Adds the answers of a further run to those that are there. Says whether those are to another question, or were held
+    /// Appends the answers of a further run. Returns whether the existing ones are to another question, or were scored
     /// against another ground truth.
     fn join(&mut self, sample: NewSample, record: &Record, all: usize) -> Result<bool> {
         let NewSample {
@@ -200,7 +200,7 @@ impl NewBaseline {
         match old {
             Some(mut old) => {
                 if let Some(answers) = self.answers {
-                    // Of a run before, which did not ask it.
+                    // The sample was not in an earlier run.
                     old.content.answers.resize(answers, None);
                 }
                 old.content.answers.extend(draft.content.answers);
@@ -219,13 +219,13 @@ impl NewBaseline {
         Ok(is_of_another)
     }
 
-    /// Writes the snapshots and `_baseline.json`. Gives the verdict on each answer, too.
+    /// Writes the snapshots and `_baseline.json`. Also returns the verdict on each answer.
     pub(super) fn write(
         mut self,
         eval: String,
         folder: PathBuf,
     ) -> Result<(Accepted, AcceptedAnswers)> {
-        // A later run may have asked them.
+        // A later run may have answered them.
         let mut missing = self.missing;
         missing.retain(|id| !self.drafts.has(id));
         let masked = self.mask_id.is_some();
@@ -239,18 +239,18 @@ impl NewBaseline {
                 header,
             } = self.drafts.read(place)?;
             if let Some(answers) = self.answers {
-                // Not asked by the last run.
+                // The sample was not in the last run.
                 content.answers.resize(answers, None);
             }
             let path = path(&folder, &id);
             if Content::read(&path).ok().flatten().as_ref() != Some(&content) {
-                // Of a sample that was not asked this time the snapshot itself tells.
+                // For a sample that was not asked this time, the existing snapshot has the header.
                 let header = header.or_else(|| SnapshotHeader::read(&path).filter(|_| !masked));
                 content.write(&path, &header.unwrap_or_else(|| SnapshotHeader::bare(&id)))?;
                 changed += 1;
             }
             let pending = update::pending(&path);
-            // Of the version that is accepted now, or an older one.
+            // It is of the version that is accepted now, or of an older one.
             if SnapshotHeader::is_own(&pending) {
                 let _ = std::fs::remove_file(pending);
             }

@@ -1,4 +1,4 @@
-//! What lies in a folder of snapshots and is of no sample any more.
+//! Removes files of samples that no longer exist from a snapshot folder.
 
 use std::path::Path;
 
@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::snapshot::SnapshotHeader;
 use crate::text::hash::mark;
 
-/// Files, each known by a mark: of a million that is 8 MiB, where their paths would be a hundred. That another file has
-/// the mark of one of them happens once in so many folders as nobody has.
+/// The files to keep, each by a 64-bit hash: 8 MiB for a million instead of about 100 MiB for their paths. Collisions
+/// are negligible.
 #[derive(Default)]
 pub(super) struct KeptFiles(Vec<u64>);
 
@@ -18,8 +18,8 @@ impl KeptFiles {
         self.0.push(mark(path));
     }
 
-    /// Removes snapshots of samples that are no longer there, and what waits for review beside them. Both are known by
-    /// their header: what another program keeps in the folder stays.
+    /// Removes snapshots of samples that no longer exist, and pending snapshots. Both are recognised by their header;
+    /// files of other programs stay.
     pub(super) fn remove_others(mut self, folder: &Path) -> Result<usize> {
         self.0.sort_unstable();
         let mut removed = 0;

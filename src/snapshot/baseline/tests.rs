@@ -68,7 +68,7 @@ fn what_is_not_as_it_was_accepted_is_named() {
         std::fs::write(&path, text.replace(from, to)).unwrap();
     };
     check(&|_, _| (), &[]);
-    // What was said is no verdict.
+    // The answer text is not part of the verdict.
     check(&|folder, _| edit(folder, "a", "17", "18"), &[]);
     check(
         &|folder, _| edit(folder, "b", "verdict: incorrect", "verdict: correct"),
@@ -94,7 +94,7 @@ fn what_is_not_as_it_was_accepted_is_named() {
         },
         &[snap("d")],
     );
-    // What is not in its place is told by the name that it has.
+    // A misplaced file is reported under its own name.
     let copy = |folder: &Path, id: &str, name: &str, edit: bool| {
         let text = std::fs::read_to_string(super::super::path(folder, id)).unwrap();
         let to = if edit { "target: 12" } else { "target: 11" };
@@ -178,6 +178,6 @@ fn the_file_of_the_first_version_is_one_run_and_its_digest_holds() {
     assert_eq!(baseline.run_ids(), "e-1");
     assert_eq!(baseline.samples["b"].answers, [Some(false)]);
     let baseline = check(Some("0"));
-    // It cannot tell which.
+    // Version 1 cannot name the changed file.
     assert!(!baseline.digest_matches && baseline.changed_files.is_empty());
 }

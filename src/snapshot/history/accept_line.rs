@@ -1,4 +1,4 @@
-//! The line of an acceptance in the history of its eval: the baseline as a whole.
+//! The history line of an accepted baseline.
 
 use jiff::Timestamp;
 
@@ -12,10 +12,10 @@ use crate::text::hash::Hasher;
 use crate::verdict::baseline::BaselineRun;
 use crate::verdict::summary::{Summary, SummaryBuilder};
 
-/// The line of a baseline that was accepted now, the last of whose runs lies in `dir`.
+/// The history line of the baseline just accepted, whose last run is in `dir`.
 ///
-/// Its figures are those of all answers that the baseline has. What only the runs themselves know, such as cost, is that of
-/// the one run, and left out where there are several.
+/// Its figures are those of all answers of the baseline. What only a run knows, such as cost, is included only if the
+/// baseline is a single run.
 pub(in crate::snapshot) fn accept_line(
     dir: &RunDir,
     manifest: &Manifest,
@@ -74,7 +74,7 @@ pub(in crate::snapshot) fn accept_line(
     })
 }
 
-/// A record with another verdict, and nothing that a verdict does not need.
+/// A record with another verdict, reduced to what a verdict needs.
 fn answer(of: &Record, epoch: u32, verdict: Option<bool>) -> Record {
     let score = Score::binary(verdict == Some(true));
     let mut record = Record::scored(&*of.sample_id, score);

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use crate::text::hash::mark;
 
-/// The verdict on each answer of a baseline. An id is known by its mark: of a million that is a tenth of what their texts
-/// would be.
+/// The verdict on each answer of a baseline. Ids are stored as hashes, which for a million samples takes a tenth of the
+/// memory.
 #[derive(Debug, Default)]
 pub(in crate::snapshot) struct AcceptedAnswers {
     verdicts: Vec<Option<bool>>,
@@ -15,7 +15,7 @@ pub(in crate::snapshot) struct AcceptedAnswers {
 }
 
 impl AcceptedAnswers {
-    /// Adds those to a sample.
+    /// Adds the verdicts of a sample.
     pub(in crate::snapshot) fn add(&mut self, id: &str, verdicts: &[Option<bool>]) {
         let start = self.verdicts.len();
         self.verdicts.extend_from_slice(verdicts);
@@ -23,13 +23,13 @@ impl AcceptedAnswers {
         self.most = self.most.max(verdicts.len());
     }
 
-    /// Those to a sample; none to one that is not there.
+    /// The verdicts of a sample; empty for an unknown one.
     pub(super) fn of(&self, id: &str) -> &[Option<bool>] {
         let place = self.places.get(&mark(id)).cloned().unwrap_or_default();
         self.verdicts.get(place).unwrap_or_default()
     }
 
-    /// How many answers samples have at most.
+    /// The largest number of answers of a sample.
     pub(super) fn most(&self) -> usize {
         self.most
     }

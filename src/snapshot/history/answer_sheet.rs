@@ -1,10 +1,10 @@
-//! `AnswerSheet`: which samples of a run were right, taken from its records one by one.
+//! `AnswerSheet`: which samples of a run were right, collected from its records.
 
 use crate::data::history::{AnswerRow, HistoryAnswers};
 use crate::data::{Record, Status};
 use crate::text::hash::Hasher;
 
-/// More answers than that are in no line: a line is to be short.
+/// With more answers, they are left out of the line to keep it short.
 const MOST_ANSWERS: usize = 20_000;
 
 /// Which samples of a run were right.
@@ -18,13 +18,13 @@ pub(crate) struct AnswerSheet {
 #[derive(Debug)]
 struct SheetSample {
     id: String,
-    /// What it asks and what is true.
+    /// Hashes of the question and the ground truth.
     hashes: [String; 2],
     verdicts: Vec<Option<bool>>,
 }
 
 impl AnswerSheet {
-    /// Adds a record; those of a sample come one after the other.
+    /// Adds a record; records of a sample must be consecutive.
     pub(crate) fn add(&mut self, record: &Record) {
         self.answers += 1;
         if self.answers > MOST_ANSWERS {
@@ -32,7 +32,7 @@ impl AnswerSheet {
             return;
         }
         let outcome = &record.result;
-        // An answer that was given before says nothing new.
+        // A cached answer is not new evidence.
         let is_known = outcome.status == Status::Scored && !outcome.cached;
         let verdict = is_known.then(|| outcome.is_correct());
         if let Some(sample) = self.samples.last_mut()
@@ -42,7 +42,7 @@ impl AnswerSheet {
             return;
         }
         let question = match record.question_hash.as_str() {
-            // Of a run that a version before made.
+            // The run was made by an older version.
             "" => &record.input_hash,
             hash => hash,
         };
@@ -53,7 +53,7 @@ impl AnswerSheet {
         });
     }
 
-    /// What a line of the history says of them with these verdicts, unless there are too many.
+    /// The answers for a history line, with these verdicts instead; `None` if there are too many.
     pub(super) fn with(
         mut self,
         verdicts: impl Fn(&str) -> Vec<Option<bool>>,
@@ -64,7 +64,7 @@ impl AnswerSheet {
         self.finish()
     }
 
-    /// What a line of the history says of them, unless there are too many.
+    /// The answers for a history line; `None` if there are none or too many.
     pub(crate) fn finish(mut self) -> Option<HistoryAnswers> {
         if self.answers == 0 || self.answers > MOST_ANSWERS {
             return None;

@@ -1,4 +1,4 @@
-//! The line of a run in the history of its eval.
+//! The history line of a run.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use crate::store::{Manifest, RunStatus};
 use crate::verdict::result::GateResult;
 use crate::verdict::summary::{Group, Latency, Summary};
 
-/// Of a dimension with more slices none is in the line.
+/// Dimensions with more slices are left out of the line.
 const MOST_SLICES: usize = 100;
 
-/// Longer aggregates of a benchmark are not in the line, as JSON.
+/// Aggregates of a benchmark whose JSON is longer are left out of the line.
 const LONGEST_METRICS: usize = 4096;
 
-/// The line of a run that is over, or of what its summary would be.
+/// The line of a finished run, from its summary.
 pub(crate) fn run_line(
     manifest: &Manifest,
     summary: &Summary,
@@ -35,7 +35,7 @@ pub(crate) fn run_line(
         time,
         commit: manifest.git_sha.clone(),
         dirty: manifest.git_dirty,
-        // One that an outage stopped is no line.
+        // Runs stopped by an outage have no line.
         early: manifest.status == RunStatus::Stopped,
         tier: manifest.tier.clone(),
         dataset_hash: manifest.dataset_hash.clone(),
@@ -69,7 +69,7 @@ pub(crate) fn run_line(
     }
 }
 
-/// As many digits as anybody needs: a line is read by people, too.
+/// Rounds to the digits that people need; they read these lines, too.
 fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }

@@ -33,7 +33,7 @@ fn who_cannot_be_told_from_the_baseline_does_not_join_it() {
         &unknown,
         Some("run `r2` does not tell what its agent was"),
     );
-    // Neither do two of them.
+    // Nor do two of them.
     check(
         &PooledRun {
             agent: None,

@@ -1,23 +1,24 @@
-//! `Alphas`: Krippendorff's alpha, for any number of raters and with holes.
+//! `Alphas`: Krippendorff's alpha, for any number of raters and missing values.
 
 use crate::stats::as_f64;
 
-/// Krippendorff's alpha of values that several gave to the same items. 1 is full agreement, 0 what chance brings about.
+/// Krippendorff's alpha of the values that several raters gave to the same items. 1 is full agreement, 0 chance
+/// agreement.
 ///
-/// Source: K. Krippendorff, *Computing Krippendorff's alpha-reliability* (2011). `None` where no item has two values,
-/// and where all values are of one class.
+/// Source: K. Krippendorff, *Computing Krippendorff's alpha-reliability* (2011). `None` if no item has two values, or
+/// all values are of one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Alphas {
-    /// Values of two classes are as different as those of any other two.
+    /// All pairs of distinct classes are equally different.
     pub(crate) nominal: Option<f64>,
-    /// By the square of their distance; `None` also where classes are no numbers.
+    /// The difference is the squared distance; `None` also if classes are not numbers.
     pub(crate) interval: Option<f64>,
 }
 
-/// The values that one item was given.
+/// The values of one item.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Unit {
-    /// Classes with how many gave it; nothing where fewer than two gave any.
+    /// Classes with their counts; empty if the item has fewer than two values.
     counts: Vec<(usize, u64)>,
     /// Σ of the differences of all pairs, over m - 1.
     nominal: f64,
@@ -25,7 +26,7 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
-    /// The classes of all values that the item has; `values` are those of the classes, if they are numbers.
+    /// From the class of each value of the item; `values` are the numbers of the classes, if they are numbers.
     pub(crate) fn of(classes: &[usize], values: Option<&[f64]>) -> Self {
         let mut sorted = classes.to_owned();
         sorted.sort_unstable();
@@ -49,7 +50,7 @@ impl Unit {
 }
 
 impl Alphas {
-    /// Of items with how often each is there, of `classes` classes with the `values` that their units were made with.
+    /// From units with their multiplicities, `classes` classes, and the `values` that the units were built with.
     pub(crate) fn of<'a>(
         units: impl Iterator<Item = (&'a Unit, u64)>,
         values: Option<&[f64]>,
@@ -84,9 +85,9 @@ impl Alphas {
     }
 }
 
-/// The numbers moved and scaled to -1 to 1, which leaves alpha as it is and their squares within reach.
+/// Shifts and scales the numbers to -1 to 1, which does not change alpha and keeps their squares finite.
 pub(crate) fn scaled(values: &[f64]) -> Vec<f64> {
-    // Halves, since the distance of two numbers may be none.
+    // Halved, since the distance of two finite numbers may be infinite.
     let halves = values.iter().map(|value| value / 2.0);
     let low = halves.clone().fold(f64::INFINITY, f64::min);
     let high = halves.clone().fold(f64::NEG_INFINITY, f64::max);
@@ -95,7 +96,7 @@ pub(crate) fn scaled(values: &[f64]) -> Vec<f64> {
     halves.map(|half| (half - centre) / radius).collect()
 }
 
-/// How many ordered pairs are of two classes.
+/// The number of ordered pairs of unequal values.
 fn unequal(counts: impl Iterator<Item = u64> + Clone) -> u64 {
     let all: u64 = counts.clone().sum();
     counts.map(|count| count * (all - count)).sum()
@@ -134,8 +135,8 @@ mod tests {
 
     #[test]
     fn alphas_by_hand() {
-        // Two items with a full agreement, one split of 1 and 2: 3 pairs. Observed: 2 / 1; by chance: the values are
-        // 1, 1, 1, 2, 2, 2: 18 ordered pairs differ, over 5.
+        // Two items with full agreement, one split 1 : 2: 3 pairs. Observed: 2 / 1; by chance: the values are 1, 1, 1,
+        // 2, 2, 2: 18 ordered pairs differ, over 5.
         let items: [&[usize]; 3] = [&[1, 1], &[2, 2], &[1, 2]];
         let found = alphas(&items, Some(&[0.0, 10.0, 20.0, 30.0, 40.0]));
         near(found.nominal, 1.0 - 2.0 / (18.0 / 5.0));

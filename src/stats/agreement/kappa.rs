@@ -1,36 +1,36 @@
-//! `Kappas`: how far two who put items in classes agree, beyond what chance brings about.
+//! `Kappas`: chance-corrected agreement of two raters who classify items.
 
 use crate::stats::ratio;
 
-/// The agreement of two, over the items that both put in a class. 1 is full agreement, 0 what chance brings about.
+/// The agreement of two raters over the items that both classified. 1 is full agreement, 0 chance agreement.
 ///
-/// Classes in which neither puts anything do not count. Every figure is `None` where it is nothing over nothing: without
-/// items, and all but the first two where there is one class alone.
+/// Classes that neither uses do not count. A figure is `None` if it is 0 / 0: without items, and, for all but the first
+/// two, with a single class.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Kappas {
-    /// Items.
+    /// Number of items.
     pub(crate) n: u64,
-    /// The share of items that both put in one class.
+    /// The share of items that both put in the same class.
     pub(crate) agreement: Option<f64>,
-    /// The share of the class that the first of the two puts most items in: the agreement of a constant.
+    /// The share of the most frequent class of the first rater: the agreement that a constant rater would have.
     pub(crate) constant_agreement: Option<f64>,
     /// Cohen's kappa. Source: J. Cohen, *A coefficient of agreement for nominal scales*, Educational and Psychological
     /// Measurement 20 (1960).
     pub(crate) nominal: Option<f64>,
-    /// Kappa where a disagreement counts by how many classes it goes over. Source: J. Cohen, *Weighted kappa*,
+    /// Weighted kappa; a disagreement counts by the number of classes between. Source: J. Cohen, *Weighted kappa*,
     /// Psychological Bulletin 70 (1968).
     pub(crate) linear: Option<f64>,
-    /// The same by the square of it.
+    /// Weighted by the square of this number.
     pub(crate) quadratic: Option<f64>,
-    /// Gwet's AC1, which stays high where one class is rare. Source: K. Gwet, *Computing inter-rater reliability and
-    /// its variance in the presence of high agreement*, British Journal of Mathematical and Statistical Psychology 61
+    /// Gwet's AC1, which stays high if one class is rare. Source: K. Gwet, *Computing inter-rater reliability and its
+    /// variance in the presence of high agreement*, British Journal of Mathematical and Statistical Psychology 61
     /// (2008).
     pub(crate) ac1: Option<f64>,
 }
 
 impl Kappas {
-    /// Of items as `(class of the one, class of the other, how many)`, of `classes` classes that are named by their
-    /// places in order.
+    /// From items as `(class by the first rater, class by the second, count)`; classes are ordered indices below
+    /// `classes`.
     pub(crate) fn of(
         pairs: impl Iterator<Item = (usize, usize, u64)> + Clone,
         classes: usize,
@@ -65,7 +65,7 @@ impl Kappas {
     }
 }
 
-/// The places of classes among those that there are.
+/// The ranks of the classes that occur.
 struct Ranks {
     ranks: Vec<u64>,
     present: i128,
@@ -88,7 +88,7 @@ impl Ranks {
     }
 }
 
-/// How far apart the two would be, n² times, if each put so many in each class without looking.
+/// The expected distances, times n², if each rater classified at random with the observed frequencies.
 #[derive(Default)]
 struct ByChance {
     differ: i128,
@@ -99,13 +99,13 @@ struct ByChance {
 impl ByChance {
     fn of(ones: &[u64], others: &[u64], ranks: &[u64], n: i128) -> Self {
         let mut found = Self::default();
-        // Of each: how many so far, and the sums of their ranks and of the squares of these.
+        // For each rater: the count so far, and the sums of ranks and squared ranks.
         let (mut one_sums, mut other_sums) = ([0; 3], [0; 3]);
         let mut same = 0;
         let mut before = 0;
         for ((one, other), rank) in ones.iter().zip(others).zip(ranks) {
             let (one, other, rank) = (i128::from(*one), i128::from(*other), i128::from(*rank));
-            // A pair is as many steps apart as there are borders of classes between them.
+            // The distance of a pair is the number of class boundaries between.
             if rank > before {
                 found.steps +=
                     one_sums[0] * (n - other_sums[0]) + other_sums[0] * (n - one_sums[0]);
@@ -124,8 +124,8 @@ impl ByChance {
     }
 }
 
-/// (observed - chance) / (1 - chance), where chance is the mean of π (1 - π) over the classes but one, and π the share of
-/// a class in what both say.
+/// (observed - chance) / (1 - chance), where chance is the sum of π (1 - π) over the number of classes less 1, and π
+/// the share of a class in both ratings.
 fn ac1(ones: &[u64], others: &[u64], n: i128, same: i128, present: i128) -> Option<f64> {
     let both = ones.iter().zip(others);
     let both = both.map(|(one, other)| i128::from(one + other));
@@ -155,7 +155,7 @@ mod tests {
         }
     }
 
-    /// A table: a row for each class of the one, a column for each of the other.
+    /// A table: a row for each class of the first rater, a column for each class of the second.
     fn table<const N: usize>(rows: [[u64; N]; N]) -> Kappas {
         let cells = rows.iter().enumerate().flat_map(|(one, row)| {
             let row = row.iter().enumerate();
@@ -170,17 +170,17 @@ mod tests {
         assert_eq!((two.n, two.agreement), (50, Some(0.7)));
         assert_eq!(two.constant_agreement, Some(0.5));
         near(two.nominal, Some(0.4));
-        // Of two classes each disagreement goes over one.
+        // With two classes, each disagreement has distance one.
         near(two.linear, Some(0.4));
         near(two.quadratic, Some(0.4));
         // π = 0.55: 2 · 0.55 · 0.45 = 0.495 by chance.
         near(two.ac1, Some((0.7 - 0.495) / 0.505));
-        // Three classes, once two apart and once one: 3 of 5 agree. By chance 25 - (2·1 + 1·2 + 2·2) = 17 pairs of 25
-        // differ; with steps 1·2 + 2·2 + …
+        // Three classes, one pair two apart and one pair one apart: 3 of 5 agree. By chance 25 - (2·1 + 1·2 + 2·2) = 17
+        // pairs of 25 differ; with steps 1·2 + 2·2 + …
         let three = table([[1, 0, 1], [0, 1, 0], [0, 1, 1]]);
         assert_eq!(three.agreement, Some(0.6));
         near(three.nominal, Some(1.0 - 5.0 * 2.0 / 17.0));
-        // Ones 2, 1, 2 and others 1, 2, 2: borders 2·4 + 1·3 and 3·2 + 3·2.
+        // First 2, 1, 2 and second 1, 2, 2: boundaries 2·4 + 1·3 and 3·2 + 3·2.
         near(three.linear, Some(1.0 - 5.0 * 3.0 / 23.0));
         // 5 · ((1 + 8) + (2 + 8)) - 2 · 5 · 6
         near(three.quadratic, Some(1.0 - 5.0 * 5.0 / 35.0));
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn agreement_where_one_class_is_rare() {
-        // Kappa is below 0 while 118 of 125 agree.
+        // Kappa is below 0 although 118 of 125 agree.
         let rare = table([[118, 5], [2, 0]]);
         assert!(rare.nominal.unwrap() < 0.0);
         // π is 243/250 and 7/250.
@@ -216,7 +216,7 @@ mod tests {
             (one_class.nominal, one_class.linear, one_class.ac1),
             (none, none, none)
         );
-        // A judge that says the same of everything.
+        // A judge that gives everything the same class.
         let constant = table([[6, 0], [2, 0]]);
         assert_eq!(
             (constant.nominal, constant.quadratic),

@@ -1,26 +1,26 @@
-//! `Slope`: how far one number goes with another, over observations that come in groups.
+//! `Slope`: linear regression over grouped observations.
 
 use crate::stats::as_f64;
 use crate::stats::distribution::student;
 
-/// What is narrower than this is a point but for rounding.
+/// Narrower intervals are considered a point, up to rounding.
 const POINT: f64 = 1e-9;
 
-/// The slope of a straight line through observations.
+/// The slope of a regression line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Slope {
-    /// By ordinary least squares: what the second number gains where the first is 1 more.
+    /// By ordinary least squares: the change of y when x grows by 1.
     pub(crate) slope: f64,
-    /// Its 95 % confidence interval; `None` with fewer than three groups, and where all lie on the line: an interval that is a
-    /// point would claim a certainty that so few observations do not have.
+    /// Its 95 % confidence interval; `None` with fewer than three groups, and if all observations lie on the line: an
+    /// interval without width would claim a certainty that so few observations do not have.
     pub(crate) ci95: Option<[f64; 2]>,
 }
 
 impl Slope {
-    /// Of observations `(x, y)` with their groups, those of one group one after another. `None` where `x` does not vary.
+    /// From observations `(x, y)` by group. `None` if `x` does not vary.
     ///
-    /// The variance allows for groups and for a spread that differs: K.-Y. Liang and S. L. Zeger, *Longitudinal data
-    /// analysis using generalized linear models*, Biometrika 73 (1986), times `g / (g - 1)`, with Student's quantile.
+    /// The variance is robust to groups and unequal spread: K.-Y. Liang and S. L. Zeger, *Longitudinal data analysis
+    /// using generalized linear models*, Biometrika 73 (1986), times `g / (g - 1)`, with Student's quantile.
     pub(crate) fn of(groups: &[Vec<(f64, f64)>]) -> Option<Self> {
         let all = || groups.iter().flatten();
         let n = as_f64(all().count() as u64);

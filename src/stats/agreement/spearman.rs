@@ -1,14 +1,14 @@
 //! Spearman's rank correlation.
 
-/// Spearman's rank correlation of two quantities, -1 to 1; equal values share the mean of their ranks.
+/// Spearman's rank correlation of two quantities, -1 to 1; equal values share their mean rank.
 ///
-/// Source: C. Spearman, *The proof and measurement of association between two things*, American Journal of
-/// Psychology 15 (1904); with ties it is Pearson's correlation of the ranks. `None` for fewer than two pairs, where one
-/// of the two does not vary, and where a value is NaN.
+/// Source: C. Spearman, *The proof and measurement of association between two things*, American Journal of Psychology
+/// 15 (1904); with ties it is Pearson's correlation of the ranks. `None` for fewer than two pairs, if one quantity does
+/// not vary, and if a value is NaN.
 pub(crate) fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
     let one = doubled_ranks(pairs.iter().map(|pair| pair.0).collect())?;
     let other = doubled_ranks(pairs.iter().map(|pair| pair.1).collect())?;
-    // Twice the mean of the ranks 1 to n. All in whole numbers, so that a perfect order gives 1 and not nearly.
+    // Twice the mean of the ranks 1 to n. Integers throughout, so that a perfect order gives exactly 1.
     let middle = i128::try_from(pairs.len()).ok()? + 1;
     let sum = |one: &[i128], other: &[i128]| -> i128 {
         let both = one.iter().zip(other);
@@ -23,12 +23,12 @@ pub(crate) fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
     Some((float(sum(&one, &other)) / both).clamp(-1.0, 1.0))
 }
 
-/// Twice the rank of each value, which is whole also between two ranks.
+/// Twice the rank of each value, an integer even for shared ranks.
 fn doubled_ranks(values: Vec<f64>) -> Option<Vec<i128>> {
     if values.iter().any(|value| value.is_nan()) {
         return None;
     }
-    // Both zeros are one.
+    // Turns -0 into 0.
     let values = values.into_iter().map(|value| value + 0.0);
     let mut sorted: Vec<_> = values.enumerate().collect();
     sorted.sort_by(|(_, one), (_, other)| one.total_cmp(other));

@@ -6,9 +6,8 @@ use crate::stats::as_f64;
 
 /// P(X = `hits`) for X ~ Bin(`trials`, `chance`).
 ///
-/// Source: C. Loader, *Fast and accurate computation of binomial probabilities* (2000), the algorithm of
-/// R's `dbinom`: logarithms of factorials are never subtracted from each other, so nothing cancels, also
-/// not for tens of thousands of trials.
+/// Source: C. Loader, *Fast and accurate computation of binomial probabilities* (2000), the algorithm of R's `dbinom`:
+/// it never subtracts logarithms of factorials, so nothing cancels even for tens of thousands of trials.
 pub(in crate::stats) fn point(hits: u64, trials: u64, chance: f64) -> f64 {
     if hits > trials {
         return 0.0;
@@ -44,7 +43,7 @@ pub(in crate::stats) fn upper_tail(hits: u64, trials: u64, chance: f64) -> f64 {
     if chance >= 1.0 {
         return 1.0;
     }
-    // Sum on the side of the mean where the terms fall, so that few are needed and none is lost.
+    // Sum on the side of the mean where the terms decrease: few terms are needed.
     let odds = chance / (1.0 - chance);
     if as_f64(hits) > as_f64(trials) * chance {
         sum_from(point(hits, trials, chance), hits, |k| {
@@ -58,7 +57,7 @@ pub(in crate::stats) fn upper_tail(hits: u64, trials: u64, chance: f64) -> f64 {
     .clamp(0.0, 1.0)
 }
 
-/// Sums falling terms, each the one before times a factor, until they no longer change the sum.
+/// Sums decreasing terms, each a multiple of the previous one, until they no longer change the sum.
 fn sum_from(first: f64, start: u64, next: impl Fn(u64) -> Option<(u64, f64)>) -> f64 {
     let (mut sum, mut term, mut at) = (first, first, start);
     while let Some((k, factor)) = next(at) {
@@ -72,7 +71,7 @@ fn sum_from(first: f64, start: u64, next: impl Fn(u64) -> Option<(u64, f64)>) ->
     sum
 }
 
-/// ln(n!) less Stirling's formula for it.
+/// ln(n!) minus Stirling's approximation.
 fn stirling_error(n: u64) -> f64 {
     let x = as_f64(n);
     if n == 0 {
@@ -111,7 +110,7 @@ fn deviance(x: f64, m: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Straight from the definition, for few trials.
+    /// By the definition, for few trials.
     fn by_definition(hits: u64, trials: u64, chance: f64) -> f64 {
         let choose = (0..hits).fold(1.0, |c, i| c * as_f64(trials - i) / as_f64(i + 1));
         choose * chance.powf(as_f64(hits)) * (1.0 - chance).powf(as_f64(trials - hits))

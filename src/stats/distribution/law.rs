@@ -1,17 +1,16 @@
-//! `Law`: how a whole number is distributed, and the lower tail of a sum of such numbers.
+//! `Law`: the distribution of an integer, and the lower tail of a sum of such integers.
 //!
-//! Before laws are added they are tilted: each weight is multiplied by `exp(tilt · value)`, with the one tilt that
-//! moves the expected sum to the observed one. What is dropped far from there is then far below every term that
-//! counts, and a p of 1e-30 has as many true digits as one of 0.3. Source: H. E. Daniels, *Saddlepoint
-//! approximations in statistics*, Annals of Mathematical Statistics 25 (1954); here nothing is approximated but
-//! the tilt undone.
+//! Laws are tilted before they are added: each weight is multiplied by `exp(tilt · value)`, with the tilt that moves
+//! the expected sum to the observed one. Terms far from there are then negligible, and a p of 1e-30 has as many correct
+//! digits as one of 0.3. Source: H. E. Daniels, *Saddlepoint approximations in statistics*, Annals of Mathematical
+//! Statistics 25 (1954); unlike there, nothing is approximated: the tilt is undone exactly.
 
 mod sum;
 
 pub(in crate::stats) use sum::{SumTail, WORK, lower_tail, sum};
 
-/// What a tail may hold and be dropped. A sum of a million laws, each shorter by so much at both ends, is still
-/// right in 13 digits.
+/// The tail probability that may be dropped. A sum of a million laws, each truncated by this at both ends, still has 13
+/// correct digits.
 const NEGLIGIBLE: f64 = 1e-20;
 
 /// The probabilities of `first`, `first + 1`, and so on; they sum to 1.
@@ -22,14 +21,14 @@ pub(in crate::stats) struct Law {
 }
 
 impl Law {
-    /// From weights that need not sum to 1, but to more than 0.
+    /// From weights with a positive sum; they need not sum to 1.
     pub(in crate::stats) fn new(first: i64, weights: Vec<f64>) -> Self {
         let mut law = Self { first, weights };
         law.normalize();
         law
     }
 
-    /// Always `value`.
+    /// The constant `value`.
     fn certain(value: i64) -> Self {
         Self {
             first: value,
@@ -37,11 +36,11 @@ impl Law {
         }
     }
 
-    /// How many of `drawn` balls are white, drawn at once out of `white` white and `black` black ones.
+    /// The number of white balls among `drawn` drawn without replacement from `white` white and `black` black ones.
     pub(in crate::stats) fn hypergeometric(drawn: u32, white: u32, black: u32) -> Self {
         let drawn = drawn.min(white.saturating_add(black));
         let (low, high) = (drawn.saturating_sub(black), drawn.min(white));
-        // From the likeliest value outwards, so that no weight overflows.
+        // From the most likely value outwards, so that no weight overflows.
         let share = (f64::from(drawn) + 1.0) * (f64::from(white) + 1.0)
             / (f64::from(white) + f64::from(black) + 2.0);
         #[expect(
@@ -50,7 +49,7 @@ impl Law {
             reason = "a count of balls; only where the weights start"
         )]
         let mode = (share as u32).clamp(low, high);
-        // The weight of `x + 1` over that of `x`.
+        // The ratio of the weights of `x + 1` and `x`.
         let step = |x: u32| {
             f64::from(white - x) * f64::from(drawn - x)
                 / (f64::from(x + 1) * (f64::from(black) - f64::from(drawn) + f64::from(x) + 1.0))
@@ -87,7 +86,7 @@ impl Law {
             .unwrap_or(0.0)
     }
 
-    /// The probability of at most a value.
+    /// The distribution function.
     pub(in crate::stats) fn at_most(&self) -> impl Fn(i64) -> f64 {
         let mut sum = 0.0;
         let sums = self.weights.iter().map(|weight| {
@@ -113,7 +112,7 @@ impl Law {
         sum
     }
 
-    /// Drops what is negligible at both ends.
+    /// Drops negligible weights at both ends.
     fn trim(&mut self) {
         let negligible = |weights: &mut dyn Iterator<Item = &f64>| {
             weights
@@ -130,8 +129,8 @@ impl Law {
         self.first += i64::try_from(below).unwrap_or_default();
     }
 
-    /// The law with each weight times `ratio ^ value`, and the logarithm of what the weights then summed to,
-    /// were the values counted from `first`.
+    /// The law with each weight times `ratio ^ value`, and the logarithm of the sum of these weights, with values
+    /// counted from `first`.
     fn tilted(&self, ratio: f64) -> (Self, f64) {
         let mut law = self.clone();
         let mut factor = 1.0;
@@ -144,7 +143,7 @@ impl Law {
         (law, sum.ln())
     }
 
-    /// The law of the sum of two independent numbers; `None` if that takes more multiplications than `work` has.
+    /// The law of the sum of two independent integers; `None` if that takes more than `work` multiplications.
     fn plus(&self, other: &Self, work: &mut u64) -> Option<Self> {
         let (short, long) = if self.weights.len() <= other.weights.len() {
             (self, other)
@@ -167,7 +166,7 @@ impl Law {
         Some(law)
     }
 
-    /// The law of the sum of `count` such numbers, by repeated squaring.
+    /// The law of the sum of `count` such integers, by repeated squaring.
     fn times(&self, count: u64, work: &mut u64) -> Option<Self> {
         let mut sum = Self::certain(0);
         let (mut left, mut power) = (count, self.clone());

@@ -1,24 +1,24 @@
-//! Whether shares that were reached are those that were asked for: an exact test of counts against weights.
+//! An exact test of counts against expected shares.
 //!
-//! Where all ways to share so many out can be gone through, it is the exact multinomial test: how likely is an outcome
-//! that is at most as likely as the one that came, were each drawn by the weights. Where there are more, each category is
-//! tested by the exact binomial test, and the least p by Holm's procedure is told: exact as well, but blinder.
+//! If all outcomes can be enumerated, it is the exact multinomial test: the probability, given the weights, of an
+//! outcome at most as likely as the observed one. Otherwise each category has an exact binomial test, and the smallest
+//! p is adjusted by Holm's procedure: also exact, but less powerful.
 
 use super::binomial;
 use crate::stats::as_f64;
 use crate::stats::paired::holm::holm;
 
-/// As many outcomes are gone through, in some hundredths of a second.
+/// The most outcomes to enumerate, some hundredths of a second.
 const MOST_OUTCOMES: u64 = 2_000_000;
-/// Outcomes whose probabilities differ by less are equally likely: they are products in another order.
+/// Outcomes whose probabilities differ by a smaller factor count as equally likely: the difference is rounding.
 const TIE: f64 = 1.0 + 1e-7;
 
-/// What came of a test of shares.
+/// The result of a test of shares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SharesTest {
-    /// How often shares as unlikely as these come by chance where those that were asked for hold.
+    /// The probability, under the expected shares, of counts as unlikely as the observed ones.
     pub p: f64,
-    /// Which test it was.
+    /// The test that was used.
     pub kind: SharesTestKind,
 }
 
@@ -27,12 +27,12 @@ pub struct SharesTest {
 pub enum SharesTestKind {
     /// The exact multinomial test of all categories at once.
     Multinomial,
-    /// An exact binomial test of each category, the least p by Holm's procedure.
+    /// An exact binomial test of each category, with the smallest p adjusted by Holm's procedure.
     Binomials,
 }
 
 impl SharesTestKind {
-    /// What it is called in a report.
+    /// The name of the test in a report.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Multinomial => "exact multinomial test",
@@ -41,9 +41,9 @@ impl SharesTestKind {
     }
 }
 
-/// Tests how many of each category came against their weights, of which only the proportions matter. A category without
-/// weight that came nevertheless is impossible, so that p is 0. `None` where no category has a weight, one is no number or
-/// below 0, or there are not as many weights as counts.
+/// Tests the counts of categories against their weights, of which only the proportions matter. A nonzero count of a
+/// category without weight is impossible, so p is 0. `None` if no weight is positive, one is negative or not a number,
+/// or the numbers of weights and counts differ.
 pub fn shares_test(reached: &[u64], weights: &[f64]) -> Option<SharesTest> {
     let total: f64 = weights.iter().sum();
     let are_weights = weights.iter().all(|weight| *weight >= 0.0);
@@ -73,11 +73,11 @@ pub fn shares_test(reached: &[u64], weights: &[f64]) -> Option<SharesTest> {
     Some(SharesTest { p, kind })
 }
 
-/// In how many ways so many are shared out among the categories, or [`u64::MAX`] if that is more.
+/// The number of ways to distribute `n` over the categories, or [`u64::MAX`] if that overflows.
 fn outcomes(n: u64, categories: usize) -> u64 {
     let mut ways: u64 = 1;
     for place in 1..categories as u64 {
-        // Each is a binomial coefficient, so that nothing is lost by the division.
+        // Each intermediate value is a binomial coefficient, so the division is exact.
         let Some(next) = n
             .checked_add(place)
             .and_then(|factor| ways.checked_mul(factor))
@@ -112,15 +112,15 @@ fn multinomial(counts: &[u64], shares: &[f64]) -> f64 {
     p.clamp(0.0, 1.0)
 }
 
-/// All ways to share something out, with the logarithms of what makes up their probabilities.
+/// All ways to distribute a count, with the logarithms their probabilities consist of.
 struct Outcomes {
     ln_shares: Vec<f64>,
     ln_factorials: Vec<f64>,
 }
 
 impl Outcomes {
-    /// Goes through all ways to share `left` out among the categories from `place` on, each with the logarithm of its
-    /// probability: `ln` is that of what comes before.
+    /// Enumerates all ways to distribute `left` over the categories from `place` on, each with the logarithm of its
+    /// probability; `ln` is that of the categories before.
     fn each(&self, place: usize, left: u64, ln: f64, take: &mut dyn FnMut(f64)) {
         if place + 1 >= self.ln_shares.len() {
             take(ln + self.ln_factor(place, left));
@@ -143,7 +143,7 @@ impl Outcomes {
     }
 }
 
-/// The exact two-sided binomial test: how likely a count is that is at most as likely.
+/// The exact two-sided binomial test: the probability of a count at most as likely as this one.
 fn two_sided(hits: u64, trials: u64, chance: f64) -> f64 {
     let reached = binomial::point(hits, trials, chance) * TIE;
     let points = (0..=trials).map(|count| binomial::point(count, trials, chance));
@@ -155,7 +155,7 @@ fn two_sided(hits: u64, trials: u64, chance: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The p's are those of all outcomes counted out in fractions, offline.
+    /// The p values come from enumerating all outcomes in rational arithmetic, offline.
     #[test]
     fn known_values() {
         #[track_caller]
@@ -186,12 +186,12 @@ mod tests {
             all,
             0.406_698_703_765_869_14,
         );
-        // What cannot come, and what must.
+        // Impossible and certain counts.
         check(&[3, 1], &[1.0, 0.0], all, 0.0);
         check(&[3], &[7.0], all, 1.0);
         check(&[0, 0], &[1.0, 2.0], all, 1.0);
         check(&[7, 0], &[1.0, f64::MIN_POSITIVE * 1e-10], all, 1.0);
-        // More than can be gone through.
+        // Too many outcomes to enumerate.
         let each = SharesTestKind::Binomials;
         check(
             &[60, 40, 40, 30, 30],

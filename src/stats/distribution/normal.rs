@@ -1,4 +1,4 @@
-//! The standard normal distribution: its density, its distribution function and percentiles.
+//! The standard normal distribution: density, distribution function, percentiles.
 
 use std::f64::consts::PI;
 
@@ -7,10 +7,10 @@ pub(in crate::stats) fn density(x: f64) -> f64 {
     (-x * x / 2.0).exp() / (2.0 * PI).sqrt()
 }
 
-/// The probability of less than `x`, right in 13 digits also far below 0.
+/// The probability of less than `x`, with 13 correct digits even far below 0.
 ///
-/// By the series of the incomplete gamma function near 0, and by its continued fraction beyond. Source: M.
-/// Abramowitz and I. A. Stegun, *Handbook of mathematical functions* (1964), 26.2.11 and 26.2.14.
+/// By the series of the incomplete gamma function near 0, and by its continued fraction beyond. Source: M. Abramowitz
+/// and I. A. Stegun, *Handbook of mathematical functions* (1964), 26.2.11 and 26.2.14.
 pub(in crate::stats) fn below(x: f64) -> f64 {
     if x.is_nan() {
         return x;
@@ -25,7 +25,7 @@ pub(in crate::stats) fn below(x: f64) -> f64 {
         }
         return 0.5 + density(x) * sum;
     }
-    // density / (x + 1/(x + 2/(x + 3/(x + …)))), from the inside.
+    // density / (x + 1/(x + 2/(x + 3/(x + …)))), from the innermost term.
     let far = x.abs();
     let fraction = (1..=120_u32)
         .rev()
@@ -34,7 +34,7 @@ pub(in crate::stats) fn below(x: f64) -> f64 {
     if x < 0.0 { tail } else { 1.0 - tail }
 }
 
-/// The `x` below which is `share` (0 to 1), right in 9 digits; infinite at the ends.
+/// The `x` with the probability `share` (0 to 1) below it, with 9 correct digits; infinite at the ends.
 pub(in crate::stats) fn percentile(share: f64) -> f64 {
     if share <= 0.0 {
         return f64::NEG_INFINITY;
@@ -42,7 +42,7 @@ pub(in crate::stats) fn percentile(share: f64) -> f64 {
     if share >= 1.0 {
         return f64::INFINITY;
     }
-    // Below the middle, where no digits are lost; there is nothing beyond -40.
+    // In the lower half, where no digits are lost; below -40 there is nothing.
     let low = share.min(1.0 - share);
     let x = crate::stats::root(-40.0, 0.0, |x| below(x) - low);
     if share < 0.5 { x } else { -x }

@@ -5,11 +5,11 @@ use std::f64::consts::{FRAC_2_PI, FRAC_PI_2};
 use super::normal;
 use crate::stats::{as_f64, root};
 
-/// From here on an expansion is right in 9 digits.
+/// From this many degrees of freedom, an expansion has 9 correct digits.
 const MANY: u64 = 500;
 
-/// The value below which is `share` (above 0.5) of Student's distribution with so many degrees of freedom, right in
-/// 9 digits; infinite without any.
+/// The percentile of Student's distribution for a probability `share` above 0.5 and `freedom` degrees of freedom, with
+/// 9 correct digits; infinite if `freedom` is 0.
 ///
 /// Source: M. Abramowitz and I. A. Stegun, *Handbook of mathematical functions* (1964), 26.7.3, 26.7.4 and 26.7.5.
 pub(in crate::stats) fn percentile(share: f64, freedom: u64) -> f64 {
@@ -28,7 +28,7 @@ pub(in crate::stats) fn percentile(share: f64, freedom: u64) -> f64 {
     angle.tan() * as_f64(freedom).sqrt()
 }
 
-/// The probability of less than `tan(angle) · sqrt(freedom)`, whatever the sign.
+/// The probability that the absolute value is below `tan(angle) · sqrt(freedom)`.
 fn inside(angle: f64, freedom: u64) -> f64 {
     let (sin, cos) = angle.sin_cos();
     let odd = freedom % 2;

@@ -1,25 +1,25 @@
-//! An accuracy beside a threshold: its interval, and how often chance alone puts it below.
+//! An accuracy compared with a threshold: its interval, and the chance that it is below by luck.
 
 use crate::stats::distribution::binomial::upper_tail;
 use crate::stats::distribution::normal;
 use crate::stats::{AnswerCounts, Clusters, as_f64, ratio};
 
-/// The two-sided interval `[low, high]` of the share of right answers that holds the truth with the probability
-/// `confidence` (above 0, below 1); `None` of nothing.
+/// The two-sided confidence interval `[low, high]` of the share of right answers at level `confidence` (above 0, below
+/// 1); `None` without answers.
 ///
-/// Each entry is what is independent of the others: a sample with its answers, or a group of samples. Where each is a
-/// single answer this is Wilson's interval. Otherwise it is his for as many independent answers as would be as
-/// uncertain, with Student's quantile for the normal one; where all are right or all wrong each entry counts once.
-/// The interval that is shown beside an accuracy is this one at 0.95.
+/// Entries are independent of each other: a sample with its answers, or a group of samples. With single answers this is
+/// Wilson's interval. Otherwise it is Wilson's interval for the effective number of independent answers, with Student's
+/// quantile; if all are right or all wrong, each entry counts once. The interval displayed with an accuracy is this one
+/// at 0.95.
 pub fn accuracy_interval(groups: &[AnswerCounts], confidence: f64) -> Option<[f64; 2]> {
     clusters(groups).interval(confidence)
 }
 
-/// How likely an agent whose accuracy is exactly `threshold` has a share of right answers below it, asked as `groups`
-/// were: what a gate without an interval does to an agent that is just good enough. `None` of nothing.
+/// The probability that an agent whose accuracy is exactly `threshold` gets a smaller share of right answers, with as
+/// many answers as `groups` have: how often a gate without an interval fails an agent that is just good enough. `None`
+/// without answers.
 ///
-/// Binomial where each entry is a single answer; otherwise normal, with as many independent answers as would be as
-/// uncertain as those given.
+/// Binomial for single answers; otherwise normal, with the effective number of independent answers.
 pub(crate) fn chance_of_less(groups: &[AnswerCounts], threshold: f64) -> Option<f64> {
     let clusters = clusters(groups);
     let answers = clusters.answers();
@@ -29,7 +29,7 @@ pub(crate) fn chance_of_less(groups: &[AnswerCounts], threshold: f64) -> Option<
     if threshold <= 0.0 || threshold >= 1.0 {
         return Some(if threshold > 1.0 { 1.0 } else { 0.0 });
     }
-    // The fewest right answers that are enough, compared as a gate compares them.
+    // The fewest right answers that suffice, compared as gates do.
     let (mut few, mut enough) = (0, answers);
     while few < enough {
         let middle = few + (enough - few) / 2;
@@ -87,7 +87,7 @@ mod tests {
     fn holds_the_truth() {
         const RUNS: u32 = 1_000;
         let mut random = SplitMix64(6);
-        // Samples with rates of their own, five answers each; groups that go the same way.
+        // Samples with individual rates and five answers each; groups with correlated answers.
         for (count, of, apart) in [(40, 5, 0.3), (165, 5, 0.3), (8, 8, 0.62), (40, 8, 0.62)] {
             let held = (0..RUNS).filter(|_| {
                 let groups: Vec<_> = (0..count)
@@ -140,7 +140,7 @@ mod tests {
         check(&single(50, 50), 1.0, 0.0);
         check(&single(50, 50), 0.0, 0.0);
         assert_eq!(chance_of_less(&[], 0.6), None);
-        // Ten groups that go the same way are about ten answers: less than half, but not by much.
+        // Ten fully correlated groups are about ten answers: the chance is slightly below one half.
         let groups: Vec<_> = (0..10)
             .map(|i| AnswerCounts::new(8 * u32::from(i < 6), 8))
             .collect();

@@ -2,20 +2,19 @@
 
 use crate::stats::{SplitMix64, percentile};
 
-/// So many times items are drawn: the ends of an interval are then within a few hundredths of its width of those of any
-/// larger number.
+/// Number of resamples: the ends of an interval are within a few hundredths of its width of those with any larger
+/// number.
 pub(crate) const DRAWS: usize = 2_000;
 
-/// The same each time, so that figures of the same file are the same.
+/// A fixed seed, so that the same file gives the same figures.
 const SEED: u64 = 0x6a75_6467_655f_6369;
 
 /// 95 % confidence intervals `[low, high]` of figures, by drawing as many items as there are with replacement, `draws`
 /// times ([`DRAWS`] are enough).
 ///
-/// Items of one kind are alike to every figure: `kinds` has the kind of each item, from 0 up to, but not including,
-/// `kind_count`, and `figures` is given how often each kind was drawn. Draws in which a figure has no value are left
-/// out; `None` if that is all of them. Source: B. Efron, *Bootstrap methods: another look at the jackknife*, Annals of
-/// Statistics 7 (1979).
+/// Items of one kind are equivalent for every figure: `kinds` has the kind of each item, less than `kind_count`;
+/// `figures` gets the number of draws of each kind. Draws in which a figure has no value are ignored; `None` if no draw
+/// has one. Source: B. Efron, *Bootstrap methods: another look at the jackknife*, Annals of Statistics 7 (1979).
 pub(crate) fn bootstrap95<const N: usize>(
     kinds: &[usize],
     kind_count: usize,

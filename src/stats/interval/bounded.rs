@@ -1,24 +1,24 @@
-//! `BoundedMean`: how far off a mean of labels may be on a scale that has ends.
+//! `BoundedMean`: the uncertainty of a mean of labels on a bounded scale.
 
 use crate::stats::{Z95, as_f64, wilson};
 
-/// A mean of labels on a scale, with how uncertain it is.
+/// A mean of labels on a scale, with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct BoundedMean {
-    /// Within the scale.
+    /// The mean, within the scale.
     pub(crate) mean: f64,
-    /// Its standard error, such that the normal quantile is the right one.
+    /// Its standard error, for use with the normal quantile.
     error: f64,
-    /// Labelled items, or groups of them: independent of one another.
+    /// Number of independent labels: labelled items, or groups of them.
     labels: u64,
-    /// The lowest and the highest that a label can be, if that is known.
+    /// The lowest and highest possible label, if known.
     scale: Option<[f64; 2]>,
-    /// Whether all labels lie at the ends of the scale: it is the mean of a yes or no.
+    /// Whether all labels are at the ends of the scale, so that the mean is a share.
     is_share: bool,
 }
 
 impl BoundedMean {
-    /// From the interval of 95 % around a mean that knows nothing of the scale.
+    /// From a mean with a 95 % confidence interval that ignores the scale.
     pub(crate) fn of(
         (mean, ci95): (f64, [f64; 2]),
         labels: u64,
@@ -40,12 +40,12 @@ impl BoundedMean {
         self.interval(1.0)
     }
 
-    /// An interval that is so much wider than that of 95 %; `None` where nothing varies and the scale is not known.
+    /// The interval that is `wider` times as wide as that of 95 %; `None` if nothing varies and the scale is unknown.
     ///
-    /// It never leaves the scale and is never a point: that so many labels were all right by the judge, or all alike, does
-    /// not say that the next one is. What was not seen once among n may be seen in z² / (n + z²) of all, the bound of
-    /// Wilson's interval at its end, and then be off by the whole scale. For a share it is Wilson's interval, of as many
-    /// answers as would be as certain, and of no fewer than have labels.
+    /// It never leaves the scale and is never a point: if all labels agree with the judge, or are equal, the next one
+    /// may still differ. What does not occur among n labels may have a share of up to z² / (n + z²), the bound of
+    /// Wilson's interval at its end, and then be off by the whole scale. For a share it is Wilson's interval with the
+    /// effective number of answers, at least the number of labels.
     pub(crate) fn interval(&self, wider: f64) -> Option<[f64; 2]> {
         let z = Z95 * wider;
         let Some([low, high]) = self.scale else {
@@ -74,7 +74,7 @@ impl BoundedMean {
     }
 }
 
-/// The share that may be of a kind of which there is none among n: Wilson's bound at its end.
+/// The largest plausible share of a kind that does not occur among n: Wilson's bound at its end.
 pub(in crate::stats) fn unseen(n: f64, z: f64) -> f64 {
     z * z / (n + z * z)
 }
@@ -111,7 +111,7 @@ mod tests {
         check(of(5.5, 1.5, Some([1.0, 5.0]), false), [3.5, 5.0]);
         check(of(2.0, 0.5, None, false), [1.5, 2.5]);
         assert_eq!(of(2.0, 0.0, None, false).ci95(), None);
-        // As certain as 48 answers, of which 12 have a label; what was not seen reaches further up.
+        // As certain as 48 answers, of which 12 have a label; the bound for unseen labels is further up.
         let half = Z95 * (0.25_f64 * 0.75 / 48.0).sqrt();
         let share = of(0.75, half, Some([0.0, 1.0]), true);
         let unseen = 1.0 - wilson95(12, 12).unwrap()[0];
@@ -125,7 +125,7 @@ mod tests {
         assert!(low < 0.75 - unseen && high > 0.75 + unseen);
     }
 
-    /// How often the interval has the truth, of 400 draws of labels of 600 answers.
+    /// Coverage of the interval over 400 draws of labels of 600 answers.
     fn coverage(
         labels: usize,
         mut item: impl FnMut(&mut SplitMix64) -> (f64, f64),
@@ -181,7 +181,7 @@ mod tests {
                 "{labels} labels, {right} %, {errs} %: {share}"
             );
         }
-        // 4.9 of 5 points, which the judge gives in nine of ten answers, and else anything.
+        // 4.9 of 5 points, which the judge gives for nine of ten answers; otherwise any points.
         let said = |random: &mut SplitMix64| {
             let label = if chance(random, 10) { 4.0 } else { 5.0 };
             let judge = if chance(random, 10) {

@@ -1,12 +1,12 @@
-//! `Clusters`: the uncertainty of a share over answers that come in groups, such as the epochs of a sample.
+//! `Clusters`: the uncertainty of a share over correlated answers in groups, such as the epochs of a sample.
 
 use crate::stats::distribution::{normal, student};
 use crate::stats::{as_f64, ratio, wilson};
 
-/// Running sums over groups of answers; the groups are independent of one another, the answers in one are not.
+/// Running sums over groups of answers. Groups are independent, answers within a group are not.
 ///
-/// Asking one question ten times is not asking ten questions: a standard error that takes the answers for
-/// independent is too small.
+/// Asking one question ten times is not asking ten questions: treating all answers as independent gives a standard
+/// error that is too small.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Clusters {
     groups: u64,
@@ -19,12 +19,12 @@ pub(crate) struct Clusters {
 }
 
 impl Clusters {
-    /// Adds a group of `n` answers of which `c` are correct; an empty one counts as none.
+    /// Adds a group of `n` answers of which `c` are correct; ignored if `n` is 0.
     pub(crate) fn add(&mut self, c: u64, n: u64) {
         self.add_times(c, n, 1);
     }
 
-    /// Adds so many groups of `n` answers of which `c` are correct.
+    /// Adds `times` groups of `n` answers of which `c` are correct.
     pub(crate) fn add_times(&mut self, c: u64, n: u64, times: u64) {
         if n == 0 {
             return;
@@ -40,16 +40,15 @@ impl Clusters {
 
     /// The standard error of correct / answers; `None` with fewer than two groups.
     ///
-    /// The linearised variance of a ratio: `g/(g-1) · Σ (c_i - p n_i)² / (Σ n_i)²`, which for groups of one
-    /// size is the usual standard error of the mean of the groups' means. Source: W. G. Cochran, *Sampling
-    /// techniques* (1977), 2.11 and 9A; for evals E. Miller, *Adding error bars to evals* (2024),
-    /// arXiv:2411.00640.
+    /// The linearised variance of a ratio: `g/(g-1) · Σ (c_i - p n_i)² / (Σ n_i)²`, which for groups of equal size is
+    /// the usual standard error of the mean of group means. Source: W. G. Cochran, *Sampling techniques* (1977), 2.11
+    /// and 9A; for evals E. Miller, *Adding error bars to evals* (2024), arXiv:2411.00640.
     pub(crate) fn standard_error(&self) -> Option<f64> {
         if self.groups < 2 {
             return None;
         }
         let (c, n) = (u128::from(self.correct), u128::from(self.answers));
-        // Σ (c_i n - c n_i)², in integers as long as they hold it: no cancellation.
+        // Σ (c_i n - c n_i)², in integers if they do not overflow: no cancellation.
         let squares = exact(&[(n, n, self.cc), (c, c, self.nn)], (c, n, self.cn))?;
         let (g, n) = (as_f64(self.groups), as_f64(self.answers));
         Some((squares * g / (g - 1.0)).sqrt() / (n * n))
@@ -64,23 +63,22 @@ impl Clusters {
         self.answers
     }
 
-    /// Correct of all answers; `None` of nothing.
+    /// The share of correct answers; `None` without answers.
     pub(in crate::stats) fn share(&self) -> Option<f64> {
         ratio(self.correct, self.answers)
     }
 
-    /// The 95 % confidence interval `[low, high]` of correct / answers; `None` of nothing.
+    /// The 95 % confidence interval `[low, high]` of correct / answers; `None` without answers.
     pub(crate) fn interval95(&self) -> Option<[f64; 2]> {
         self.interval(0.95)
     }
 
-    /// The two-sided interval `[low, high]` of correct / answers that holds the truth with the probability
-    /// `confidence`; `None` of nothing.
+    /// The two-sided confidence interval `[low, high]` of correct / answers at level `confidence`; `None` without
+    /// answers.
     ///
-    /// Wilson's interval where each group is a single answer. Otherwise it is his for the effective number of
-    /// answers, `p (1-p) / standard error²`, with Student's quantile for the normal one: as many independent
-    /// answers as would be as uncertain. It is never taken to be above the real number of answers, and where the
-    /// groups show no spread (all correct, or all wrong) each group counts once. Source: E. L. Korn and B. I.
+    /// Wilson's interval if each group is a single answer. Otherwise it is Wilson's interval for the effective number
+    /// of answers, `p (1-p) / standard error²`, with Student's quantile. This number is at most the real number of
+    /// answers; if all answers are correct, or all wrong, each group counts once. Source: E. L. Korn and B. I.
     /// Graubard, *Survey Methodology* 24 (1998), with Wilson's interval as N. Dean and M. Pagano, *Journal of Survey
     /// Statistics and Methodology* 3 (2015), recommend.
     pub(in crate::stats) fn interval(&self, confidence: f64) -> Option<[f64; 2]> {
@@ -100,7 +98,7 @@ impl Clusters {
         })
     }
 
-    /// The effective number of answers; `None` of nothing.
+    /// The effective number of answers; `None` without answers.
     pub(in crate::stats) fn effective(&self) -> Option<f64> {
         let share = self.share()?;
         let groups = as_f64(self.groups);
@@ -109,12 +107,12 @@ impl Clusters {
             None => 1.0,
             Some(error) => share * (1.0 - share) / (error * error),
         };
-        // Without any spread at all the quotient is infinite.
+        // Infinite without any spread.
         Some(effective.clamp(1.0, as_f64(self.answers)))
     }
 }
 
-/// `a + b - 2 x`, each a product of three; `None` when that is beyond what integers hold.
+/// `a + b - 2 x`, each a product of three; `None` if integers overflow.
 fn exact(plus: &[(u128, u128, u128); 2], minus: (u128, u128, u128)) -> Option<f64> {
     let product = |(a, b, c): (u128, u128, u128)| a.checked_mul(b)?.checked_mul(c);
     let sum = product(plus[0])?.checked_add(product(plus[1])?)?;
@@ -153,7 +151,7 @@ mod tests {
         let [low, high] = clusters(&groups).interval95().unwrap();
         let [one_low, one_high] = wilson95(50, 100).unwrap();
         assert!((low - one_low).abs() < 2e-3 && (high - one_high).abs() < 2e-3);
-        // As if each were a sample of its own, the interval would be less than half as wide.
+        // Treated as independent samples, the interval would be less than half as wide.
         let [naive_low, naive_high] = wilson95(250, 500).unwrap();
         assert!(high - low > 2.0 * (naive_high - naive_low));
     }

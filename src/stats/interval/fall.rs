@@ -1,11 +1,11 @@
-//! By how much of itself a share is smaller than another: its interval.
+//! The interval of a relative fall of a share.
 
-/// The 95 % confidence interval `[low, high]` of the relative fall (before - after) / before of two independent shares, each with its
-/// own interval; at most 1, and negative where it rose. `None` where the first may be nothing.
+/// The 95 % confidence interval `[low, high]` of the relative fall (before - after) / before of two independent shares,
+/// each with its own interval; at most 1, negative for a rise. `None` if the first share may be 0.
 ///
-/// Source: A. Donner, G. Zou, *Closed-form confidence intervals for functions of the normal mean and standard deviation*,
-/// Statistical Methods in Medical Research 21 (2012), the ratio of two parameters (MOVER-R). It takes over whatever the
-/// intervals of the shares account for, such as groups of samples.
+/// Source: A. Donner, G. Zou, *Closed-form confidence intervals for functions of the normal mean and standard
+/// deviation*, Statistical Methods in Medical Research 21 (2012), the ratio of two parameters (MOVER-R). It inherits
+/// whatever the intervals of the shares account for, such as groups of samples.
 pub(crate) fn fall95(
     (before, [low_before, high_before]): (f64, [f64; 2]),
     (after, [low_after, high_after]): (f64, [f64; 2]),
@@ -48,7 +48,7 @@ mod tests {
         check((11, 16), (2, 12), Some([0.274, 0.932]));
         check((80, 100), (80, 100), Some([-0.153, 0.132]));
         check((800, 1000), (400, 1000), Some([0.458, 0.540]));
-        // All lost, and nothing to lose.
+        // Everything lost, and nothing to lose.
         check((5, 5), (0, 5), Some([0.518, 1.0]));
         check((0, 5), (3, 5), None);
     }

@@ -1,9 +1,9 @@
-//! What part of a finite lot is so, when some of it was drawn: exact, by the hypergeometric distribution.
+//! An exact bound for a share of a finite population of which a part was drawn, by the hypergeometric distribution.
 
 use crate::stats::distribution::law::Law;
 
-/// How many of `all` can be so at most where `seen` of `drawn` are: with more, so few would be seen with a probability of
-/// no more than `alpha`. It is never more than what is certain, that all which were not drawn are so.
+/// The largest plausible number of hits among `all` when `seen` of `drawn` are hits: with more, so few hits would be
+/// seen with a probability of at most `alpha`. Never more than possible, that is, if all that were not drawn are hits.
 pub(crate) fn most_of(all: u32, drawn: u32, seen: u32, alpha: f64) -> u32 {
     let drawn = drawn.min(all);
     let seen = seen.min(drawn);
@@ -12,7 +12,7 @@ pub(crate) fn most_of(all: u32, drawn: u32, seen: u32, alpha: f64) -> u32 {
         let law = Law::hypergeometric(drawn, so, all - so);
         law.at_most()(i64::from(seen)) > alpha
     };
-    // The more are so, the less likely so few are seen.
+    // The more hits there are, the less likely so few are seen.
     while cannot - can > 1 {
         let middle = can + (cannot - can) / 2;
         if is_likely(middle) {
@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn the_bound_is_exact_and_no_further_than_what_is_certain() {
-        // One of five drawn of forty: so few with p = (792 + 28 * 495) / 658008 = 0.0223 for 28, and 0.0152 for 29.
+        // 1 of 5 drawn from 40: so few with p = (792 + 28 * 495) / 658008 = 0.0223 for 28, and 0.0152 for 29.
         assert_eq!(most_of(40, 5, 1, 0.02), 28);
         assert_eq!(most_of(40, 5, 1, 0.0), 36);
         assert_eq!(most_of(40, 40, 7, 0.05), 7);
@@ -51,7 +51,7 @@ mod tests {
             let seen = u32::try_from(seen).unwrap();
             above += u32::from(most_of(60, 15, seen, 0.05) < 33);
         }
-        // One in twenty, and what 4,000 lots vary by.
+        // One in twenty, plus the variation over 4,000 draws.
         assert!((20..=256).contains(&above), "{above}");
     }
 }

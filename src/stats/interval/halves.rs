@@ -1,14 +1,14 @@
-//! `win_rate95`: the uncertainty of a win rate over pairs that come in groups, where a pair may be half a win.
+//! `win_rate95`: the uncertainty of a win rate over grouped pairs, where a pair may be half a win.
 
 use crate::stats::{AnswerCounts, ComparedSample, repeated_difference};
 
-/// The 95 % confidence interval `[low, high]` of a win rate, of the halves of a win (0, 1 or 2) that each pair of each group is;
-/// `None` of nothing. The groups are independent of one another, the pairs in one are not.
+/// The 95 % confidence interval `[low, high]` of a win rate. Each pair of each group has 0, 1 or 2 halves of a win.
+/// Groups are independent, pairs within a group are not. `None` without pairs.
 ///
-/// A win is a pair in which one side alone is better, a loss one in which the other is, and half a win tells nothing
-/// either way: so wins less losses are the [`repeated_difference`] of the two sides, and the rate is half of 1 more.
-/// That is Tango's score interval with Student's quantile: of n groups that are all won n / (n + t²) to 1, of half wins
-/// alone ½ ± ½ t² / (n + t²), and never a point. Pairs that are asked about again with the same outcome change nothing.
+/// In a win only one side is better, in a loss only the other, and half a win favours neither. So wins minus losses are
+/// the [`repeated_difference`] of the two sides, and the rate is (1 + that) / 2. This is Tango's score interval with
+/// Student's quantile: for n groups that are all won it is n / (n + t²) to 1, for half wins alone ½ ± ½ t² / (n + t²),
+/// and never a point. Repeating pairs with the same outcome changes nothing.
 pub(crate) fn win_rate95(groups: &[Vec<u8>]) -> Option<[f64; 2]> {
     let groups: Vec<Vec<ComparedSample>> = groups
         .iter()
@@ -18,7 +18,7 @@ pub(crate) fn win_rate95(groups: &[Vec<u8>]) -> Option<[f64; 2]> {
     Some(repeated_difference(&groups)?.ci95.map(rate))
 }
 
-/// A pair as what is better of its two sides.
+/// A pair as the answers of its two sides.
 fn compared(halves: u8) -> ComparedSample {
     let better = |is: bool| AnswerCounts::new(u32::from(is), 1);
     ComparedSample {
@@ -33,7 +33,7 @@ mod tests {
     use crate::stats::distribution::student;
     use crate::stats::{SplitMix64, as_f64, wilson};
 
-    /// So many wins, losses and half wins, each a group of its own.
+    /// Wins, losses and half wins, each a group of its own.
     fn singles(wins: usize, losses: usize, halves: usize) -> Vec<Vec<u8>> {
         let all = [(2, wins), (0, losses), (1, halves)];
         let all = all
@@ -53,11 +53,11 @@ mod tests {
 
     #[test]
     fn half_wins_are_no_coin_flips() {
-        // Tango's interval of as many better and worse as vary so, the likelihood maximised by another program.
+        // Tango's interval for the equivalent counts, with the likelihood maximised by another program.
         check(&singles(12, 2, 26), 0.533_420_6, 0.713_061_5);
         // A sign test of 4 against none has p = 0.125.
         check(&singles(4, 0, 16), 0.489_088_9, 0.716_813_2);
-        // Nothing but half wins: t² / (n + t²) at most went either way.
+        // Only half wins: at most t² / (n + t²) went either way.
         for n in [3, 20, 1_000] {
             let t2 = student::percentile(0.975, n - 1).powi(2);
             let half = t2 / (as_f64(n) + t2) / 2.0;
@@ -74,7 +74,7 @@ mod tests {
         for (wins, losses) in [(16, 4), (12, 8), (7, 7), (20, 0), (0, 20), (4, 0)] {
             let n = wins + losses;
             let share = as_f64(wins) / as_f64(n);
-            // Of none the variance is not estimated with one degree of freedom less.
+            // With one outcome alone, the variance is not estimated with one degree of freedom less.
             let lost = u64::from(wins > 0 && losses > 0);
             let quantile = student::percentile(0.975, n - 1);
             let [low, high] = wilson(share, as_f64(n - lost), quantile);
@@ -99,13 +99,13 @@ mod tests {
             let often: Vec<_> = one.iter().map(|pair| pair.repeat(5)).collect();
             assert!((width(&one) - width(&often)).abs() < 1e-9, "{one:?}");
         }
-        // Pairs of their own are that many more.
+        // Independent pairs count as that many more.
         assert!(width(&singles(60, 10, 130)) < 0.5 * width(&singles(12, 2, 26)));
         assert_eq!(win_rate95(&[vec![2; 4]]), Some([0.0, 1.0]));
     }
 
-    /// How often the interval holds the truth, of items that are won and lost with these chances, asked so often each;
-    /// an item repeats its first outcome with the chance `alike`.
+    /// Coverage of the interval for items with these chances to win and lose, asked `epochs` times each; an item
+    /// repeats its first outcome with the probability `alike`.
     fn coverage(items: usize, epochs: usize, [win, loss]: [f64; 2], alike: f64) -> f64 {
         const DRAWS: u32 = 300;
         let mut random = SplitMix64(16);
@@ -145,7 +145,7 @@ mod tests {
             for items in [5, 10, 20, 40, 100] {
                 for (epochs, alike) in [(1, 0.0), (4, 0.0), (4, 0.8), (4, 1.0)] {
                     let held = coverage(items, epochs, chances, alike);
-                    // Less three standard errors.
+                    // Minus three standard errors.
                     assert!(
                         held >= 0.93 - 0.044,
                         "{chances:?}, {items} items, {epochs} epochs, {alike}: {held}"

@@ -1,4 +1,4 @@
-//! `powered_mean`: a mean from a few labels and many predictions of them.
+//! `powered_mean`: prediction-powered inference of a mean from few labels and many predictions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,25 +7,24 @@ use crate::stats::distribution::student;
 use crate::stats::mean::{normal95, variance};
 use crate::stats::{MeanEstimate, Sum, Z95, as_f64, mean};
 
-/// A mean of labels that predictions of further labels have narrowed.
+/// A mean of labels, made more precise by predictions of unlabelled items.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PoweredMean {
-    /// `None` without a label.
+    /// `None` without labels.
     pub(crate) mean: Option<f64>,
-    /// `None` for fewer than two labels: of one nobody knows how labels vary.
+    /// `None` for fewer than two labels.
     pub(crate) ci95: Option<[f64; 2]>,
-    /// How much the predictions count, from 0 (nothing: the labels alone) to 1; `None` without a label.
+    /// The weight of the predictions, from 0 (labels alone) to 1; `None` without labels.
     pub(crate) lambda: Option<f64>,
 }
 
-/// The mean of labels, given as `(prediction, label)`, with the help of predictions whose label nobody knows.
+/// The mean of labels, given as `(prediction, label)`, improved by predictions of unlabelled items.
 ///
-/// Where predictions are off, the labelled part tells by how much; so the interval covers the mean of the labels as
-/// often as it says, however poor the predictions are. `lambda` is the weight of the predictions at which the interval
-/// is narrowest, cut to 0 to 1; 0 where predictions do not vary, and where all are labelled: this is then the
-/// plain mean with its interval. Source: A. N. Angelopoulos, J. C. Duchi and T. Zrnic, *PPI++: efficient
-/// prediction-powered inference* (2023); variances as in `ppi_mean_ci` of ppi-python 0.2.3: over n in the interval,
-/// over n - 1 in that of all predictions, by which `lambda` is divided.
+/// The labelled part shows how far predictions are off, so the interval has its nominal coverage however poor they are.
+/// `lambda` is the weight of the predictions that minimises the width, clamped to 0 to 1. It is 0 if predictions do not
+/// vary or all items are labelled; the result is then the plain mean with its interval. Source: A. N. Angelopoulos, J.
+/// C. Duchi and T. Zrnic, *PPI++: efficient prediction-powered inference* (2023); variances as in `ppi_mean_ci` of
+/// ppi-python 0.2.3: over n in the interval, over n - 1 in that of all predictions, by which `lambda` is divided.
 pub(crate) fn powered_mean(labelled: &[(f64, f64)], unlabelled: &[f64]) -> PoweredMean {
     let labels: Vec<_> = labelled.iter().map(|(_, label)| *label).collect();
     if unlabelled.is_empty() {
@@ -63,10 +62,10 @@ pub(crate) fn powered_mean(labelled: &[(f64, f64)], unlabelled: &[f64]) -> Power
     }
 }
 
-/// [`powered_mean`] of items that come in groups, which are independent of one another; the items of one are not. Each
-/// item is `(prediction, label, group)`, and `(prediction, group)` without a label.
+/// [`powered_mean`] of items in groups: groups are independent, items within a group are not. Each item is
+/// `(prediction, label, group)`, or `(prediction, group)` without a label.
 ///
-/// The variance is that of the sums over groups of what each item moves the mean by, with Student's quantile, as
+/// The variance is that of the sums over groups of the items' influence on the mean, with Student's quantile, as
 /// [`Clusters`](crate::stats::Clusters) has it for shares.
 pub(crate) fn powered_mean_of_groups(
     labelled: &[(f64, f64, &str)],
@@ -88,9 +87,9 @@ pub(crate) fn powered_mean_of_groups(
     }
 }
 
-/// The mean that predictions of other answers have, set right by what they are off where there is a label: as if they
-/// were off by as much here as there. All of a prediction counts: labels of other answers tell nothing of how good these
-/// are. Items of one group, here and there, hang together.
+/// The mean of the predictions of other answers, corrected by the mean error on labelled ones, assuming that it is the
+/// same for both. Predictions have full weight, as labels of other answers do not show how good they are. Items of one
+/// group are correlated across both.
 pub(crate) fn shifted_mean(
     labelled: &[(f64, f64, &str)],
     unlabelled: &[(f64, &str)],
@@ -133,7 +132,7 @@ fn of_groups(
     }
     let squares = moved.values().map(|moved| moved * moved);
     let squares = squares.collect::<Sum>().total()?;
-    // Of groups with a label there are the fewest, and they decide.
+    // The degrees of freedom are those of the labelled groups, which are the fewest.
     let labels: BTreeSet<_> = labelled.iter().map(|it| it.2).collect();
     let groups = labels.len() as u64;
     let freedom = groups.checked_sub(1).filter(|it| *it > 0)?;
@@ -142,19 +141,19 @@ fn of_groups(
     Some(normal95(found, error * quantile))
 }
 
-/// How many labels make the 95 % confidence interval of a mean at most so wide, where each of `all` items has a prediction.
+/// How many labels a 95 % confidence interval of a given width takes, if each of `all` items has a prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LabelSpread {
     /// The variance of labels.
     pub(crate) labels: f64,
-    /// That of predictions.
+    /// The variance of predictions.
     pub(crate) predictions: f64,
-    /// Their covariance; 0 says that predictions are of no help.
+    /// Their covariance; 0 if predictions are useless.
     pub(crate) covariance: f64,
 }
 
 impl LabelSpread {
-    /// Of labelled items, given as `(prediction, label)`, with predictions of all; `None` for fewer than two.
+    /// From labelled items, given as `(prediction, label)`, and predictions of all items; `None` for fewer than two.
     pub(crate) fn of(labelled: &[(f64, f64)], all: &[f64]) -> Option<Self> {
         let (values, labels): (Vec<_>, Vec<_>) = labelled.iter().copied().unzip();
         let (value_mean, label_mean) = (mean(&values)?, mean(&labels)?);
@@ -167,7 +166,7 @@ impl LabelSpread {
         })
     }
 
-    /// Of no label: as wide as labels would be that vary as the predictions do, and that these tell nothing of.
+    /// Without labels: assumes that labels vary as the predictions do, and are not correlated with them.
     pub(crate) fn unknown(all: &[f64]) -> Option<Self> {
         let spread = variance(all, 1)?;
         Some(Self {
@@ -177,7 +176,7 @@ impl LabelSpread {
         })
     }
 
-    /// How wide the interval is with so many labels of so many items, on a scale of this width, if that is known; as
+    /// The width of the interval with `labels` labels of `all` items, on a scale of width `scale`, if known; as
     /// [`BoundedMean`](crate::stats::BoundedMean) has it.
     pub(crate) fn width(&self, labels: u64, all: u64, scale: Option<f64>) -> f64 {
         let n = as_f64(labels);
@@ -192,7 +191,7 @@ impl LabelSpread {
             self.labels / n
         };
         let freedom = labels.saturating_sub(1);
-        // Of one label nobody knows how they vary.
+        // The variance of a single label is unknown.
         let half = if freedom > 0 {
             student::percentile(0.975, freedom) * squared.sqrt()
         } else {
@@ -204,13 +203,13 @@ impl LabelSpread {
         })
     }
 
-    /// The fewest labels, of so many items, whose interval is no wider than this; `None` where all of them are too few.
+    /// The fewest labels, of `all` items, for an interval of at most this width; `None` if labelling all is not enough.
     pub(crate) fn needed(&self, width: f64, all: u64, scale: Option<f64>) -> Option<u64> {
         (2..=all).find(|labels| self.width(*labels, all, scale) <= width)
     }
 }
 
-/// cov(label, prediction) / ((1 + n / N) var(prediction)), cut to 0 to 1; `None` without a label.
+/// cov(label, prediction) / ((1 + n / N) var(prediction)), clamped to 0 to 1; `None` without labels.
 fn lambda(labelled: &[(f64, f64)], unlabelled: &[f64]) -> Option<f64> {
     let values: Vec<_> = labelled.iter().map(|(value, _)| *value).collect();
     let labels: Vec<_> = labelled.iter().map(|(_, label)| *label).collect();
@@ -220,7 +219,7 @@ fn lambda(labelled: &[(f64, f64)], unlabelled: &[f64]) -> Option<f64> {
     let covariance = products.collect::<Sum>().mean()?;
     let all = [&values[..], unlabelled].concat();
     let n = as_f64(labelled.len() as u64) / as_f64(unlabelled.len() as u64);
-    // There are two at least: one with a label, one without.
+    // There are at least two: one with a label, one without.
     let spread = (1.0 + n) * variance(&all, 1)?;
     Some(if spread > 0.0 {
         (covariance / spread).clamp(0.0, 1.0)
@@ -239,7 +238,8 @@ mod tests {
 
     #[test]
     fn a_small_case_by_hand() {
-        // Labels 0, 1; predictions 0, 1 of them, and 0, 1 further: covariance 1/4, variance of all 1/3, n/N = 1.
+        // Labels 0, 1 with predictions 0, 1, and further predictions 0, 1: covariance 1/4, variance of all 1/3, n/N =
+        // 1.
         let found = powered_mean(&[(0.0, 0.0), (1.0, 1.0)], &[0.0, 1.0]);
         near(found.lambda.unwrap(), 0.375);
         near(found.mean.unwrap(), 0.5);
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn predictions_that_are_off_by_the_same_are_set_right() {
-        // Always 0.2 too high: the mean of all labels would be 0.45, and nothing of the labels is left but that.
+        // Predictions always 0.2 too high: the mean of all labels is 0.45, and no other uncertainty remains.
         let labelled = [(0.2, 0.0), (1.2, 1.0), (0.2, 0.0), (1.2, 1.0)];
         let further: Vec<_> = (0..400)
             .map(|at| if at % 5 < 2 { 1.2 } else { 0.2 })
@@ -273,7 +273,7 @@ mod tests {
             (found.mean, found.ci95, found.lambda),
             (plain.mean, plain.ci95(), Some(0.0))
         );
-        // A judge that says the same of everything, and one that is wrong throughout.
+        // A constant judge, and one that is always wrong.
         let constant = powered_mean(&labels.map(|label| (0.6, label)), &[0.6; 9]);
         assert_eq!((constant.mean, constant.lambda), (plain.mean, Some(0.0)));
         let wrong = powered_mean(&labels.map(|label| (1.0 - label, label)), &[0.0, 1.0]);
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!((found.mean, found.lambda), (plain.mean, plain.lambda));
         let width = |of: PoweredMean| of.ci95.map(|[low, high]| high - low).unwrap();
         assert!((width(found) / width(plain) - 1.0).abs() < 3e-3);
-        // Each twice: as wide as with half of them.
+        // Each twice: as wide as with half as many.
         let twice: Vec<_> = few.iter().chain(&few).copied().collect();
         let all_twice: Vec<_> = many.iter().chain(&many).copied().collect();
         let twice = powered_mean_of_groups(&twice, &all_twice);
@@ -321,14 +321,14 @@ mod tests {
     fn better_predictions_need_fewer_labels() {
         let values: Vec<_> = (0..1_000).map(|at| f64::from(at % 2)).collect();
         let unknown = LabelSpread::unknown(&values).unwrap();
-        // 0.25 · (2 · 1.984 / 0.2)² is 98.4, and a hair for n - 1.
+        // 0.25 · (2 · 1.984 / 0.2)² is 98.4, slightly more for n - 1.
         assert_eq!(unknown.needed(0.2, 1_000, None), Some(99));
         let perfect: Vec<_> = values[..100].iter().map(|it| (*it, *it)).collect();
         let known = LabelSpread::of(&perfect, &values).unwrap();
         assert!(known.needed(0.2, 1_000, None).unwrap() < 60);
         assert_eq!(unknown.needed(0.01, 1_000, None), None);
         assert_eq!(LabelSpread::unknown(&[1.0]), None);
-        // However good the judge is, what was not seen among so few may be there.
+        // Even with a perfect judge, so few labels may have missed something.
         assert!(known.needed(0.1, 1_000, Some(1.0)).unwrap() > 70);
         near(unknown.width(3, 1_000, Some(1.0)), 1.0);
     }

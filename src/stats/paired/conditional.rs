@@ -1,4 +1,4 @@
-//! The exact conditional test of two runs over the same samples, each asked several times.
+//! The exact conditional test of two runs over the same samples, with several answers each.
 
 use std::collections::BTreeMap;
 
@@ -8,37 +8,37 @@ use crate::stats::as_f64;
 use crate::stats::distribution::law::{Law, SumTail, WORK, lower_tail};
 use crate::stats::distribution::normal;
 
-/// What it costs to write a weight of a law down and to tilt it, in multiplications.
+/// The cost of computing and tilting one weight of a law, in multiplications.
 const WEIGHT: u64 = 20;
 
-/// What came of asking a sample several times.
+/// The answers to a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AnswerCounts {
-    /// Right answers; at most `of`.
+    /// Right answers, at most `of`.
     pub right: u32,
     /// All answers with a verdict.
     pub of: u32,
 }
 
-/// One sample in both runs, or in both sets of runs. How often it was asked may differ between the two.
+/// One sample in both runs, or both sets of runs. The number of answers may differ between the two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ComparedSample {
     /// In the baseline.
     pub before: AnswerCounts,
-    /// In the run that is compared with it.
+    /// In the run compared with it.
     pub now: AnswerCounts,
 }
 
-/// What a test says of an agent that is suspected to be worse.
+/// The result of a test whether the agent is worse.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tested {
-    /// How likely so few right answers, or fewer, would be now, were nothing changed. 1 where nothing could differ.
+    /// The probability of at most this many right answers now, if nothing changed. 1 if nothing could differ.
     pub p: f64,
-    /// The same with what is exactly as likely as the observed counted half: closer to alpha on average, but no
-    /// longer surely below it. Source: H. O. Lancaster, *Significance tests in discrete distributions*, JASA 56
+    /// The same, with outcomes exactly as likely as the observed one counted half: closer to alpha on average, but not
+    /// guaranteed to stay below it. Source: H. O. Lancaster, *Significance tests in discrete distributions*, JASA 56
     /// (1961).
     pub mid_p: f64,
-    /// How far p and mid-p may be from the truth: 0 where they are exact, which is right in 9 digits.
+    /// The maximum error of p and mid-p: 0 if they are exact, that is, have 9 correct digits.
     pub error: f64,
 }
 
@@ -53,7 +53,7 @@ impl Tested {
 }
 
 impl AnswerCounts {
-    /// So many right answers of so many; no more right ones than there are.
+    /// `right` right answers of `of`; `right` is limited to `of`.
     pub fn new(right: u32, of: u32) -> Self {
         Self {
             right: right.min(of),
@@ -62,22 +62,20 @@ impl AnswerCounts {
     }
 }
 
-/// The exact conditional (Cochran-Mantel-Haenszel) test, one-sided: are there fewer right answers now than chance
-/// gives?
+/// The exact conditional (Cochran-Mantel-Haenszel) test, one-sided: are there fewer right answers now than by chance?
 ///
-/// Were the agent the same, then of a sample's `t` right answers, among `m` before and `k` now, each set of `t`
-/// answers would be as likely as any other; those of now are hypergeometric, whatever the sample's own rate. The sum
-/// over the samples is compared with its exact distribution. Samples whose answers are all right or all wrong say
-/// nothing about the direction, nor do those without an answer on one side. With one answer on each side this is
-/// the sign test, to the last digit.
+/// If the agent is unchanged, any `t` of a sample's `m` answers before and `k` now are equally likely to be the right
+/// ones. Then the number among those of now is hypergeometric, whatever the sample's rate. The sum over the samples is
+/// compared with its exact distribution. Samples with only right or only wrong answers are not informative, nor are
+/// those without an answer on one side. With one answer on each side this is exactly the sign test.
 ///
-/// It assumes that the answers to a sample are independent of each other given its rate, and of those to other
-/// samples; where they are not, see [`whole_runs_test`](crate::stats::whole_runs_test).
+/// It assumes that the answers to a sample are independent given its rate, and independent of those to other samples;
+/// otherwise see [`whole_runs_test`](crate::stats::whole_runs_test).
 ///
-/// The sum is exact as long as it takes at most 100 million multiplications (some 50 ms): 100,000 samples with ten
-/// and ten answers do not. Beyond, the normal approximation with the correction for skewness stands in; of a sum
-/// with standard deviation `s` it is within `(s + 3) / (4 s³)` (given as [`Tested::error`]; 1.1e-5 for 150), as
-/// sums of hypergeometric numbers are sums of independent indicators.
+/// The sum is exact as long as it takes at most 100 million multiplications (about 50 ms): 100,000 samples with ten and
+/// ten answers do not. Beyond that, the normal approximation with skewness correction is used. For a sum with standard
+/// deviation `s` it is within `(s + 3) / (4 s³)` (see [`Tested::error`]; 1.1e-5 for 150), as sums of hypergeometric
+/// numbers are sums of independent indicators.
 ///
 /// Sources: M. W. Birch, *The detection of partial association, I*, JRSS B 26 (1964); A. Agresti, *Categorical data
 /// analysis* (2002), 6.3 and 7.3; for the sum of indicators V. A. Vatutin and V. G. Mikhailov, *Limit theorems for
@@ -87,7 +85,7 @@ pub fn conditional_test(samples: &[ComparedSample]) -> Tested {
     conditional_test_of(&samples.iter().copied().collect())
 }
 
-/// [`conditional_test`] of samples that are counted.
+/// [`conditional_test`] of counted samples.
 pub(crate) fn conditional_test_of(samples: &CountedSamples) -> Tested {
     let (mut worse, mut better) = (0, 0);
     let mut kinds = Kinds::new();
@@ -113,11 +111,11 @@ pub(crate) fn conditional_test_of(samples: &CountedSamples) -> Tested {
     exact(&kinds, observed).map_or_else(|| approximate(&kinds, observed), Tested::exact)
 }
 
-/// The samples by their right answers, answers now and answers before.
+/// The number of samples by their right answers, answers now and answers before.
 type Kinds = BTreeMap<[u32; 3], u64>;
 
 fn exact(kinds: &Kinds, observed: i64) -> Option<SumTail> {
-    // Laws that are too wide are not even written down.
+    // Laws that are too wide are not even computed.
     let widths = kinds.keys().map(|[right, k, m]| {
         let width = (*right).min(*k).min(*m).min(k.saturating_add(*m) - right);
         u64::from(width) + 1
@@ -141,7 +139,7 @@ fn signs(worse: u64, better: u64) -> Tested {
     }
 }
 
-/// By mean, variance and third moment alone, which hypergeometric numbers have in closed form.
+/// From mean, variance and third moment alone, which have a closed form for hypergeometric numbers.
 fn approximate(kinds: &Kinds, observed: i64) -> Tested {
     let (mut mean, mut variance, mut third) = (0.0, 0.0, 0.0);
     for ([right, k, m], count) in kinds {
@@ -166,7 +164,7 @@ fn approximate(kinds: &Kinds, observed: i64) -> Tested {
     Tested {
         p,
         mid_p: f64::midpoint(p, at_most(observed - 1.0)),
-        // Shown for 10 and above.
+        // Proven for 10 and above.
         error: if s < 10.0 {
             1.0
         } else {

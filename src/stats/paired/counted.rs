@@ -1,11 +1,11 @@
-//! `CountedSamples`: how many of the compared samples have the same answers.
+//! `CountedSamples`: compared samples, counted by their answers.
 
 use std::collections::BTreeMap;
 
 use super::conditional::ComparedSample;
 
-/// Compared samples by their answers. What is said of samples that are independent of each other depends on nothing else,
-/// and so a million of them take no more memory than a hundred.
+/// Compared samples by their answers. Tests of independent samples depend on nothing else, and so a million samples
+/// take no more memory than a hundred.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CountedSamples {
     kinds: BTreeMap<ComparedSample, u64>,
@@ -13,7 +13,7 @@ pub(crate) struct CountedSamples {
 }
 
 impl CountedSamples {
-    /// Adds so many samples with these answers.
+    /// Adds `times` samples with these answers.
     pub(crate) fn add(&mut self, sample: ComparedSample, times: u64) {
         if times > 0 {
             *self.kinds.entry(sample).or_default() += times;
@@ -26,7 +26,7 @@ impl CountedSamples {
         self.count
     }
 
-    /// The kinds of samples in a fixed order, and how many there are of each.
+    /// The kinds of samples in a fixed order, with their counts.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = (&ComparedSample, u64)> + Clone {
         self.kinds.iter().map(|(sample, times)| (sample, *times))
     }

@@ -1,26 +1,26 @@
-//! When a comparison may stop early: up to four looks at the same test while samples come in, in random order.
+//! When a comparison may stop early: up to four interim analyses of the same test while samples arrive in random order.
 //!
 //! The bounds are those of a Brownian motion: the test's normal statistic at the share `t` of the samples, times
 //! `sqrt(t)`.
 //!
-//! **Red** stops by O'Brien and Fleming's bound: the motion beyond the same `c` at whatever look. So the last look is
-//! hardly stricter than a test without looks, and the first stops for disasters alone. The third look never says red:
-//! it would save little, and each chance of red makes the last look stricter (with few single answers the test has few
-//! p near alpha, and losing one of them, 0.046, costs 5 points of power).
+//! **Red** stops by O'Brien and Fleming's bound: the motion is beyond the same `c` at any analysis. So the last
+//! analysis is hardly stricter than a test without early stopping, and the first stops for disasters only. The third is
+//! never red: it would save little, and each chance of red makes the last one stricter (with few single answers the
+//! test has few p near alpha, and losing one of them, 0.046, costs 5 points of power).
 //!
-//! **Green** stops where red has become unlikely, in two senses. The motion is so far below the line from 0 to `c`
-//! that whatever drop is true, not more than 3 % of all runs have so low a look and would still be red at the end.
-//! And the fewest samples that, broken, would turn all red now are so many that, were just these broken from the
-//! start, hardly ever all would come after this look (at most 6.5 %): with few samples and several answers to each,
-//! two broken ones are enough, and silence before them is no evidence. The first goes by mid-p, which is one half and
-//! not 1 as long as nothing differs.
+//! **Green** stops if red has become unlikely, in two ways. First, the motion is so far below the line from 0 to `c`
+//! that, whatever the true drop, at most 3 % of all runs are that low now and still red at the end. Second, the fewest
+//! broken samples that would turn it red now are so many that, had just these been broken from the start, hardly ever
+//! would all of them come after this analysis (at most 6.5 %): with few samples and several answers to each, two broken
+//! ones are enough, and their absence so far is no evidence. The first condition uses mid-p, which is one half rather
+//! than 1 as long as nothing differs.
 //!
-//! **Green binds**: `c` is such that red at any look *before green* has the probability alpha, were nothing changed
-//! (never below the bound without looks). So a gate that was green at a look stays green, whatever comes later; one
-//! that goes on nevertheless is red in 5.4 % instead of 5.
+//! **Green is binding**: `c` is such that red at any analysis *before green* has the probability alpha if nothing
+//! changed (never below the bound without early stopping). So a gate that was green stays green, whatever comes later;
+//! continuing nevertheless gives red in 5.4 % instead of 5.
 //!
 //! Simulated at alpha 5 % for five agents, 1 + 1, 5 + 5, 5 + 1 and 1 + 5 answers and drops of 3 to 20 points, 4,000
-//! draws of each; the worst cell, and the mean over agents and answers:
+//! draws each; the worst case, and the mean over agents and answers:
 //!
 //! | samples | red unchanged | power lost | saved unchanged | saved at 20 points |
 //! |---|---|---|---|---|
@@ -29,9 +29,9 @@
 //! | 466 | 4.9 % | 3.6 points | 39 % | 55 % |
 //!
 //! The means hide that 40 samples with single answers save 12 % at 20 points, and that an agent that never flips saves
-//! 55 % unchanged with single answers, 25 % with 5 + 1, and nothing with 5 + 5, where one broken sample is red.
-//! At alpha 1 % (2,000 draws) up to 5.3 points of power are lost for 42 to 46 % saved unchanged; 40 samples save 23 %
-//! at 20 points.
+//! 55 % unchanged with single answers, 25 % with 5 + 1, and nothing with 5 + 5, where one broken sample is red. At
+//! alpha 1 % (2,000 draws) up to 5.3 points of power are lost for 42 to 46 % saved unchanged; 40 samples save 23 % at
+//! 20 points.
 //!
 //! Sources: P. C. O'Brien and T. R. Fleming, *A multiple testing procedure for clinical trials*, Biometrics 35 (1979);
 //! the integral P. Armitage, C. K. `McPherson` and B. C. Rowe, *Repeated significance tests on accumulating data*, JRSS
@@ -44,10 +44,10 @@ use super::counted::CountedSamples;
 use crate::stats::distribution::normal;
 use crate::stats::root;
 
-/// How many looks there are.
+/// The number of interim analyses, including the last.
 pub(crate) const LOOKS: usize = 4;
 
-/// The looks but the last.
+/// All analyses but the last.
 const INTERIM: [Interim; LOOKS - 1] = [
     Interim {
         twentieths: 9,
@@ -69,49 +69,48 @@ const INTERIM: [Interim; LOOKS - 1] = [
     },
 ];
 
-/// Places at which the density is held: an even number of intervals between them.
+/// Number of points at which the density is evaluated; the number of intervals between them is even.
 const PLACES: u32 = 81;
 
 struct Interim {
-    /// How much of the samples is through.
+    /// The share of the samples that are finished, in twentieths.
     twentieths: u32,
-    /// Whether it may say red.
+    /// Whether it may be red.
     red: bool,
-    /// Green only so far below the line from 0 to the bound.
+    /// Green only this far below the line from 0 to the bound.
     below_line: f64,
-    /// Green only if so many more broken samples would not turn all red.
+    /// Green only if this many more broken samples would not make it red.
     broken: u32,
 }
 
-/// One look at the test of all samples so far.
+/// One interim analysis of all samples so far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Look {
-    /// The share of the samples that are through, above 0 and up to 1.
+    /// The share of finished samples, above 0 and up to 1.
     pub share: f64,
-    /// Red below this p; 0 at a look that never says red.
+    /// Red below this p; 0 at an analysis that is never red.
     pub red: f64,
-    /// Green above this mid-p; at the last look, wherever it is not red.
+    /// Green above this mid-p; at the last analysis, whenever it is not red.
     pub green: f64,
-    /// Green only if so many more broken samples would not bring p below `last`.
+    /// Green only if this many more broken samples would not bring p below `last`.
     broken: u32,
-    /// What [`Look::red`] is at the last look.
+    /// [`Look::red`] of the last analysis.
     last: f64,
 }
 
-/// What a look decides.
+/// The decision of an interim analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     /// The agent is worse.
     Red,
-    /// It is not, or it could not be shown any more. It stays so, whatever later looks would say.
+    /// The agent is not worse, or that can no longer be shown. Binding, whatever later analyses find.
     Green,
     /// More samples are needed.
     Open,
 }
 
 impl Look {
-    /// What the test says at this look, of these samples (also where it is [`whole_runs_test`](crate::stats::whole_runs_test)
-    /// that tested them).
+    /// Decides by the test result of these samples (also one of [`whole_runs_test`](crate::stats::whole_runs_test)).
     pub(crate) fn decide(&self, tested: &Tested, samples: &CountedSamples) -> Decision {
         if tested.p < self.red {
             Decision::Red
@@ -122,7 +121,8 @@ impl Look {
         }
     }
 
-    /// Whether a few more broken samples, each asked as often as the one most asked, would not do.
+    /// Whether `broken` more broken samples, each with the most answers of any sample, would not make the last analysis
+    /// red.
     fn is_far_off(&self, samples: &CountedSamples) -> bool {
         let most = |of: fn(&ComparedSample) -> u32| {
             let kinds = samples.kinds();
@@ -145,10 +145,10 @@ impl Interim {
     }
 }
 
-/// The looks that together are red with the probability `alpha` (above 0, below 0.5), or less, if nothing changed.
+/// The analyses whose joint probability of red is at most `alpha` (above 0, below 0.5) if nothing changed.
 pub(crate) fn looks(alpha: f64) -> Vec<Look> {
     let without = -normal::percentile(alpha);
-    // Never less strict than one look, never stricter than Bonferroni's.
+    // Never less strict than a single test, never stricter than Bonferroni's.
     let bound = root(without, without + 3.0, |bound| alpha - ever_red(bound));
     let last = normal::below(-bound).min(alpha);
     let at = |interim: &Interim| {
@@ -173,11 +173,11 @@ pub(crate) fn looks(alpha: f64) -> Vec<Look> {
     looks
 }
 
-/// The repeated p: what a p at a look (the first is 0) is worth, allowing for all of them. It is the smallest alpha at
-/// which this look would be red, so that it is below alpha exactly where p is below [`Look::red`] (alpha below 0.5),
-/// and what several tests that look together are adjusted by. 1 at a look that never says red.
+/// The repeated p: the p at an analysis (the first is 0), adjusted for all of them. It is the smallest alpha at which
+/// this analysis would be red, so it is below alpha exactly if p is below [`Look::red`] (alpha below 0.5); adjustments
+/// for several tests use it. 1 at an analysis that is never red.
 ///
-/// The least of the looks so far counts, up to the one that was green: red stays red.
+/// The smallest of the analyses so far counts, up to the one that was green: red stays red.
 ///
 /// Source: C. Jennison and B. W. Turnbull, *Repeated confidence intervals for group sequential clinical trials*,
 /// Controlled Clinical Trials 5 (1984).
@@ -190,10 +190,10 @@ pub(crate) fn allowing_for_looks(p: f64, look: usize) -> f64 {
     ever_red(bound).max(normal::below(-bound)).max(p)
 }
 
-/// The probability that a Brownian motion is beyond `bound` at a look that says red, before it was so low at one that
-/// green stops.
+/// The probability that a Brownian motion exceeds `bound` at an analysis that may be red, before a green one stopped
+/// it.
 fn ever_red(bound: f64) -> f64 {
-    // Where it is, with the probability of being there; at first surely at 0.
+    // Its position with the probability; at first certainly 0.
     let mut within = vec![(0.0, 1.0)];
     let (mut beyond, mut before) = (0.0, 0.0);
     for interim in &INTERIM {
@@ -204,7 +204,7 @@ fn ever_red(bound: f64) -> f64 {
         if interim.red {
             beyond += leaves(&within, bound, deviation);
         } else {
-            // Hardly any motion is higher.
+            // Higher values are negligible.
             high += 3.0;
         }
         let width = (high - low) / f64::from(PLACES - 1);
@@ -228,14 +228,14 @@ fn ever_red(bound: f64) -> f64 {
     beyond + leaves(&within, bound, (1.0 - before).sqrt())
 }
 
-/// The probability of being beyond `bound` after a step of that deviation.
+/// The probability of exceeding `bound` after a step with this standard deviation.
 fn leaves(within: &[(f64, f64)], bound: f64, deviation: f64) -> f64 {
     let leave = |(from, mass): &(f64, f64)| mass * normal::below((from - bound) / deviation);
     within.iter().map(leave).sum()
 }
 
-/// After how many of `samples` each look takes place, rounded up; the last after all. With few samples two looks may be
-/// after the same one: the later one decides, too.
+/// The number of `samples` after which each analysis takes place, rounded up; the last after all. With few samples two
+/// analyses may coincide; the later one then decides, too.
 pub(crate) fn places_of_looks(samples: u64) -> [u64; LOOKS] {
     let mut places = [samples; LOOKS];
     for (place, interim) in places.iter_mut().zip(&INTERIM) {

@@ -1,7 +1,7 @@
-//! Several tests at once.
+//! Adjustment for several tests.
 
-/// Each p as if it were the only one: with none below alpha more often than alpha were nothing true, however the tests
-/// hang together. In the order given; at most 1, and the order of the p's is kept.
+/// Adjusts each p so that the chance of any below alpha is at most alpha if nothing is true, however the tests are
+/// correlated. In the order given; at most 1, and the ranking is preserved.
 ///
 /// Source: S. Holm, *A simple sequentially rejective multiple test procedure*, Scandinavian Journal of Statistics 6
 /// (1979).
@@ -32,7 +32,7 @@ mod tests {
             }
         }
         check(&[], &[]);
-        // One gate keeps its p to the last digit.
+        // A single p is unchanged.
         assert_eq!(holm(&[0.031_25]), [0.031_25]);
         // statsmodels.stats.multitest.multipletests
         check(&[0.01, 0.04, 0.03, 0.005], &[0.03, 0.06, 0.06, 0.02]);

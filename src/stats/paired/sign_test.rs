@@ -2,16 +2,16 @@
 
 use crate::stats::distribution::binomial::upper_tail;
 
-/// Up to here the sum of binomial coefficients fits 128 bits, and so the result is correctly rounded.
+/// Up to here the sum of binomial coefficients fits in 128 bits, so the result is correctly rounded.
 const EXACT_TRIALS: u64 = 120;
 
-/// How likely at least `worse` of the `worse + better` samples that changed would have become wrong, were
-/// either direction equally likely: P(X >= worse) for X ~ Bin(worse + better, 1/2).
+/// The probability that at least `worse` of the `worse + better` changed samples become wrong, if both directions are
+/// equally likely: P(X >= worse) for X ~ Bin(worse + better, 1/2).
 ///
-/// Small when the agent became worse. Samples with the same verdict in both runs say nothing about the
-/// direction and do not enter. Source: Q. `McNemar`, *Note on the sampling error of the difference between
-/// correlated proportions*, Psychometrika 12 (1947), in its exact form. Correctly rounded up to 120
-/// changes, beyond that accurate to about 1e-13; 1 when nothing changed.
+/// Small if the agent became worse. Samples with the same verdict in both runs are not informative and are ignored.
+/// Source: Q. `McNemar`, *Note on the sampling error of the difference between correlated proportions*, Psychometrika
+/// 12 (1947), in its exact form. Correctly rounded up to 120 changes, beyond that accurate to about 1e-13; 1 if nothing
+/// changed.
 pub(crate) fn sign_test_p(worse: u64, better: u64) -> f64 {
     let changed = worse.saturating_add(better);
     if changed > EXACT_TRIALS {

@@ -1,4 +1,4 @@
-//! The test of two sets of runs over samples that come in groups: whole runs change places.
+//! A permutation test of two sets of runs over grouped samples, which permutes whole runs.
 
 use std::collections::BTreeMap;
 
@@ -7,39 +7,39 @@ use crate::stats::as_f64;
 use crate::stats::distribution::law::{self, Law, WORK, lower_tail};
 use crate::stats::random::SplitMix64;
 
-/// Where answers are missing, scores are fractions; they are rounded to these parts of an answer, the finest for
-/// which the work suffices. The test is right with any of them.
+/// With missing answers, scores are fractions; they are rounded to these parts of an answer, the finest for which the
+/// work suffices. The test is valid with any of them.
 const PARTS: [u32; 4] = [60, 12, 4, 2];
 
-/// Draws where the exact sum takes too much work: at most, and at least.
+/// The most and fewest random draws, used if the exact sum takes too much work.
 const DRAWS: [u64; 2] = [19_999, 999];
 
-/// Samples whose answers hang together, such as the questions on one passage.
+/// Samples with correlated answers, such as questions on one passage.
 ///
-/// A column is what one run, or one epoch of a run, answered to the samples of the group, in their order. What must
-/// not be torn apart, such as epochs that share something, is one column with several answers to a sample.
+/// A column has the answers of one run, or one epoch of a run, to the samples of the group, in their order. Dependent
+/// answers, such as epochs that share something, form one column with several answers to a sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunGroup {
     /// The columns of the baseline.
     pub before: Vec<Vec<AnswerCounts>>,
-    /// Those of the run that is compared with it.
+    /// The columns of the run compared with it.
     pub now: Vec<Vec<AnswerCounts>>,
 }
 
-/// Are there fewer right answers now than chance gives, if only groups are independent of each other?
+/// Are there fewer right answers now than by chance, if only groups are independent of each other?
 ///
-/// Were the agent the same, each choice of which of a group's columns are those of now would be as likely as any
-/// other. The number of right answers of now is compared with its exact distribution over all choices in all groups,
-/// however many they are: choices are not listed, their sums are added up. Groups of one sample make this
-/// [`conditional_test`](crate::stats::conditional_test), and with one column on each side it is the test that flips signs.
+/// If the agent is unchanged, any choice of a group's columns is equally likely to be those of now. The number of right
+/// answers now is compared with its exact distribution over all choices in all groups; the choices are not enumerated,
+/// their distributions are added. With groups of one sample this is
+/// [`conditional_test`](crate::stats::conditional_test), and with one column on each side the sign-flip test.
 ///
-/// An answer that is missing counts as what the others to its sample got on average, so that a run is not worse for
-/// having no answer to an easy question; a column without any answer does not count, nor does a group without a
-/// column on one side.
+/// A missing answer counts as the mean of the other answers to its sample, so that a run is not worse for lacking an
+/// answer to an easy question. Columns without any answer are ignored, as are groups without a column on one side.
 ///
-/// Beyond 100 million multiplications, choices are drawn at random, with a fixed seed: p is then `(1 + hits) / (1 +
-/// draws)`, and [`Tested::error`] four of its standard errors. Source: E. S. Edgington, *Randomization tests*
-/// (1980); B. Phipson and G. K. Smyth, *Permutation p-values should never be zero*, SAGMB 9 (2010).
+/// Beyond 100 million multiplications, choices are drawn at random with a fixed seed: p is then
+/// `(1 + hits) / (1 + draws)`, and [`Tested::error`] four of its standard errors. Source: E. S. Edgington,
+/// *Randomization tests* (1980); B. Phipson and G. K. Smyth, *Permutation p-values should never be zero*, SAGMB 9
+/// (2010).
 pub fn whole_runs_test(groups: &[RunGroup]) -> Tested {
     let groups: Vec<GroupColumns<'_>> = groups.iter().filter_map(GroupColumns::of).collect();
     let (whole, torn): (Vec<_>, Vec<_>) = groups.into_iter().partition(GroupColumns::is_whole);
@@ -55,7 +55,7 @@ pub fn whole_runs_test(groups: &[RunGroup]) -> Tested {
 }
 
 impl RunGroup {
-    /// The samples of the group, each for itself.
+    /// The samples of the group, individually.
     pub(in crate::stats) fn samples(&self) -> Vec<ComparedSample> {
         let columns = self.before.iter().chain(&self.now);
         let count = columns.map(Vec::len).max().unwrap_or(0);
@@ -74,8 +74,8 @@ impl RunGroup {
     }
 }
 
-/// How many times as much the right answers of now vary by chance if whole runs change places, as they would if the
-/// answers of each sample did.
+/// The design effect: the variance of the right answers of now when whole runs are permuted, over that when the answers
+/// of each sample are.
 pub(crate) fn design_effect(groups: &[RunGroup]) -> f64 {
     let (mut whole, mut single) = (0.0, 0.0);
     for group in groups {
@@ -97,13 +97,13 @@ pub(crate) fn design_effect(groups: &[RunGroup]) -> f64 {
     }
 }
 
-/// The columns of a group that hold an answer, those of now first.
+/// The columns of a group that have an answer, those of now first.
 struct GroupColumns<'a> {
     columns: Vec<&'a [AnswerCounts]>,
     now: usize,
 }
 
-/// What each column adds if it is one of now, in parts of an answer.
+/// The contribution of each column if it is one of now, in parts of an answer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Scores {
     scores: Vec<i64>,
@@ -122,7 +122,7 @@ impl<'a> GroupColumns<'a> {
         (now > 0 && now < columns.len()).then_some(Self { columns, now })
     }
 
-    /// Whether all columns have as many answers to each sample.
+    /// Whether all columns have the same number of answers to each sample.
     fn is_whole(&self) -> bool {
         let counts =
             |column: &&'a [AnswerCounts]| column.iter().map(|answers| answers.of).collect();
@@ -130,7 +130,7 @@ impl<'a> GroupColumns<'a> {
         self.columns.iter().all(|column| counts(column) == first)
     }
 
-    /// Right answers; in parts, less what the sample's answers got on average.
+    /// Right answers; with `parts`, in parts of an answer and minus the mean of the sample.
     fn scores(&self, parts: Option<u32>) -> Scores {
         let samples = self.columns.iter().map(|column| column.len()).max();
         let mut means = vec![(0.0, 0.0); samples.unwrap_or(0)];
@@ -162,7 +162,7 @@ impl Scores {
         self.scores[..self.now].iter().sum()
     }
 
-    /// The variance of the sum of as many scores as there are columns of now.
+    /// The variance of the sum of the scores of now.
     fn variance(&self) -> f64 {
         let (of, now) = (as_f64(self.scores.len() as u64), as_f64(self.now as u64));
         let scores = self.scores.iter().map(|score| float(*score));
@@ -171,8 +171,8 @@ impl Scores {
         now * (of - now) / (of * (of - 1.0)) * squares
     }
 
-    /// The law of the sum of as many scores as there are columns of now, all choices being as likely; `None` if it
-    /// takes more multiplications than `work` has.
+    /// The law of the sum of the scores of now, over all equally likely choices; `None` if it takes more than `work`
+    /// multiplications.
     fn law(&self, work: &mut u64) -> Option<Law> {
         let least = self.scores.iter().copied().min()?;
         let above: Vec<usize> = self
@@ -183,7 +183,7 @@ impl Scores {
         let width = above.iter().max()? * self.now + 1;
         let products = (width as u64).checked_mul((self.now * above.len()) as u64)?;
         *work = work.checked_sub(products)?;
-        // By how many are chosen of the columns so far: the probability of each sum.
+        // The probability of each sum, by the number of columns chosen so far.
         let mut sums = vec![vec![0.0; width]; self.now + 1];
         sums[0][0] = 1.0;
         for (place, score) in above.iter().enumerate() {
@@ -197,7 +197,7 @@ impl Scores {
                         *sum += take * weight;
                     }
                 }
-                // None is left out that has to be taken; rounding must not say otherwise.
+                // 0 if the column must be taken, whatever rounding says.
                 let leave = (1.0 - take).max(0.0);
                 for weight in without.iter_mut() {
                     *weight *= leave;
@@ -209,8 +209,8 @@ impl Scores {
     }
 }
 
-/// Roughly the multiplications of summing the groups: about as many for each level of a tree of sums as half the
-/// square of what is kept of the last.
+/// The rough number of multiplications to sum the groups: for each level of the tree of sums, about half the square of
+/// the length of the final one.
 fn summed(groups: &[GroupColumns<'_>], parts: u32) -> u64 {
     let variance: f64 = groups
         .iter()
@@ -237,7 +237,8 @@ fn exact(whole: &[Scores], torn: &[Scores], parts: u32) -> Option<Tested> {
     let offset: i64 = torn.iter().map(Scores::observed).sum();
     let torn = law::sum(&laws(torn, &mut work)?, &mut work)?;
     let whole = law::sum(&whole, &mut work)?;
-    // The sum in parts is at most the observed one: what is left for the whole groups, for each sum of the torn.
+    // The sum in parts is at most the observed one: for each sum of the incomplete groups, the remainder for the
+    // complete ones.
     let parts = i64::from(parts);
     let left = |torn: i64| parts * observed + offset - torn;
     let (mut at_most, mut same) = (0.0, 0.0);
@@ -256,7 +257,7 @@ fn exact(whole: &[Scores], torn: &[Scores], parts: u32) -> Option<Tested> {
     })
 }
 
-/// The law of each kind of group, and how many there are of it.
+/// The law of each kind of group, with its multiplicity.
 fn laws(groups: &[Scores], work: &mut u64) -> Option<Vec<(Law, u64)>> {
     let mut kinds = BTreeMap::<Scores, u64>::new();
     for group in groups {

@@ -1,13 +1,12 @@
-//! How often the exact conditional test sees a drop, with any number of answers on each side.
+//! The power of the exact conditional test, with any number of answers on each side.
 //!
-//! **The model.** Samples have rates, as [`Rates`] tells. Of those that are always right so many become always wrong
-//! that accuracy falls by `drop`; where there are too few of these, the rates of the others fall alike.
+//! **The model.** Samples have rates, as in [`Rates`]. Of those that are always right, as many become always wrong as
+//! lower accuracy by `drop`; if there are too few, the rates of the others fall equally.
 //!
-//! The number of right answers now, less what is expected given all right answers, is normal with the correction for
-//! skewness (Edgeworth's), and so is the bound of the test (Cornish and Fisher's), with half an answer for the
-//! continuity. Nothing is simulated but for groups; the tests simulate, and the smallest drop is within a point of
-//! theirs.
-//! Where no sample ever flips by chance the test itself is asked, which is exact.
+//! The number of right answers now, minus its expectation given all right answers, is normal with skewness correction
+//! (Edgeworth's), and so is the bound of the test (Cornish and Fisher's), with half an answer of continuity correction.
+//! Nothing is simulated except for groups; tests simulate, and the smallest drop is within a point of theirs. If no
+//! sample ever flips by chance, the test itself is used, which is exact.
 
 mod groups;
 
@@ -19,10 +18,10 @@ use crate::stats::paired::counted::CountedSamples;
 
 pub(crate) use groups::smallest_drop_of_groups;
 
-/// So many samples with so many answers on each side.
+/// The number of samples and of answers on each side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimesAsked {
-    /// How many samples.
+    /// Number of samples.
     pub samples: u64,
     /// Answers to each in the baseline.
     pub before: u32,
@@ -30,23 +29,23 @@ pub struct TimesAsked {
     pub now: u32,
 }
 
-/// When the test is red.
+/// The criterion of the test for red.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RedBelow {
-    /// If p is below this.
+    /// Red if p is below this.
     pub alpha: f64,
-    /// Whether what is exactly as likely as what was observed counts half.
+    /// Whether outcomes exactly as likely as the observed one count half.
     pub mid_p: bool,
 }
 
-/// The smallest loss of accuracy that the comparison of these samples sees with probability `power` or more, in steps
-/// of one sample. `None` when there is none.
+/// The smallest loss of accuracy that a comparison of these samples detects with probability `power` or more, in steps
+/// of one sample. `None` if there is none.
 pub(crate) fn smallest_drop(samples: &CountedSamples, red: RedBelow, power: f64) -> Option<f64> {
     let compared = |both: &ComparedSample| both.before.of > 0 && both.now.of > 0;
     let samples = samples.kinds().filter(|(both, _)| compared(both));
     let samples: CountedSamples = samples.map(|(both, times)| (*both, times)).collect();
     let rates = Rates::of_counted(&samples)?;
-    // Grown from a grid: what never flips does so by less than this.
+    // Estimated on a grid: what never flips has at most this noise.
     if rates.noise() < 1e-6 {
         return smallest_without_chance(&samples, red);
     }
@@ -65,7 +64,7 @@ pub(crate) fn smallest_drop(samples: &CountedSamples, red: RedBelow, power: f64)
     smallest_at(&rates, &design, 1.0, red, power)
 }
 
-/// The test itself, as there is no chance in what it would see.
+/// By the test itself, as no chance is involved.
 fn smallest_without_chance(samples: &CountedSamples, red: RedBelow) -> Option<f64> {
     let is_right = |both: &ComparedSample| both.before.right == both.before.of;
     let right = || samples.kinds().filter(|(both, _)| is_right(both));
@@ -103,9 +102,8 @@ fn smallest_at(
     .map(drop)
 }
 
-/// The smallest drop that is seen over samples that are answered so often, at these rates; single answers in no other
-/// way than several. Chance counts `spread` times, 1 where samples flip by themselves. `None` if even the largest drop
-/// is not seen.
+/// The smallest detectable drop for this number of answers at these rates. `spread` multiplies the variance, 1 if
+/// samples flip independently. `None` if even the largest drop is not detected.
 pub fn smallest_drop_at(
     rates: &Rates,
     asked: &[TimesAsked],
@@ -116,8 +114,8 @@ pub fn smallest_drop_at(
     smallest_at(rates, asked, spread, RedBelow::p(alpha), power)
 }
 
-/// How likely the test at level `alpha` sees a loss of accuracy of `drop` over many samples of which some are drawn:
-/// how many of those drawn break is chance as well.
+/// The probability that the test at level `alpha` detects a loss of accuracy of `drop` over a population of which some
+/// samples are drawn: how many of the drawn ones break is random as well.
 pub(in crate::stats) fn power_of_drawn(
     rates: &Rates,
     asked: TimesAsked,
@@ -137,7 +135,7 @@ pub(in crate::stats) fn power_of_drawn(
         kinds.iter().map(|(share, one)| share * part(one)).sum()
     };
     let count = as_f64(asked.samples);
-    // With the samples that break the bound of the test rises, too: so much for each unit of variance.
+    // Broken samples also raise the bound of the test: by this much per unit of variance.
     let null_variance = each(&|one| one.null_variance);
     let rise =
         normal::percentile(1.0 - alpha.clamp(0.0, 1.0)) / (2.0 * (count * null_variance).sqrt());
@@ -163,7 +161,7 @@ impl RedBelow {
     }
 }
 
-/// The least number from `low` to `high` that is enough, of which all above it are too.
+/// The smallest number from `low` to `high` that suffices, if all larger ones do too.
 pub(in crate::stats) fn least(
     mut low: u64,
     mut high: u64,
@@ -183,8 +181,8 @@ pub(in crate::stats) fn least(
     Some(low)
 }
 
-/// What the samples add to the test: moments of the right answers of now less what is expected of them, and mean
-/// moments of the distribution that they are compared with.
+/// The contribution of the samples to the test: moments of the right answers of now minus their expectation, and mean
+/// moments of the null distribution.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moments {
     mean: f64,
@@ -194,7 +192,7 @@ struct Moments {
     null_third: f64,
 }
 
-/// What the samples become. A larger drop than there can be is seen if the largest is.
+/// The samples after a drop. A drop larger than possible is taken for the largest.
 fn fallen(rates: &Rates, drop: f64) -> Option<Vec<Changed>> {
     rates.after(drop.min(rates.accuracy() * (1.0 - 1e-9)))
 }
@@ -226,7 +224,7 @@ pub(in crate::stats) fn chance(
 }
 
 impl Moments {
-    /// How likely the test at level `alpha` is red.
+    /// The probability that the test is red.
     fn chance(&self, RedBelow { alpha, mid_p }: RedBelow) -> f64 {
         if self.null_variance <= 0.0 || alpha <= 0.0 {
             return 0.0;
@@ -245,8 +243,7 @@ impl Moments {
         (normal::below(x) - skewness * (x * x - 1.0) * normal::density(x) / 6.0).clamp(0.0, 1.0)
     }
 
-    /// Of one sample where chance counts `spread` times. Groups that flip together make chance larger, but not what
-    /// broke.
+    /// For one sample with its variance multiplied by `spread`. Correlated groups increase chance, but not what broke.
     fn spread(kind: &Changed, m: f64, k: f64, spread: f64) -> Self {
         let one = Self::of(kind, m, k);
         let spread = if kind.broken { 1.0 } else { spread };
@@ -257,18 +254,18 @@ impl Moments {
         }
     }
 
-    /// Of one sample with `m` answers before and `k` now.
+    /// For one sample with `m` answers before and `k` now.
     fn of(kind: &Changed, m: f64, k: f64) -> Self {
         let all = m + k;
         let (q, r) = (kind.before, kind.now);
         let (vq, vr) = (q * (1.0 - q), r * (1.0 - r));
         let (tq, tr) = (vq * (1.0 - 2.0 * q), vr * (1.0 - 2.0 * r));
-        // Of all right answers: the mean, and the second and the third power.
+        // Of all right answers: the mean, and the second and third moment.
         let mean = m * q + k * r;
         let variance = m * vq + k * vr;
         let second = variance + mean * mean;
         let third = m * tq + k * tr + 3.0 * mean * variance + mean.powi(3);
-        // Given t of them the variance is proportional to t (N - t), the third moment to t (N - t) (N - 2 t).
+        // Given t right answers, the variance is proportional to t (N - t), the third moment to t (N - t) (N - 2 t).
         let null = m * k / (all * all * (all - 1.0));
         let skew = if all > 2.0 {
             (all - 2.0 * k) / (all * (all - 2.0))

@@ -1,24 +1,24 @@
-//! What it takes to see a drop: samples, answers, runs of the baseline.
+//! What it takes to detect a drop: samples, answers, baseline runs.
 
 use super::detect::{RedBelow, TimesAsked, chance, least, power_of_drawn};
 use super::rates::Rates;
 
-/// The most samples that are thought of.
+/// The most samples considered.
 const SAMPLES: u64 = 10_000_000;
 
-/// The most answers to a sample, or runs of the baseline, that are thought of.
+/// The most answers per sample, or baseline runs, considered.
 const ANSWERS: u64 = 1_000;
 
-/// The drop that is to be seen, and how.
+/// The drop to detect, and the test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WantedDrop {
     /// The loss of accuracy, above 0 and up to 1.
     pub drop: f64,
     /// The level of the test.
     pub alpha: f64,
-    /// The probability with which the drop is seen.
+    /// The probability of detecting the drop.
     pub power: f64,
-    /// How many times chance counts: 1 where samples flip by themselves, more where groups flip together.
+    /// The factor on the variance: 1 if samples flip independently, more if groups flip together.
     pub spread: f64,
 }
 
@@ -33,8 +33,8 @@ impl WantedDrop {
         ) >= self.power
     }
 
-    /// The fewest samples with so many answers before and now, drawn from many over which accuracy falls; `None` beyond
-    /// ten million.
+    /// The fewest samples, with `before` and `now` answers each, drawn from a population whose accuracy falls; `None`
+    /// beyond ten million.
     pub fn samples(&self, rates: &Rates, before: u32, now: u32) -> Option<u64> {
         least(1, SAMPLES, |samples| {
             let asked = TimesAsked {
@@ -46,7 +46,7 @@ impl WantedDrop {
         })
     }
 
-    /// The fewest answers to each of so many samples, before and now alike; `None` beyond a thousand.
+    /// The fewest answers to each of `samples` samples, the same before and now; `None` beyond a thousand.
     pub fn epochs(&self, rates: &Rates, samples: u64) -> Option<u32> {
         counted(|answers| {
             let asked = TimesAsked {
@@ -58,8 +58,8 @@ impl WantedDrop {
         })
     }
 
-    /// The fewest runs of the baseline, of so many epochs like that of now; `None` where even a thousand are too few,
-    /// as the chance of now remains.
+    /// The fewest baseline runs, each with `epochs` epochs like that of now; `None` if even a thousand are too few, as
+    /// the chance in the run of now remains.
     pub fn baseline_runs(&self, rates: &Rates, samples: u64, epochs: u32) -> Option<u32> {
         counted(|runs| {
             let asked = TimesAsked {
@@ -102,7 +102,7 @@ mod tests {
                 five < against_five && against_five < single,
                 "{name}: {five} {against_five} {single}"
             );
-            // Backwards: as many samples need as many answers, or fewer where one sample is much.
+            // In reverse: as many samples need as many answers, or fewer if one sample is a large step.
             let epochs = wanted.epochs(&rates, five).unwrap();
             assert!((3..=5).contains(&epochs), "{name}: {epochs}");
             let runs = wanted.baseline_runs(&rates, against_five, 1).unwrap();
@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    /// How often the test is red for samples of these that are drawn anew each time.
+    /// How often the test is red if samples are drawn again each time.
     fn red_of_drawn(
         of: &[(f64, f64)],
         samples: u64,
@@ -136,7 +136,7 @@ mod tests {
         f64::from(red) / f64::from(draws)
     }
 
-    /// How often so many samples as are planned for a drop see it, and where.
+    /// How often the planned number of samples detects its drop, and in which case.
     fn seen(
         points: &[u32],
         which: &[usize],
@@ -181,7 +181,7 @@ mod tests {
         for (name, samples, red) in seen(&[3, 5, 10, 20, 30], &[0, 1, 2, 3, 4], &asked, 1_000) {
             eprintln!("{name}, {samples}: {red}");
             assert!(red >= 0.75, "{name}, {samples}: {red}");
-            // Of the last all rates fall, and not those first that are always right.
+            // For the last agent all rates fall, not first those that are always right.
             assert!(
                 red <= 0.86 || samples < 20 || name.starts_with("Beta"),
                 "{name}, {samples}: {red}"

@@ -1,4 +1,4 @@
-//! `Rates`: how often samples are answered right, as far as a few answers to each can tell.
+//! `Rates`: the distribution of the rates of right answers over samples, estimated from a few answers to each.
 
 use std::collections::BTreeMap;
 
@@ -6,40 +6,40 @@ use crate::stats::as_f64;
 use crate::stats::paired::conditional::{AnswerCounts, ComparedSample};
 use crate::stats::paired::counted::CountedSamples;
 
-/// Rates are told apart by this many steps from 0 to 1.
+/// The resolution of rates from 0 to 1.
 const STEPS: u32 = 40;
 
-/// Rounds of the estimate. It changes little after a hundred.
+/// Iterations of the estimate, which changes little after a hundred.
 const ROUNDS: u32 = 300;
 
-/// A sample with this rate or a higher one counts as always right.
+/// A sample with at least this rate counts as always right.
 const SURE: f64 = 0.9;
 
 /// A distribution of rates over samples.
 ///
-/// The share of right answers of each sample would be a poor estimate of it: of samples with the rate 0.62, asked
-/// five times, it spreads from 0.2 to 1. This is the distribution under which the answers are likeliest. Source: N.
-/// Laird, *Nonparametric maximum likelihood estimation of a mixing distribution*, JASA 73 (1978).
+/// The observed shares would be a poor estimate: for samples with the rate 0.62 and five answers, they spread from 0.2
+/// to 1. This is the maximum likelihood distribution. Source: N. Laird, *Nonparametric maximum likelihood estimation of
+/// a mixing distribution*, JASA 73 (1978).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rates {
     /// Rates with their shares of the samples, which sum to 1; ascending.
     shares: Vec<(f64, f64)>,
 }
 
-/// A kind of sample: what its rate was, what it became, and its share of all samples.
+/// A kind of sample: its rate before, its rate now, and its share of all samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::stats) struct Changed {
     pub(in crate::stats) before: f64,
     pub(in crate::stats) now: f64,
     pub(in crate::stats) share: f64,
-    /// Whether it broke: chance has no part in that.
+    /// Whether it broke, so that chance plays no part.
     pub(in crate::stats) broken: bool,
 }
 
 impl Rates {
-    /// From what came of two runs, or of one (with nothing on the other side). What changed between the two says
-    /// little: each side with several answers to a sample counts for itself. Where there is none, samples that became
-    /// right tell how many flip either way. `None` if no sample was answered twice.
+    /// Estimates from two runs, or from one (with the other side empty). Changes between the two are hardly
+    /// informative: each side with several answers to a sample counts by itself. Without such a side, samples that
+    /// became right show how many flip either way. `None` if no sample has two answers.
     pub fn of(samples: &[ComparedSample]) -> Option<Self> {
         Self::of_counted(&samples.iter().copied().collect())
     }
@@ -84,7 +84,7 @@ impl Rates {
                         .map(|(share, chance)| share * chance)
                 };
                 let sum: f64 = both().sum();
-                // Of a thousand answers even the likeliest set is too unlikely for a float.
+                // With a thousand answers the likelihood may underflow.
                 if sum > 0.0 {
                     for (next, part) in next.iter_mut().zip(both()) {
                         *next += count / all * part / sum;
@@ -102,7 +102,7 @@ impl Rates {
         }
     }
 
-    /// That of samples all of which have this rate: at this accuracy none flip more.
+    /// All samples with the same rate, which has the most flips at this accuracy.
     pub fn alike(rate: f64) -> Self {
         Self {
             shares: vec![(rate.clamp(0.0, 1.0), 1.0)],
@@ -129,9 +129,9 @@ impl Rates {
         self.shares.iter().map(noise).sum()
     }
 
-    /// The samples after a fall of accuracy by `drop`: of those that are always right, the surest first, so many
-    /// become always wrong; where there are too few of them, the rates of all others fall alike. `None` if accuracy
-    /// cannot fall so far.
+    /// The samples after accuracy falls by `drop`: of those that are always right, highest rates first, as many become
+    /// always wrong as needed; if there are too few, the rates of all others fall equally. `None` if accuracy cannot
+    /// fall that far.
     pub(in crate::stats) fn after(&self, drop: f64) -> Option<Vec<Changed>> {
         let mut left = drop;
         let mut kinds = Vec::new();
@@ -156,7 +156,7 @@ impl Rates {
         if left <= 1e-12 {
             return Some(kinds);
         }
-        // By how much all fall who can, so that together they fall by what is left.
+        // The fall of each rate, as far as possible, so that together they fall by the rest.
         let fallen = |by: f64| -> f64 {
             let falls = kinds.iter().map(|kind| kind.share * kind.now.min(by));
             falls.sum()
@@ -172,8 +172,8 @@ impl Rates {
     }
 }
 
-/// Pairs of single answers as two answers to a sample each. Of those that changed, as many count as became right,
-/// twice, if fewer became right than wrong.
+/// Pairs of single answers as two answers to a sample each. If fewer samples became right than wrong, the changed ones
+/// are counted as twice those that became right.
 fn pairs(samples: &CountedSamples) -> BTreeMap<AnswerCounts, u64> {
     let mut counts = [[0_u64; 2]; 2];
     for (ComparedSample { before, now }, times) in samples.kinds() {

@@ -3,21 +3,22 @@
 use crate::stats::as_f64;
 use crate::stats::distribution::normal;
 
-/// Up to so many values p is exact; beyond, the normal approximation is right in two digits.
+/// Up to this many values p is exact; beyond, the normal approximation has two correct digits.
 const EXACT: usize = 60;
 
-/// How likely a series would fall as steadily as this one, or more so, were its order chance: one-sided, small for a
-/// series that falls. It says nothing about how far.
+/// The probability that a series in random order falls at least as steadily as this one: one-sided, small for a falling
+/// series. It says nothing about the size of the fall.
 ///
-/// Of each pair of values it counts whether the later one is larger or smaller. Among all orders of the values, equal
-/// ones included, the number of pairs that fall has the law of the inversions of a multiset, a product of
-/// Mann-Whitney laws; it is summed exactly up to 60 values.
+/// For each pair of values it counts whether the later one is larger or smaller. Over all orders of the values, equal
+/// ones included, the number of falling pairs has the law of the inversions of a multiset, a product of Mann-Whitney
+/// laws; it is summed exactly up to 60 values.
 ///
-/// The values must be independent of each other, apart from the trend. `None` where a value is NaN, and 1 where nothing
-/// could differ.
+/// The values must be independent of each other, apart from the trend. `None` if a value is NaN, and 1 if nothing could
+/// differ.
 ///
 /// Sources: H. B. Mann, *Nonparametric tests against trend*, Econometrica 13 (1945); M. G. Kendall, *Rank correlation
-/// methods* (1975), also for the variance with ties; the law of inversions P. A. `MacMahon`, *Combinatory analysis* (1915).
+/// methods* (1975), also for the variance with ties; the law of inversions P. A. `MacMahon`, *Combinatory analysis*
+/// (1915).
 pub(crate) fn falls(values: &[f64]) -> Option<f64> {
     if values.iter().any(|value| value.is_nan()) {
         return None;
@@ -32,7 +33,7 @@ pub(crate) fn falls(values: &[f64]) -> Option<f64> {
     Some(falls_in(fallen, &groups(values)))
 }
 
-/// [`falls`] of a series of which it is known how many pairs fall and how many values are equal to each other.
+/// [`falls`] from the number of falling pairs and the sizes of groups of equal values.
 fn falls_in(fallen: usize, groups: &[usize]) -> f64 {
     let n: usize = groups.iter().sum();
     if n > EXACT {
@@ -42,16 +43,16 @@ fn falls_in(fallen: usize, groups: &[usize]) -> f64 {
     law.iter().skip(fallen).sum::<f64>().min(1.0)
 }
 
-/// How many values are equal, for each value.
+/// The number of occurrences of each distinct value.
 fn groups(values: &[f64]) -> Vec<usize> {
-    // Both zeros are one.
+    // Turns -0 into 0.
     let mut sorted: Vec<f64> = values.iter().map(|value| value + 0.0).collect();
     sorted.sort_by(f64::total_cmp);
     let equal = sorted.chunk_by(|one, other| one.total_cmp(other).is_eq());
     equal.map(<[f64]>::len).collect()
 }
 
-/// The probability of each number of pairs that fall.
+/// The probability of each number of falling pairs.
 pub(in crate::stats) fn law_of_inversions(groups: &[usize]) -> Vec<f64> {
     let mut law = vec![1.0];
     let mut before = 0;
@@ -64,7 +65,7 @@ pub(in crate::stats) fn law_of_inversions(groups: &[usize]) -> Vec<f64> {
 
 /// The probability of each number of pairs out of order between `m` and `k` values in random order.
 fn mann_whitney(m: usize, k: usize) -> Vec<f64> {
-    // By the last value: it is one of the `k` larger ones, or one of the `m`, behind all `k`.
+    // By the last value: it is one of the `k` larger ones, or one of the `m` after all `k`.
     let mut rows: Vec<Vec<f64>> = vec![vec![1.0]; k + 1];
     for smaller in 1..=m {
         for larger in 1..=k {
@@ -121,7 +122,7 @@ mod tests {
 
     #[test]
     fn known_values() {
-        // One order of n!, and the order without the two that are next to each other.
+        // One order of n!, and the order with two neighbours swapped.
         check(&[4.0, 3.0, 2.0, 1.0], 1.0 / 24.0);
         check(&[4.0, 3.0, 1.0, 2.0], 4.0 / 24.0);
         check(&[1.0, 2.0, 3.0], 1.0);
@@ -186,7 +187,7 @@ mod tests {
                 assert!((near - exact).abs() < 0.005, "{near} {exact}");
             }
         }
-        // A long series that falls is not missed, and one that is level throughout says nothing.
+        // A long falling series is detected, and a constant one is not informative.
         let long: Vec<f64> = (0..100_u32).map(|i| -f64::from(i)).collect();
         assert!(falls(&long).unwrap() < 1e-20);
         assert!((falls(&[1.0; 100]).unwrap() - 1.0).abs() < 1e-12);

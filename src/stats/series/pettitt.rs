@@ -1,41 +1,41 @@
-//! Pettitt's test: where a series changed its level.
+//! Pettitt's test: finds change points of a series.
 
 use crate::stats::{SplitMix64, as_f64};
 
-/// Up to so many values p is the share of random orders; beyond, the limit of long series is close.
+/// Up to this many values p comes from random orders; beyond, the asymptotic distribution is close.
 const DRAWN: usize = 60;
-/// How many orders are drawn.
+/// The number of random orders.
 const ORDERS: usize = 2_000;
-/// A p of the limit that is so far above any alpha needs no closer look.
+/// An asymptotic p above this needs no closer look, being far above any alpha.
 const FAR: f64 = 0.5;
-/// A sum of this part of the largest may be where the change is.
+/// The change may be wherever the sum is at least this part of the largest.
 const NEARLY: f64 = 0.9;
 
-/// A place at which a series changed its level.
+/// A change point of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ChangePoint {
-    /// The first value of the new level, counted from 0.
+    /// The index of the first value of the new level.
     pub(crate) at: usize,
-    /// How likely a split as clean as this one would be, were the order of its values chance.
+    /// The probability of a split as clean as this one in random order.
     pub(crate) p: f64,
-    /// The mean of the values since the change before, or since the beginning.
+    /// The mean of the values since the previous change, or the beginning.
     pub(crate) before: f64,
     /// The mean of the values up to the next change, or to the end.
     pub(crate) after: f64,
 }
 
-/// The places at which a series changed its level, in order; `alpha` is the chance that one is found in a series that
-/// did not change. Each side of a change is looked at again, in the same way.
+/// The change points of a series, in order; `alpha` is the probability of finding one in a series that did not change.
+/// Each side of a change is searched in the same way.
 ///
-/// It goes by the ranks of the values, not by their distances: one outlier is no change. At least eight values are
-/// needed at alpha 0.05 (four before and four behind). The values must be independent of each other; a series that
-/// creeps has changes in its middle. Nothing is found where a value is NaN.
+/// It uses the ranks of the values, not their distances: one outlier is not a change. At alpha 0.05 at least eight
+/// values are needed (four on each side). The values must be independent of each other; a slow drift has change points
+/// in its middle. No change is found if a value is NaN.
 ///
-/// Up to 60 values p is taken from 2,000 random orders, the same ones in every run; beyond, from the limit, which is
-/// never far below the truth.
+/// Up to 60 values p comes from 2,000 random orders, the same ones in every run; beyond, from the asymptotic
+/// distribution, which is never far below the truth.
 ///
-/// Whether there is a change is said by the ranks; where it is, among the places that they find nearly as clean as the
-/// cleanest, by least squares: ranks alone like to be one value off.
+/// Ranks decide whether there is a change. Its place is found by least squares, among the places where the split by
+/// ranks is nearly the cleanest: ranks alone are often one value off.
 ///
 /// Source: A. N. Pettitt, *A non-parametric approach to the change-point problem*, Applied Statistics 28 (1979); the
 /// limit with equal values is that of the Brownian bridge for the variance that their ranks have.
@@ -44,7 +44,7 @@ pub(crate) fn change_points(values: &[f64], alpha: f64) -> Vec<ChangePoint> {
         return Vec::new();
     }
     let mut found: Vec<(usize, f64)> = Vec::new();
-    // Left to look at: from and to.
+    // Ranges still to search.
     let mut left = vec![(0, values.len())];
     while let Some((from, to)) = left.pop() {
         if let Some((split, p)) = split(&values[from..to])
@@ -67,11 +67,11 @@ pub(crate) fn change_points(values: &[f64], alpha: f64) -> Vec<ChangePoint> {
     .collect()
 }
 
-/// The cleanest split of a series, by the number of values before it, and its p.
+/// The cleanest split of a series, as the number of values before it, and its p.
 fn split(values: &[f64]) -> Option<(usize, f64)> {
     let mut ranks = centred_ranks(values);
     let largest = largest_sum(&ranks);
-    // The sums are a Brownian bridge of this variance, in the limit; never above that of the values without ties.
+    // In the limit, the sums are a Brownian bridge with this variance, at most that of values without ties.
     let n = as_f64(values.len() as u64);
     let squares: f64 = ranks
         .iter()
@@ -97,7 +97,7 @@ fn split(values: &[f64]) -> Option<(usize, f64)> {
     Some((at, as_f64(as_large) / as_f64(ORDERS as u64 + 1)))
 }
 
-/// How far from 0 the sum of the first ranks ever is.
+/// The largest absolute sum of leading ranks.
 fn largest_sum(ranks: &[i64]) -> u64 {
     let sums = ranks.iter().scan(0_i64, |sum, rank| {
         *sum += rank;
@@ -106,7 +106,7 @@ fn largest_sum(ranks: &[i64]) -> u64 {
     sums.max().unwrap_or_default()
 }
 
-/// How many values come before the split that leaves the least squares, of the splits that are nearly the cleanest.
+/// The number of values before the split with the least squares, among the nearly cleanest splits.
 fn place(values: &[f64], ranks: &[i64], largest: u64) -> usize {
     let n = as_f64(values.len() as u64);
     let mean = crate::stats::mean(values).unwrap_or_default();
@@ -124,9 +124,9 @@ fn place(values: &[f64], ranks: &[i64], largest: u64) -> usize {
     at
 }
 
-/// Twice the rank of each value, less the mean of all: whole numbers that sum to 0. Equal values share their ranks.
+/// Twice the rank of each value, minus the mean of all: integers that sum to 0. Equal values share their ranks.
 fn centred_ranks(values: &[f64]) -> Vec<i64> {
-    // Both zeros are one.
+    // Turns -0 into 0.
     let values = values.iter().map(|value| value + 0.0);
     let mut sorted: Vec<_> = values.enumerate().collect();
     sorted.sort_by(|(_, one), (_, other)| one.total_cmp(other));
@@ -152,7 +152,7 @@ mod tests {
         found.iter().map(|change| change.at).collect()
     }
 
-    /// So many values around a level, scattered by `scatter` on each side.
+    /// Values around a level, within `scatter` on each side.
     fn around(level: f64, scatter: f64, count: usize, random: &mut SplitMix64) -> Vec<f64> {
         let value = |_| level + scatter * (2.0 * random.share() - 1.0);
         (0..count).map(value).collect()
@@ -179,9 +179,9 @@ mod tests {
         let mut long = around(0.6, 0.02, 300, &mut random);
         long.extend(around(0.58, 0.02, 200, &mut random));
         assert_eq!(places(&long).len(), 1);
-        // A fall of what is not scattered.
+        // A fall of values without scatter.
         assert_eq!(places(&[0.6, 0.6, 0.6, 0.6, 0.4, 0.4, 0.4, 0.4]), [4]);
-        // Too few values, no change, one outlier, and what is no number.
+        // Too few values, no change, one outlier, and NaN.
         assert_eq!(places(&[0.6, 0.6, 0.6, 0.4, 0.4, 0.4]), [0; 0]);
         assert_eq!(places(&[0.6; 30]), [0; 0]);
         let mut outlier = vec![0.6; 30];
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_ranks_are_those_of_the_paper() {
-        // U of Pettitt's (3) by its definition, doubled ranks give the same.
+        // U of Pettitt's (3) by its definition; doubled ranks give the same.
         let values = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0];
         let ranks = centred_ranks(&values);
         let mut sum = 0;
@@ -222,7 +222,7 @@ mod tests {
                 !change_points(&values, 0.05).is_empty()
             });
             let red = red.count();
-            // 10 are expected; three standard deviations more.
+            // 10 are expected, plus three standard deviations.
             assert!(red <= 19, "{count} of {distinct}: {red} of {series}");
         }
     }

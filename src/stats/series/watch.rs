@@ -1,22 +1,22 @@
-//! Looking again and again whether an agent got worse: how small a p must be at a look, so that all looks together raise
-//! no more than alpha false alarms.
+//! Repeated tests whether an agent got worse: how small p must be at an interim analysis, so that all analyses together
+//! raise no more than alpha false alarms.
 //!
-//! An *era* is a number of looks, one a run. At each, the pooled answers of the last run, of the last two and of the last
-//! five of the era, or all while there are only three or four, are compared with a reference ([`windows`]). Five runs show
-//! what a single one leaves open; a single one shows a disaster at once, for which a tenth of the p is enough, and two
-//! three tenths. The looks hang together, for windows overlap and have the reference in common, so that to divide alpha
-//! by their number would be much too strict. In sums of many answers the statistics of all windows are jointly normal,
-//! with correlations that depend on the design alone, not on the agent: on the number of looks and on how many answers
-//! the reference has for one of a run. So the threshold is found once, from series that are drawn from this law with a
-//! fixed seed, and it is one p for all looks of the era.
+//! An *era* is a number of analyses, one per run. At each, the pooled answers of the last run, of the last two and of
+//! the last five of the era, or all while there are only three or four, are compared with a reference ([`windows`]).
+//! Five runs show what a single one leaves undecided; a single one shows a disaster at once, for which p must be below
+//! a tenth of the threshold, and for two below three tenths. The analyses are correlated, as windows overlap and share
+//! the reference, so dividing alpha by their number would be much too strict. In sums of many answers the statistics of
+//! all windows are jointly normal, with correlations that depend on the design alone, not on the agent: on the number
+//! of analyses, and on how many answers the reference has for one of a run. So the threshold is found from series drawn
+//! from this law with a fixed seed, and it is one p for all analyses of the era.
 //!
-//! What the reference is decides what can be seen. **A baseline** is drawn once, and its luck stays for the era: a lucky
-//! one makes an alarm more likely, an unlucky one less. The chance of alpha is that over baselines and runs together.
-//! **The five runs before the window** move along: they forget a slow fall, and have no luck that stays.
+//! The reference decides what can be detected. **A baseline** is drawn once, and its luck persists for the era: a lucky
+//! one makes an alarm more likely, an unlucky one less. Alpha is the probability over baselines and runs together.
+//! **The five runs before the window** move along: they forget a slow fall, and have no persistent luck.
 //!
-//! A lasting fall of `d` standard deviations of a run is seen within five looks in so many of 100 eras of 30 looks, and at
-//! the first look (in parentheses), by the law; 2.65 is a fall of 10 points in 165 answers of which each is right with
-//! 0.62, and 4.69 the same where 30 % of the samples are a coin's toss and the others certain:
+//! The table has how many of 100 eras of 30 analyses detect a lasting fall of `d` standard deviations of a run within
+//! five analyses, and at the first one (in parentheses), by the law. 2.65 is a fall of 10 points in 165 answers, each
+//! right with probability 0.62; 4.69 is the same if 30 % of the samples are coin tosses and the others certain:
 //!
 //! | reference | p needed, alpha 5 % | d = 2.65 | d = 4.69 | p needed, alpha 1.67 % | d = 2.65 | d = 4.69 |
 //! |---|---|---|---|---|---|---|
@@ -26,11 +26,11 @@
 //! | of five | 0.0034 | 94 (17) | 100 (81) | 0.0010 | 88 (10) | 100 (71) |
 //! | the five runs before | 0.0018 | 92 (12) | 100 (76) | 0.0005 | 85 (7) | 100 (66) |
 //!
-//! That a baseline of one run is not enough for 2.65 is no matter of the looks: a single comparison of five runs with it,
-//! at alpha 5 %, would see 78 of 100. With windows of equal weight 51 of 100 are seen.
+//! That a baseline of one run is not enough for 2.65 is not due to the repetition: a single comparison of five runs
+//! with it, at alpha 5 %, would detect 78 of 100. With windows of equal weight 51 of 100 are detected.
 //!
-//! The draws are 10,000 for up to 30 looks, so that alpha is met within a twentieth of itself. Below [`DRAWN`] the number
-//! of independent looks that they are worth there is taken on.
+//! There are 10,000 draws for up to 30 analyses, so that alpha is accurate to a twentieth of itself. Below [`DRAWN`],
+//! the threshold is extrapolated with the number of independent analyses that is equivalent there.
 
 mod steady;
 
@@ -41,32 +41,32 @@ use std::f64::consts::PI;
 use crate::stats::distribution::normal;
 use crate::stats::{SplitMix64, as_f64};
 
-/// The most runs that are pooled at a look.
+/// The most runs pooled at an analysis.
 pub(crate) const LONGEST: usize = 5;
 
-/// Which part of the threshold is enough for a window of so many runs, from 1.
+/// The part of the threshold that applies to a window of this many runs, from 1.
 const PARTS: [f64; LONGEST] = [0.1, 0.3, 1.0, 1.0, 1.0];
 
-/// So many runs are the reference that moves along.
+/// The number of runs of a moving reference.
 pub(crate) const MOVING: usize = 5;
 
-/// Smaller chances are not drawn, but taken on from here.
+/// Smaller probabilities are extrapolated instead of drawn.
 const DRAWN: f64 = 0.01;
 
-/// So many runs are drawn in all, and at most so many series.
+/// The most runs drawn in all, and the most series.
 const RUNS: usize = 300_000;
 const SERIES: usize = 10_000;
 
-/// Runs that are pooled at a look.
+/// Runs pooled at an analysis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LookWindow {
-    /// How many: the last ones.
+    /// The number of runs, counted from the last.
     pub(crate) runs: usize,
-    /// Which part of the threshold its p must be below.
+    /// The part of the threshold that its p must be below.
     pub(crate) part: f64,
 }
 
-/// The windows at a look of an era, the first look being 1.
+/// The windows at an analysis of an era, the first being 1.
 pub(crate) fn windows(look: usize) -> impl Iterator<Item = LookWindow> {
     let longest = look.min(LONGEST);
     let all = PARTS.into_iter().zip(1..=longest);
@@ -74,20 +74,20 @@ pub(crate) fn windows(look: usize) -> impl Iterator<Item = LookWindow> {
     all.map(|(part, runs)| LookWindow { runs, part })
 }
 
-/// How far below the truth the lowest mean of a window was, in each series, for windows of each number of runs.
+/// The lowest mean of any window in each series, relative to the truth, for each number of runs.
 #[derive(Clone, Debug)]
 pub(crate) struct FixedReference {
     lowest: Vec<[f64; LONGEST]>,
 }
 
-/// The smallest p of any window beside the runs before it, by its part, in each series, in ascending order.
+/// The smallest p of any window against the runs before it, over its part, in each series, ascending.
 #[derive(Clone, Debug)]
 pub(crate) struct MovingReference {
     smallest: Vec<f64>,
 }
 
 impl FixedReference {
-    /// For eras of so many looks.
+    /// For eras of `looks` analyses.
     pub(crate) fn new(looks: usize) -> Self {
         let lowest = drawn(looks, |runs| {
             let mut lowest = [f64::INFINITY; LONGEST];
@@ -102,11 +102,11 @@ impl FixedReference {
         Self { lowest }
     }
 
-    /// What a window's p must be below, times its part, so that one in `alpha` of all eras has any such; `answers` is how
-    /// many the reference has for one of a run.
+    /// The threshold, to be multiplied by a window's part, for p: an unchanged agent has a p below it in a share
+    /// `alpha` of all eras. `answers` is how many answers the reference has for one of a run.
     pub(crate) fn threshold(&self, alpha: f64, answers: f64) -> f64 {
         let at = |alpha: f64| {
-            // By its logarithm; each step halves what is open.
+            // Bisects the logarithm.
             let (mut low, mut high) = (alpha.ln() - 8.0, alpha.ln());
             for _ in 0..16 {
                 let middle = f64::midpoint(low, high);
@@ -121,7 +121,7 @@ impl FixedReference {
         taken_on(alpha, at)
     }
 
-    /// The probability that any window is below the threshold: the reference is not drawn, but summed up.
+    /// The probability that any window is below the threshold; the reference is integrated, not drawn.
     fn ever(&self, threshold: f64, answers: f64) -> f64 {
         let bounds = PARTS.map(|part| -normal::percentile(threshold * part));
         let mut needed = [0.0; LONGEST];
@@ -138,13 +138,13 @@ impl FixedReference {
 }
 
 impl MovingReference {
-    /// For eras of so many looks.
+    /// For eras of `looks` analyses.
     pub(crate) fn new(looks: usize) -> Self {
         let mut smallest = drawn(looks + MOVING, |runs| {
             let mut farthest = [f64::NEG_INFINITY; LONGEST];
             for look in 1..=looks {
                 for window in windows(look) {
-                    // No window reaches back beyond the era, the runs before it may.
+                    // Windows do not reach back beyond the era; the runs before them may.
                     let end = look + MOVING;
                     let (before, now) = runs[end - window.runs - MOVING..end].split_at(MOVING);
                     let at = &mut farthest[window.runs - 1];
@@ -162,7 +162,8 @@ impl MovingReference {
         Self { smallest }
     }
 
-    /// What a window's p must be below, times its part, so that one in `alpha` of all eras has any such.
+    /// The threshold, to be multiplied by a window's part, for p: an unchanged agent has a p below it in a share
+    /// `alpha` of all eras.
     pub(crate) fn threshold(&self, alpha: f64) -> f64 {
         taken_on(alpha, |alpha| {
             crate::stats::percentile(&self.smallest, 100.0 * alpha).unwrap_or_default()
@@ -170,13 +171,13 @@ impl MovingReference {
     }
 }
 
-/// The threshold of a chance that is too small to be drawn: as many independent looks are behind it as behind one that is not.
+/// The threshold for a probability too small to draw, extrapolated with the equivalent number of independent analyses.
 fn taken_on(alpha: f64, at: impl Fn(f64) -> f64) -> f64 {
     let drawn = alpha.max(DRAWN);
     at(drawn).min(drawn) * (alpha / drawn)
 }
 
-/// Something of each of many series of runs of an agent that does not change, each a standard normal number.
+/// A statistic of each of many series of runs of an unchanged agent, each run a standard normal number.
 fn drawn<T>(runs: usize, of: impl Fn(&[f64]) -> T) -> Vec<T> {
     let mut normals = Normals::new();
     let mut series = vec![0.0; runs.max(1)];
@@ -211,7 +212,7 @@ impl Normals {
         if let Some(spare) = self.spare.take() {
             return spare;
         }
-        // Above 0, for the logarithm.
+        // Positive, for the logarithm.
         let radius = (-2.0 * (1.0 - self.random.share()).ln()).sqrt();
         let (sine, cosine) = (2.0 * PI * self.random.share()).sin_cos();
         self.spare = Some(radius * sine);

@@ -1,4 +1,4 @@
-//! `AnswerCache`: the answers that a run may take and keep.
+//! `AnswerCache`: reads and stores the answers of a run.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -11,20 +11,20 @@ use crate::error::Error;
 use crate::system::file::make_root;
 use crate::system::lock::lock;
 
-/// What the files of answers end with.
+/// The extension of answer files.
 pub(super) const EXTENSION: &str = "answer";
-/// No file of an answer is longer, in bytes.
+/// The longest answer file, in bytes.
 pub(super) const LONGEST: u64 = 64 << 20;
 
 /// A folder of answers.
 #[derive(Debug)]
 pub(crate) struct AnswerCache {
     buckets: Buckets,
-    /// What was told already: a full disk is told once.
+    /// Notices that were given already: a full disk is reported once.
     told: Mutex<BTreeSet<&'static str>>,
 }
 
-/// Something that people should know of the cache.
+/// A notice about the cache.
 pub(crate) type Notice = Option<String>;
 
 impl AnswerCache {
@@ -35,12 +35,12 @@ impl AnswerCache {
         }
     }
 
-    /// Makes the folder, so that a sandbox that hides it finds it. What is wrong shows when an answer is kept.
+    /// Makes the folder, so that it exists when a sandbox hides it. Errors show when an answer is stored.
     pub(crate) fn prepare(&self) {
         let _ = make_root(&self.buckets.folder);
     }
 
-    /// The answer that was kept under this key.
+    /// The answer stored under this key.
     pub(crate) fn get(&self, key: &str) -> (Option<CacheEntry>, Notice) {
         let path = self.buckets.path(key);
         let unusable = |why: &dyn std::fmt::Display| {
@@ -57,12 +57,12 @@ impl AnswerCache {
         }
     }
 
-    /// Where the answer of this key stands, or would stand.
+    /// The path of the answer with this key, which may not exist.
     pub(crate) fn path(&self, key: &str) -> PathBuf {
         self.buckets.path(key)
     }
 
-    /// Keeps an answer of the run `asked_by`; a notice if it cannot be kept.
+    /// Stores an answer of the run `asked_by`; returns a notice if that fails.
     pub(crate) fn put(
         &self,
         key: &str,
@@ -73,7 +73,7 @@ impl AnswerCache {
         let entry = CacheEntry {
             key: key.to_owned(),
             created: format!("{:.0}", crate::system::clock::timestamp()),
-            // JSON has no other numbers.
+            // JSON cannot represent other numbers.
             latency_s: if latency_s.is_finite() {
                 latency_s
             } else {
@@ -99,7 +99,7 @@ impl AnswerCache {
         )
     }
 
-    /// A notice of a sort that was not told yet.
+    /// A notice, if none of its sort was given yet.
     pub(crate) fn once(&self, sort: &'static str, notice: &str) -> Notice {
         let mut told = lock(&self.told);
         told.insert(sort).then(|| notice.to_owned())

@@ -1,5 +1,5 @@
-//! A folder of small files by key, spread over folders by the first two digits: folders of tens of thousands of
-//! files are slow in places.
+//! A folder of small files by key, split into subfolders by the first two digits, because folders with tens of
+//! thousands of files are slow on some systems.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -12,9 +12,9 @@ use crate::system::file::write_atomically;
 #[derive(Debug)]
 pub(crate) struct Buckets {
     pub(crate) folder: PathBuf,
-    /// What the names of files end with, without the dot.
+    /// The extension of the files, without the dot.
     extension: &'static str,
-    /// No file is longer, in bytes; what is longer is none of ours.
+    /// The longest file, in bytes; a longer one is not ours.
     pub(crate) longest: u64,
 }
 
@@ -35,10 +35,10 @@ impl Buckets {
             .join(format!("{key}.{}", self.extension))
     }
 
-    /// What the file of a key holds; `None` if there is none.
+    /// The content of the file of a key; `None` if there is none.
     ///
     /// # Errors
-    /// When it cannot be read, is longer than a file of ours, or is no file.
+    /// When it cannot be read, is too long, or is not a regular file.
     pub(crate) fn read(&self, key: &str) -> io::Result<Option<Vec<u8>>> {
         let path = self.path(key);
         let about = match fs::metadata(&path) {
@@ -46,7 +46,7 @@ impl Buckets {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        // A pipe would never end.
+        // Reading a pipe would never end.
         if !about.is_file() || about.len() > self.longest {
             return Err(io::Error::other("it is too long, or no file"));
         }
@@ -64,7 +64,7 @@ impl Buckets {
         Ok(Some(content))
     }
 
-    /// Puts a file there, whole or not at all.
+    /// Writes a file atomically.
     ///
     /// # Errors
     /// When the folder cannot be written.

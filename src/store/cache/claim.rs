@@ -1,8 +1,8 @@
-//! `CacheClaim`: who asks a question of which several runs, or several samples, wait for the answer.
+//! `CacheClaim`: the right to ask a question while other runs or samples wait for the answer.
 //!
-//! It is a lock on a file beside the answer, which the system takes back however its holder ends. Whoever cannot have it
-//! looks again from time to time. A holder that ends without an answer says so in the file, so that those who waited ask
-//! at once, each for himself; one that was killed says nothing, and the next one takes its place.
+//! It is a lock on a file next to the answer, which the system releases however its holder ends. Waiters retry from
+//! time to time. A holder that ends without an answer notes that in the file, so that the waiters ask at once, each on
+//! its own; after a killed holder, the next waiter takes over.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use crate::system::file;
 use crate::system::shortage::room_for_files;
 
-/// What a file says whose holder ended without an answer.
+/// The content of the file after its holder ended without an answer.
 const UNANSWERED: u8 = b'-';
 
-/// The right to ask a question. Given back when dropped.
+/// The right to ask a question, released on drop.
 #[derive(Debug)]
 pub(crate) struct CacheClaim {
     file: File,
@@ -22,18 +22,19 @@ pub(crate) struct CacheClaim {
     is_answered: bool,
 }
 
-/// What came of asking for a claim.
+/// The result of requesting a claim.
 #[derive(Debug)]
 pub(crate) enum Claimed {
-    /// It is ours.
+    /// We have it.
     Ours(CacheClaim),
-    /// Somebody else asks; the file tells what comes of it.
+    /// Another holds it; the file shows the result.
     Theirs(File),
-    /// Nobody can have one here.
+    /// No claim is possible here.
     Nobodys,
 }
 
-/// Asks for the right to ask the question whose answer would stand at `answer`. `waited` is a file that was another's.
+/// Requests the right to ask the question whose answer is stored at `answer`. `waited` is the file of an earlier
+/// holder.
 pub(crate) fn claim(answer: &Path, waited: Option<File>) -> Claimed {
     let path = answer.with_extension("asking");
     let opened = || {
@@ -57,7 +58,7 @@ pub(crate) fn claim(answer: &Path, waited: Option<File>) -> Claimed {
         return Claimed::Nobodys;
     }
     if !file::has_name(&file) {
-        // Its holder has an answer, which is there now.
+        // Its holder stored an answer.
         return Claimed::Nobodys;
     }
     Claimed::Ours(CacheClaim {
@@ -68,7 +69,7 @@ pub(crate) fn claim(answer: &Path, waited: Option<File>) -> Claimed {
 }
 
 impl CacheClaim {
-    /// The answer is kept.
+    /// Marks the answer as stored.
     pub(crate) fn answered(mut self) {
         self.is_answered = true;
     }
@@ -79,7 +80,7 @@ impl Drop for CacheClaim {
         if !self.is_answered {
             let _ = self.file.write_all(&[UNANSWERED]);
         }
-        // The file that is locked: it had this name when it was claimed, and whoever removes it has the claim.
+        // The locked file: it had this name when it was claimed, and only the holder removes it.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -1,4 +1,4 @@
-//! The file of an answer.
+//! The file format of a cached answer.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,22 +6,22 @@ use crate::data::Output;
 use crate::text::hash::Hasher;
 use crate::text::json_line;
 
-/// What every file begins with; the number is the version.
+/// The start of every file; the number is the version.
 ///
 /// - 1: this line with the SHA-256 (hex) of what follows, then a [`CacheEntry`] as a line of JSON.
 const MARK: &str = "evaltest-answer 1 ";
 
-/// An answer, with what there is to know of it.
+/// A cached answer with its metadata.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CacheEntry {
-    /// The key it was kept under: a file that was moved is not taken for another's.
+    /// Its key, to detect files that were moved.
     pub(super) key: String,
-    /// When it was given.
+    /// When the answer was given.
     pub(super) created: String,
-    /// Seconds that it took then.
+    /// Its original latency in seconds.
     pub(crate) latency_s: f64,
     pub(crate) output: Output,
-    /// The run that asked; older files do not say.
+    /// The run that asked; missing in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) asked_by: Option<String>,
 }
@@ -36,7 +36,7 @@ impl CacheEntry {
         Ok(content)
     }
 
-    /// Reads a file that was kept under `key`, or says what is wrong with it.
+    /// Parses a file stored under `key`, or returns the fault.
     pub(super) fn from_bytes(content: &[u8], key: &str) -> Result<Self, &'static str> {
         let Some(rest) = content.strip_prefix(MARK.as_bytes()) else {
             return Err("it is of another version, or none of ours");

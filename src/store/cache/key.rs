@@ -1,4 +1,4 @@
-//! The key of an answer: a hash of everything that an agent is told, and of the agent.
+//! The cache key of an answer: a hash of the agent and of everything it is sent.
 
 use std::borrow::Cow;
 use std::io;
@@ -9,13 +9,13 @@ use crate::data::Sample;
 use crate::system::file;
 use crate::text::hash::Hasher;
 
-/// Counted up when agents are told something else of the same sample, or their replies are read in another way.
+/// Increased when agents are sent something else for the same sample, or replies are parsed differently.
 const VERSION: u32 = 1;
 
-/// What decides an answer.
+/// Everything that determines an answer.
 #[derive(Clone, Copy)]
 pub(crate) struct AskedFor<'a> {
-    /// The agent, as it describes itself.
+    /// The agent's self-description.
     pub(crate) fingerprint: &'a str,
     /// The agent's keys in the spec; `null` for an agent that was built in Rust.
     pub(crate) spec: &'a Value,
@@ -28,7 +28,7 @@ pub(crate) struct AskedFor<'a> {
 }
 
 impl AskedFor<'_> {
-    /// The key, 64 hex digits. Nothing can be read out of it.
+    /// The key, 64 hex digits. It reveals nothing about its input.
     ///
     /// # Errors
     /// When a file of the sample cannot be read.
@@ -44,7 +44,7 @@ impl AskedFor<'_> {
         if self.again > 0 {
             hash = hash.part("again").part(self.again.to_le_bytes());
         }
-        // Agents see nothing else of the metadata.
+        // Agents see only these metadata.
         for name in &sample.visible {
             if let Some(value) = sample.metadata.get(name) {
                 hash = hash.part("seen").part(name).part(value.to_string());
@@ -61,7 +61,7 @@ impl AskedFor<'_> {
     }
 }
 
-/// Hash of an agent as it stands in the keys of its answers: another one gives other answers.
+/// The agent's part of the keys of its answers: another agent gives other answers.
 pub(crate) fn agent_hash(fingerprint: &str, spec: &Value, options: &Map<String, Value>) -> String {
     let hash = Hasher::default().part("evaltest agent");
     agent_parts(hash, fingerprint, spec, options).short()
@@ -79,7 +79,7 @@ fn agent_parts(
         .part(json(options))
 }
 
-/// The keys of an agent without those that only say how many of it there are, and how patient one is with them.
+/// The keys of an agent without those for its number of instances and its timeouts.
 fn telling(spec: &Value) -> Cow<'_, Value> {
     const OF_WORKERS: [&str; 4] = [
         "processes",
@@ -232,7 +232,7 @@ mod tests {
         });
         assert_eq!(key(many), one);
         assert_ne!(key(json!({"type": "worker", "command": ["b"]})), one);
-        // What these words mean to others is not known.
+        // The meaning of these keys is unknown for other kinds.
         let own = |processes: u32| json!({"type": "own", "processes": processes});
         assert_ne!(key(own(1)), key(own(2)));
     }

@@ -1,4 +1,4 @@
-//! What the built-in agents say that they are.
+//! The fingerprints of the built-in agents.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -65,7 +65,7 @@ fn every_setting_of_a_program_that_can_change_its_answer_counts() {
     let same = |one: &dyn Agent, other: &dyn Agent| {
         assert_eq!(one.fingerprint(), other.fingerprint());
     };
-    // How many at once, and how much they may say, is no other answer.
+    // Concurrency and output limits do not change answers.
     same(&new(), &new().max_output_bytes(7));
     let worker = || Worker::new(["sh", "a.sh"], "evals");
     same(&worker(), &worker().processes(3).in_flight(2));

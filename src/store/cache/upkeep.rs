@@ -1,4 +1,4 @@
-//! What a cache holds, and clearing it.
+//! Statistics and clearing of a cache.
 
 use std::fs::{self, DirEntry};
 use std::io;
@@ -11,29 +11,29 @@ use super::answers::EXTENSION;
 use crate::error::{Error, Result};
 use crate::system::file::is_temporary;
 
-/// What a folder of answers holds.
+/// Statistics of a cache folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Contents {
     /// The number of answers.
     pub answers: u64,
-    /// Their bytes.
+    /// Their total size in bytes.
     pub bytes: u64,
-    /// When the oldest was kept.
+    /// When the oldest was stored.
     pub oldest: Option<SystemTime>,
-    /// When the newest was kept.
+    /// When the newest was stored.
     pub newest: Option<SystemTime>,
 }
 
-/// What was removed from a folder of answers.
+/// What was removed from a cache folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Cleared {
     /// The number of answers.
     pub answers: u64,
-    /// Their bytes.
+    /// Their total size in bytes.
     pub bytes: u64,
 }
 
-/// Counts the answers in a folder. One that does not exist holds none.
+/// Counts the answers in a folder, which need not exist.
 ///
 /// # Errors
 /// When the folder cannot be read.
@@ -51,8 +51,7 @@ pub fn contents(folder: &Path) -> Result<Contents> {
     Ok(contents)
 }
 
-/// Removes the answers in a folder that were kept longer ago than `older_than`; all of them if there is no such
-/// time. What is none of ours stays.
+/// Removes the answers in a folder that are older than `older_than`, or all of them. Foreign files stay.
 ///
 /// # Errors
 /// When the folder cannot be read, or a file cannot be removed.
@@ -62,7 +61,7 @@ pub fn clear(folder: &Path, older_than: Option<Duration>) -> Result<Cleared> {
         |kept: SystemTime, age: Duration| now.duration_since(kept).is_ok_and(|past| past >= age);
     let mut cleared = Cleared::default();
     each(folder, |file| {
-        // What another run writes just now must stay; what a killed one left behind need not.
+        // Keep what another run is writing right now; remove leftovers of killed runs.
         let age = if file.is_answer {
             older_than
         } else {
@@ -82,7 +81,7 @@ pub fn clear(folder: &Path, older_than: Option<Duration>) -> Result<Cleared> {
             _ => {}
         }
         if let Some(bucket) = file.path.parent() {
-            // Fails while there is anything in it.
+            // Fails unless it is empty.
             let _ = fs::remove_dir(bucket);
         }
         Ok(())
@@ -95,12 +94,12 @@ struct Found {
     path: PathBuf,
     bytes: u64,
     kept: SystemTime,
-    /// Else it is one that was not written to its end.
+    /// Otherwise it is an unfinished write.
     is_answer: bool,
 }
 
-/// Visits the files of ours, which are known by their place and name: a key of 64 digits in the bucket of its first two.
-/// No link is followed.
+/// Visits our files, which are recognised by path and name: a key of 64 digits in the subfolder of its first two.
+/// Follows no links.
 fn each(folder: &Path, mut visit: impl FnMut(Found) -> Result<()>) -> Result<()> {
     for bucket in entries(folder)? {
         let name = bucket.file_name();

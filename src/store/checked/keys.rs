@@ -1,4 +1,4 @@
-//! Whose the records of a run are: each question once, and as many as the run asked.
+//! Checks the keys of a run's records: no question twice, and as many as the run asked.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use crate::data::Status;
 use crate::system::file::open_plain;
 use crate::text::hash;
 
-/// What says which question a record answers.
+/// The key of a record: its question.
 #[derive(Deserialize)]
 struct RecordKey<'a> {
     #[serde(borrow)]
@@ -20,25 +20,25 @@ struct RecordKey<'a> {
     epoch: u32,
 }
 
-/// What was seen of the records of a run.
+/// What was found in the records of a run.
 #[derive(Debug, Default)]
 pub(super) struct RecordKeys {
     /// The SHA-256 of the file.
     pub(super) hash: String,
     /// How many records there are.
     pub(super) count: usize,
-    /// Whether a line is no record, which its reader tells better.
+    /// Whether a line is not a record; the record reader gives the better error.
     pub(super) has_others: bool,
-    /// What stands there twice.
+    /// A duplicate key.
     pub(super) twice: Option<String>,
 }
 
-/// Reads the records at a path, of which there should be about so many.
+/// Reads the records at a path; `about` is their expected number.
 pub(super) fn read(path: &Path, about: usize) -> io::Result<RecordKeys> {
     let mut hasher = hash::Hasher::default();
-    // Of a million records that is 8 MiB, where their ids would be a hundred.
+    // 8 MiB for a million records; their ids would take a hundred.
     let mut marks = Vec::new();
-    // A manifest may say anything.
+    // A damaged manifest may have any number.
     let _ = marks.try_reserve_exact(about.min(1 << 24));
     let mut has_others = false;
     each(path, |line| {
@@ -66,7 +66,7 @@ pub(super) fn read(path: &Path, about: usize) -> io::Result<RecordKeys> {
     })
 }
 
-/// A record as far as it says whether its question was asked.
+/// The part of a record that shows whether its question was asked.
 #[derive(Deserialize)]
 struct RecordStatus<'a> {
     #[serde(borrow)]
@@ -81,7 +81,7 @@ struct StatusMember {
     status: Status,
 }
 
-/// Shows the id and the epoch of each record at a path that can be read, and whose question was asked.
+/// Visits the id and epoch of each readable record at a path whose question was asked.
 pub(super) fn asked(path: &Path, see: &mut dyn FnMut(&str, u32)) -> io::Result<()> {
     each(path, |line| {
         let record = serde_json::from_slice::<RecordStatus<'_>>(line);
@@ -93,7 +93,7 @@ pub(super) fn asked(path: &Path, see: &mut dyn FnMut(&str, u32)) -> io::Result<(
     })
 }
 
-/// The first of the keys with these marks that really stands there twice: two may have one mark.
+/// The first real duplicate among the keys with these hashes, which may collide.
 fn twice(path: &Path, suspects: &[u64]) -> io::Result<Option<String>> {
     let mut seen: HashMap<(String, u32), u64> = HashMap::new();
     let (mut number, mut found) = (0_u64, None);
@@ -137,7 +137,7 @@ fn key_of(line: &[u8]) -> Option<RecordKey<'_>> {
     written(line).or_else(|| serde_json::from_slice(line).ok())
 }
 
-/// The key of a line as evaltest writes it, without a look at the rest of it.
+/// The key of a line as evaltest writes it, without parsing the rest.
 fn written(line: &[u8]) -> Option<RecordKey<'_>> {
     let (id, rest) = quoted(line.strip_prefix(br#"{"sample_id":"#)?)?;
     let (_, rest) = quoted(rest.strip_prefix(br#","eval":"#)?)?;
@@ -150,7 +150,7 @@ fn written(line: &[u8]) -> Option<RecordKey<'_>> {
     })
 }
 
-/// A string without escapes at the beginning of a text, and what follows it.
+/// A string without escapes at the start of a text, and what follows it.
 fn quoted(text: &[u8]) -> Option<(&str, &[u8])> {
     let text = text.strip_prefix(b"\"")?;
     let end = text.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
@@ -180,12 +180,12 @@ mod tests {
         assert_eq!(found.count, 3);
         let twice = "sample `a` stands there twice in epoch 1, in lines 2 and 3";
         assert_eq!(found.twice.as_deref(), Some(twice));
-        // Spelled by another program.
+        // Written by another program.
         let spelled = "{\"prompt\": \"\", \"epoch\": 0, \"sample_id\": \"\\u0061\"}\n";
         let found = keys(&format!("{A}\n{spelled}"));
         let twice = "sample `a` stands there twice, in lines 1 and 3";
         assert_eq!(found.twice.as_deref(), Some(twice));
-        // Its reader says why.
+        // The record reader gives the reason.
         assert!(keys(&format!("{A}{{\"x\":1}}\n")).has_others && !found.has_others);
         let found = keys("");
         assert_eq!((found.count, found.twice), (0, None));

@@ -1,16 +1,16 @@
-//! `EventIndexes`: which events of a journal were seen.
+//! `EventIndexes`: the indexes of events seen in a journal.
 
 use std::collections::BTreeMap;
 
-/// Numbers that were seen, as ranges: in a journal as it was written there is one.
+/// A set of numbers, as ranges: an undamaged journal has one.
 #[derive(Debug, Default)]
 pub(super) struct EventIndexes {
-    /// The ends of ranges, which are not part of them, by their beginnings.
+    /// The exclusive ends of ranges, by their starts.
     ranges: BTreeMap<u64, u64>,
 }
 
 impl EventIndexes {
-    /// Adds a number, unless it is there. The very last number is none.
+    /// Adds a number, if it is new. The very last number is refused.
     pub(super) fn add(&mut self, index: u64) -> bool {
         let Some(next) = index.checked_add(1) else {
             return false;

@@ -1,7 +1,6 @@
-//! `JoinedJournal`: the journals of several runs as that of one.
+//! `JoinedJournal`: joins the journals of several runs into one.
 //!
-//! Each line is carried on as it stands, but for its index and its seal: what a line says is not looked at, for its checksum
-//! says that it is what was written.
+//! Lines are copied unchanged except for index and seal, without parsing: the checksum proves that they are as written.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
@@ -15,35 +14,35 @@ use crate::error::{Error, Result, remedy};
 use crate::system::file::open_plain;
 use crate::text::hash::Hasher;
 
-/// Bytes written at once.
+/// Bytes per write.
 const BUFFER: usize = 1 << 17;
 
-/// Writes a journal out of others.
+/// Joins journals into one.
 pub(crate) struct JoinedJournal {
     path: PathBuf,
     file: BufWriter<File>,
     journal: JournalNumber,
     next_index: u64,
     hash: Hasher,
-    /// The memory of a line.
+    /// A reused line buffer.
     line: Vec<u8>,
 }
 
-/// What was found of a journal that was joined.
+/// The result of adding a journal.
 #[derive(Debug)]
 pub(crate) struct JoinedPart {
     /// The SHA-256 of the whole file.
     pub(crate) hash: String,
-    /// How many of its lines are left out: they are not as they were written.
+    /// How many damaged lines were left out.
     pub(crate) skipped: usize,
 }
 
 impl JoinedJournal {
-    /// Makes the journal of a run, empty, and holds it as that of one that goes on.
+    /// Creates the empty journal of a run and locks it like a running one.
     pub(crate) fn create(path: &Path, run_id: &str) -> Result<Self> {
         let file = OpenOptions::new().create_new(true).append(true).open(path);
         let file = file.map_err(|error| Error::io("create", path, &error))?;
-        // Where a disk knows no locks, there are none.
+        // Some file systems have no locks.
         let _ = file.try_lock();
         Ok(Self {
             path: path.to_owned(),
@@ -68,7 +67,7 @@ impl JoinedJournal {
         });
         let read = read.map_err(|broken| broken.at(path))?;
         Ok(JoinedPart {
-            // The beginning of a line is none of its lines.
+            // A torn line is not part of it.
             hash: if read.is_torn {
                 String::new()
             } else {
@@ -78,12 +77,12 @@ impl JoinedJournal {
         })
     }
 
-    /// Adds a line, in which the digits of its index stand at a place.
+    /// Adds a line whose index has its digits at `place`.
     fn copy(&mut self, text: &[u8], place: Range<usize>) -> Result<()> {
         let mut line = std::mem::take(&mut self.line);
         line.clear();
         line.extend_from_slice(&text[..place.start]);
-        // Into memory nothing fails to be written.
+        // Writing to memory cannot fail.
         let _ = write!(line, "{}", self.next_index);
         line.extend_from_slice(&text[place.end..]);
         line.push(b'\n');
@@ -95,7 +94,7 @@ impl JoinedJournal {
         written.map_err(|error| self.failed(&error))
     }
 
-    /// Has the file on the disk, and gives its SHA-256.
+    /// Syncs the file and returns its SHA-256.
     pub(crate) fn finish(mut self) -> Result<String> {
         let written = self.file.flush();
         let synced = written.and_then(|()| self.file.get_ref().sync_data());
@@ -110,7 +109,7 @@ impl JoinedJournal {
     }
 }
 
-/// The index of an event, and where its digits stand in its line.
+/// The index of an event, and the position of its digits in the line.
 fn numbered(line: &Unsealed<'_>) -> Option<(u64, Range<usize>)> {
     let text = &*line.text;
     if line.journal.is_some()
@@ -118,15 +117,15 @@ fn numbered(line: &Unsealed<'_>) -> Option<(u64, Range<usize>)> {
     {
         return Some(found);
     }
-    // Nothing vouches for a line of an older version but that it is an event.
+    // A line of an older version has no checksum: only check that it is an event.
     let event: StoredEvent = serde_json::from_slice(text).ok()?;
     let place = Unnumbered::copy(std::str::from_utf8(text).ok()?)?.place;
     Some((event.event_index, place))
 }
 
-/// The same of a line as evaltest writes it, without a look at the rest of it.
+/// The same for a line as evaltest writes it, without parsing the rest.
 fn written(text: &[u8]) -> Option<(u64, Range<usize>)> {
-    /// What stands behind the id.
+    /// What follows the id.
     const KEY: &[u8] = br#"","event_index":"#;
     let id = text.strip_prefix(br#"{"sample_id":""#)?;
     let end = id.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
@@ -170,7 +169,7 @@ mod tests {
         let one = journal(folder.path(), "one", &["a", "quoted \" and \\", "ü"]);
         let other = journal(folder.path(), "other", &["b"; 12]);
         let lines = fs::read_to_string(&other).unwrap();
-        // One was damaged, one stands there twice.
+        // One line is damaged, one is duplicate.
         let first = lines.lines().next().unwrap();
         let damaged = lines.replacen("\"attempt\":1", "\"attempt\":7", 1) + first;
         let damaged = damaged.replacen('\n', &format!("\n{}\n", lines.lines().nth(1).unwrap()), 1);

@@ -1,4 +1,4 @@
-//! The lines of a journal as a stream: one of them is in memory at a time, however many there are.
+//! Streams the lines of a journal, with one in memory at a time.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -8,21 +8,21 @@ use super::sealed::{JournalNumber, Unsealed, unseal};
 use crate::error::Result;
 use crate::store::Carried;
 
-/// Bytes read at once.
+/// Bytes per read.
 const BUFFER: usize = 1 << 17;
 
-/// An event as it stands in a journal.
+/// An event of a journal.
 pub(crate) struct JournalLine<'a> {
-    /// The byte at which its line begins.
+    /// The byte offset of its line.
     pub(crate) place: u64,
-    /// What this version knows of it.
+    /// The known members.
     pub(crate) event: StoredEvent,
     /// The line, without its checksum.
     text: &'a [u8],
 }
 
 impl JournalLine<'_> {
-    /// The event with members that this version does not know.
+    /// The event with unknown members.
     pub(crate) fn carried(self) -> Carried<StoredEvent> {
         Carried::of(self.event, self.text).lean()
     }
@@ -31,31 +31,31 @@ impl JournalLine<'_> {
 /// What is known of a journal that was read to its end.
 #[derive(Debug, Default)]
 pub(super) struct ReadLines {
-    /// The number that its lines have.
+    /// The number in its lines.
     pub(super) journal: Option<JournalNumber>,
-    /// Lines, from 1, that cannot be read, are not what was written here, or stand there twice.
+    /// Line numbers, from 1, that are unreadable, damaged or duplicate.
     pub(super) skipped: Vec<u64>,
-    /// The index of an event that comes next.
+    /// The index of the next event.
     pub(super) next_index: u64,
     /// Bytes of the whole lines.
     pub(super) length: u64,
-    /// Whether something stands behind them: the beginning of a line.
+    /// Whether a torn line follows them.
     pub(super) is_torn: bool,
 }
 
-/// Takes the place of a line, what was made of it, and its text without its seal.
+/// Called with the offset of a line, its parsed form, and its text without the seal.
 pub(super) type SeeParsed<'a, T> = dyn FnMut(u64, T, &[u8]) -> Result<()> + 'a;
 
-/// Why reading ended before the end.
+/// Why reading ended early.
 pub(super) enum Broken {
     Read(io::Error),
-    /// Whoever was shown a line failed.
+    /// The callback failed.
     Seen(crate::Error),
 }
 
-/// Shows the events of a journal that can be read, and each whole line as it is before. A line is left out that was
-/// damaged, that stands there twice, that is of another journal, or that has lost its seal: whatever was written behind a
-/// line with one has one, too. Lines may stand in another order than they were written in.
+/// Visits the readable events of a journal, and before each its whole line. Leaves out lines that are damaged,
+/// duplicate, of another journal, or have lost their seal: after one sealed line, all must be sealed. Lines may be out
+/// of order.
 pub(super) fn each(
     file: impl Read,
     pass: impl FnMut(&[u8]),
@@ -67,7 +67,7 @@ pub(super) fn each(
     })
 }
 
-/// The same of what `parse` makes of a line, with the index of its event: nothing of one that is no event.
+/// The same for the results of `parse`, with the event's index; `None` for a line that is no event.
 pub(super) fn each_by<T>(
     file: impl Read,
     mut pass: impl FnMut(&[u8]),
@@ -114,8 +114,8 @@ pub(super) fn each_by<T>(
     Ok(read)
 }
 
-/// The number of a journal: that of its first line, unless the next two are both of another one. So neither a line that
-/// was put before it nor any number of lines behind it are taken for its own.
+/// The number of a journal: that of its first line, unless the next two agree on another one. So neither a line
+/// inserted before it nor any number of lines appended to it are accepted.
 fn number_of(beginning: &[u8]) -> Option<JournalNumber> {
     let lines = beginning.split(|byte| *byte == b'\n');
     let mut numbers = lines.filter_map(|line| unseal(line).ok()?.journal);
@@ -144,7 +144,7 @@ mod tests {
         String::from_utf8(seal(line(index).into_bytes(), journal)).unwrap()
     }
 
-    /// The indexes of the events that are shown, and the lines that are left out.
+    /// The indexes of the visited events, and the lines that are left out.
     fn read(lines: &[&str]) -> (Vec<u64>, ReadLines) {
         let mut seen = Vec::new();
         let read = each(lines.concat().as_bytes(), |_| {}, &mut |line| {
@@ -159,7 +159,7 @@ mod tests {
     fn lines_are_shown_where_they_stand() {
         let sealed = sealed(4, JournalNumber::random());
         let torn = &line(5)[..20];
-        // One that is there twice, an empty one, one that is no event, one with another line end.
+        // A duplicate, an empty line, one that is no event, one with another line end.
         let journal = [&line(0), &line(0), "\n", "{}\n", &sealed, "x\r\n", torn].concat();
         let (mut seen, mut passed) = (Vec::new(), Vec::<u8>::new());
         let read = each(
@@ -194,7 +194,7 @@ mod tests {
     fn a_line_that_lost_its_seal_is_left_out_and_an_old_one_is_not() {
         let number = JournalNumber::random();
         let own = |index| sealed(index, number);
-        // As an older version left it, and a newer one went on.
+        // Started by an older version, continued by a newer one.
         let (seen, found) = read(&[&line(0), &line(1), &own(2), &own(3)]);
         assert_eq!((seen, found.skipped), (vec![0, 1, 2, 3], vec![]));
         let (seen, found) = read(&[&own(0), &line(1), &own(2)]);

@@ -10,21 +10,21 @@ use crate::store::Carried;
 /// What an earlier, interrupted part of a run knows of a sample in one epoch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Past {
-    /// How often it was asked to the end, with or without an answer.
+    /// Completed attempts, with or without an answer.
     pub(crate) attempts: u32,
-    /// What was answered last.
+    /// The last answer.
     pub(crate) answer: Option<Answered>,
-    /// Answers that were refused, so that it was asked again.
+    /// Refused answers, after which it was asked again.
     pub(crate) refused: Vec<RefusedAnswer>,
-    /// What judges said of it.
+    /// The replies of judges.
     pub(crate) judged: Vec<JudgeCall>,
     /// The outcome, if the sample ended with an answer.
     pub(crate) outcome: Option<Outcome>,
-    /// What the journal has of both.
+    /// The raw texts of both, if another version wrote them.
     pub(crate) foreign: Foreign,
 }
 
-/// What another version wrote, in which there may be members that only it knows; nothing of what this version writes.
+/// Texts from another version, which may have unknown members; empty for what this version writes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Foreign {
     output: Option<Box<str>>,
@@ -32,7 +32,7 @@ pub(crate) struct Foreign {
 }
 
 impl Foreign {
-    /// The texts without what `redact` blanks, which gives the new text of a value if anything was.
+    /// The texts, redacted with `redact`, which returns whether it changed a value.
     #[must_use]
     pub(crate) fn redacted(self, redact: impl Fn(&mut Value) -> bool) -> Self {
         let redacted = |text: Box<str>| {
@@ -49,7 +49,7 @@ impl Foreign {
         }
     }
 
-    /// The record as far as it is known from them.
+    /// Partial records, as JSON, built from the texts.
     pub(crate) fn records(&self) -> impl Iterator<Item = String> {
         let result = self.result.as_ref();
         let output = self.output.as_ref();
@@ -59,25 +59,25 @@ impl Foreign {
     }
 }
 
-/// What an agent said, now or in an earlier part of the run.
+/// An answer of an agent, now or in an earlier part of the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Answered {
     pub(crate) output: Output,
     pub(crate) latency_s: f64,
-    /// How often the agent was asked for it.
+    /// The number of attempts until this answer.
     pub(crate) attempts: u32,
-    /// How many secrets are blanked in `output`: none while it is the agent's own.
+    /// How many secrets are redacted in `output`: none while it is the agent's own.
     pub(crate) redacted: u32,
-    /// It was given before, to an earlier run.
+    /// It is from the cache.
     pub(crate) cached: bool,
-    /// That run, where the cache knows it.
+    /// The run it is from, if the cache knows it.
     pub(crate) cached_from: Option<String>,
 }
 
 impl Past {
-    /// Folds what the journal has of a question. A sample that ended without an answer is to be asked again, unless that
-    /// counts as a wrong answer (which no second try makes right) or `failures_count`. An answer of which a judge said
-    /// nothing is to be judged again.
+    /// Folds the events of a question. A sample that ended without an answer is to be asked again, unless that counts
+    /// as a wrong answer (which no retry makes right) or `failures_count`. An answer without a judge's reply is to be
+    /// judged again.
     pub(crate) fn of(
         events: impl IntoIterator<Item = Carried<StoredEvent>>,
         failures_count: bool,
@@ -104,7 +104,7 @@ impl Past {
         };
         let event = carried.known;
         match event.kind {
-            // An attempt that was cut off by the end of the process is no failure of the agent.
+            // An attempt that was cut off by the end of the process is not the agent's failure.
             Kind::Started | Kind::Progress | Kind::Confirmed => {}
             Kind::Judged | Kind::JudgeFailed => self.judged.extend(event.into_said()),
             Kind::Failed => self.attempts = self.attempts.max(event.attempt),
@@ -157,20 +157,20 @@ impl Past {
     }
 }
 
-/// What a [`Past`] will have, as far as it is known without it.
+/// The kind of a [`Past`], known without reading it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Left {
     /// Neither answer nor end.
     #[default]
     Nothing,
-    /// An answer, whatever became of it.
+    /// An answer, whatever followed.
     Answer,
     /// An end without an answer.
     End,
 }
 
 impl Left {
-    /// The same with one event more, folded as [`Past::of`] does.
+    /// Adds one event, folded as [`Past::of`] does.
     pub(crate) fn with(self, event: &StoredEvent, failures_count: bool) -> Self {
         match event.kind {
             Kind::Answered if event.output.is_some() => Self::Answer,
@@ -186,21 +186,21 @@ impl Left {
 }
 
 impl Kind {
-    /// Whether an event of this kind says something of what came before.
+    /// Whether events of this kind are part of a [`Past`].
     pub(crate) fn is_of_past(self) -> bool {
         !matches!(self, Self::Started | Self::Progress | Self::Confirmed)
     }
 }
 
-/// Whether a judge never came to say anything of an answer, so that it is to be judged anew. One of which a secret is
-/// blanked on disk keeps what it got.
+/// Whether a judge never replied about an answer, so that it must be judged again. An answer redacted on disk keeps its
+/// verdict.
 fn is_to_be_judged(past: &Past, result: Option<&Outcome>) -> bool {
     let is_whole = past.answer.as_ref().is_some_and(|it| it.redacted == 0);
     let mut calls = result.iter().flat_map(|outcome| &outcome.judged);
     is_whole && calls.any(JudgeCall::is_unanswered)
 }
 
-/// The calls of an outcome with what was said, which stands in lines of its own.
+/// The calls of an outcome with their replies, which are on lines of their own.
 fn filled(calls: Vec<JudgeCall>, said: &[JudgeCall]) -> Vec<JudgeCall> {
     let output = |call: &JudgeCall| {
         let said = said.iter().rev().find(|said| said.key == call.key);

@@ -1,4 +1,4 @@
-//! `JournalPlaces`: where the lines of a journal stand that tell of something, so that they are read again when it comes up.
+//! `JournalPlaces`: the offsets of a journal's lines by subject, to read them again when needed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -11,11 +11,11 @@ use crate::system::file::open_plain;
 use crate::system::lines::PlacedLines;
 use crate::system::lock::lock;
 
-/// Bytes read at once. A run that is shuffled asks for lines all over the journal, and what is read around them is read
-/// in vain; in order it makes no difference.
+/// Bytes per read. A shuffled run reads lines all over the journal, where read-ahead is wasted; in order, the size
+/// makes no difference.
 const BUFFER: usize = 1 << 13;
 
-/// Places of lines by a number that stands for what they tell of.
+/// Offsets of lines by the number of their subject.
 #[derive(Debug, Default)]
 pub(crate) struct PlaceList(Vec<(u64, u64)>);
 
@@ -25,7 +25,7 @@ impl PlaceList {
         self.0.push((of, place));
     }
 
-    /// The places in a journal, which is opened. Lines may be added to it, and none may change.
+    /// Opens the journal. Lines may be appended meanwhile, but not changed.
     pub(crate) fn open(mut self, path: &Path) -> Result<JournalPlaces> {
         self.0.sort_unstable();
         let journal = if self.0.is_empty() {
@@ -42,20 +42,20 @@ impl PlaceList {
     }
 }
 
-/// Where the lines of a journal stand.
+/// The offsets of a journal's lines.
 #[derive(Debug)]
 pub(crate) struct JournalPlaces {
     path: PathBuf,
-    /// By what they tell of, in the order in which they stand in the journal.
+    /// By subject, in journal order.
     lines: Vec<(u64, u64)>,
     journal: Option<Mutex<PlacedLines>>,
 }
 
 impl JournalPlaces {
-    /// The events that tell of something, in the order in which they happened.
+    /// The events about a subject, in the order in which they happened.
     ///
     /// # Errors
-    /// When they can be read no more.
+    /// When they can no longer be read.
     pub(crate) fn events(&self, of: u64) -> Result<Vec<Carried<StoredEvent>>> {
         let start = self.lines.partition_point(|(key, _)| *key < of);
         let lines = &self.lines[start..];
@@ -65,7 +65,7 @@ impl JournalPlaces {
         };
         let mut texts = Vec::with_capacity(lines.len());
         {
-            // Threads read side by side what they make of it.
+            // Hold the lock only for reading; threads parse in parallel.
             let mut journal = lock(journal);
             for (_, place) in lines {
                 let text = journal.line(*place);
@@ -82,7 +82,7 @@ impl JournalPlaces {
         let events = texts.iter();
         let events = events.map(|line| parse(line).ok_or_else(changed));
         let mut events: Vec<_> = events.collect::<Result<_>>()?;
-        // Lines may have come out of their order.
+        // Lines may be out of order.
         events.sort_by_key(|event| event.known.event_index);
         Ok(events)
     }
@@ -123,7 +123,7 @@ mod tests {
         journal.append(&event).unwrap();
         assert_eq!(attempts(b'b'), [1]);
         std::fs::write(&path, vec![b'x'; 4 << 20]).unwrap();
-        // What is buffered may still be there.
+        // The buffer may still have the old data.
         let again = PlaceList(places.lines.clone()).open(&path).unwrap();
         let error = again.events(b'a'.into()).unwrap_err();
         assert!(error.message().contains("it was changed"), "{error}");

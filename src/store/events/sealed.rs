@@ -1,42 +1,42 @@
-//! Lines of a journal with the journal's own number and a checksum at their end:
-//! `…,"journal":"51c0ffee","sum":"9ae0daaf"}`, the CRC-32 of what stands before it, both as eight hexadecimal digits.
+//! Lines of a journal that end with the journal's number and a checksum: `…,"journal":"51c0ffee","sum":"9ae0daaf"}`,
+//! the CRC-32 of everything before it, both as eight hexadecimal digits.
 //!
-//! By the number a line of another journal is known, even one of the same eval. Lines without both, as older versions wrote
-//! them, are taken as they are where nothing newer stands before them.
+//! The number identifies lines of another journal, even one of the same eval. Lines without both, from older versions,
+//! are accepted unless a newer line precedes them.
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write;
 
-/// What stands before the digits of the journal's number.
+/// Precedes the digits of the journal's number.
 const JOURNAL: &[u8] = br#","journal":""#;
-/// What stands before the digits of the checksum.
+/// Precedes the digits of the checksum.
 const SUM: &[u8] = br#"","sum":""#;
-/// What stands behind them.
+/// Follows them.
 const END: &[u8] = br#""}"#;
 const DIGITS: usize = 8;
 
-/// The number of a journal, which all of its lines have and no other's.
+/// The number of a journal, in all of its lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct JournalNumber(u32);
 
 impl JournalNumber {
-    /// One that no other journal has.
+    /// A new random number.
     pub(super) fn random() -> Self {
-        // The state of a hash map is seeded by the system; this is no secret.
+        // The state of a hash map is seeded by the system; this is not a secret.
         let random = RandomState::new().build_hasher().finish().to_le_bytes();
         Self(u32::from_le_bytes([
             random[0], random[1], random[2], random[3],
         ]))
     }
 
-    /// That of a journal that is made of others, which is the same whenever it is made of them.
+    /// The number of a merged journal, which is reproducible.
     pub(super) fn of(run_id: &str) -> Self {
         Self(crc32fast::hash(run_id.as_bytes()))
     }
 }
 
-/// A line is not what was written.
+/// The checksum of a line is wrong.
 #[derive(Debug, PartialEq)]
 pub(super) struct BrokenSeal;
 
@@ -44,7 +44,7 @@ pub(super) struct BrokenSeal;
 #[derive(Debug, PartialEq)]
 pub(super) struct Unsealed<'a> {
     pub(super) text: Cow<'a, [u8]>,
-    /// Whose it is; `None` of a line that has no seal.
+    /// Its journal; `None` for a line without a seal.
     pub(super) journal: Option<JournalNumber>,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn seal(mut line: Vec<u8>, journal: JournalNumber) -> Vec<u8> {
     debug_assert!(line.ends_with(b"}\n"));
     line.truncate(line.len() - 2);
     line.extend(JOURNAL);
-    // Into memory nothing fails to be written.
+    // Writing to memory cannot fail.
     let _ = write!(line, "{:08x}", journal.0);
     let sum = crc32fast::hash(&line);
     line.extend(SUM);
@@ -63,10 +63,10 @@ pub(super) fn seal(mut line: Vec<u8>, journal: JournalNumber) -> Vec<u8> {
     line
 }
 
-/// The line without its seal, if it has one.
+/// Removes and checks the seal of a line, if it has one.
 ///
 /// # Errors
-/// When the checksum is that of another line.
+/// When the checksum is wrong.
 pub(super) fn unseal(line: &[u8]) -> Result<Unsealed<'_>, BrokenSeal> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let sealed = line.strip_suffix(END).and_then(|rest| {
@@ -127,7 +127,7 @@ mod tests {
         assert!(serde_json::from_slice::<serde_json::Value>(&line).is_ok());
         assert_eq!(unseal(&line), Ok(of(Some(7))));
         assert_eq!(unseal(&[&line[..], b"\r"].concat()), Ok(of(Some(7))));
-        // Of an older version.
+        // Written by an older version.
         assert_eq!(unseal(LINE), Ok(of(None)));
     }
 
@@ -144,7 +144,7 @@ mod tests {
         for bit in 0..whole.len() * 8 {
             let mut line = whole.clone();
             line[bit / 8] ^= 1 << (bit % 8);
-            // One without a seal is not taken behind one that has one.
+            // A line without a seal is refused after a sealed one.
             let read = unseal(&line).ok().filter(|read| read.journal.is_some());
             if let Some(read) = read {
                 assert_eq!(read, of(Some(7)), "{bit}");

@@ -1,4 +1,4 @@
-//! What a run cannot be used for that is a part of another.
+//! What a partial run cannot be used for.
 
 use super::Manifest;
 use crate::error::{Error, Result};
@@ -7,7 +7,7 @@ use crate::system::project::shown;
 use crate::text::shell_word;
 
 impl Manifest {
-    /// Why answers of several agents may stand in the run, where they may.
+    /// Why the run may have answers of several agents, if so.
     pub(crate) fn why_mixed(&self) -> &'static str {
         if !self.merged.is_empty() && self.git_sha.is_none() {
             "its parts were run at several commits, or an agent was changed in one"
@@ -16,10 +16,10 @@ impl Manifest {
         }
     }
 
-    /// Refuses a part of a run where all of it is needed, for this: `it can be no baseline`.
+    /// Refuses a partial run where a whole one is needed; `what` is such as: `it can be no baseline`.
     ///
     /// # Errors
-    /// For a shard and the like, with the command that puts all together.
+    /// For a shard and the like, with the command that merges the parts.
     pub fn refuse_part(&self, dir: &RunDir, what: &str) -> Result<()> {
         let Some(part) = &self.part else {
             return Ok(());

@@ -1,7 +1,7 @@
-//! A manifest with a checksum at its end, as its last member: `"checksum": "…"`, the SHA-256 of all bytes before the comma
-//! in front of it.
+//! A manifest with a checksum as its last member: `"checksum": "…"`, the SHA-256 of all bytes before the preceding
+//! comma.
 //!
-//! This is against damage. Who changes a manifest is told that it was changed, and believed.
+//! This detects damage. A manifest that someone changed is reported, and still used.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::text::hash::Hasher;
 
 const KEY: &str = "checksum";
 
-/// What stands before the digits.
+/// What precedes the digits.
 fn before() -> String {
     format!(",\n  \"{KEY}\": \"")
 }
@@ -25,14 +25,14 @@ pub(super) fn seal(text: &mut Vec<u8>) {
     text.extend(b"\"\n}\n");
 }
 
-/// Whether a manifest is as it was written, or from a version that wrote no checksum.
+/// Whether a manifest is unchanged, or from a version that wrote no checksum.
 pub(crate) fn is_as_written(text: &[u8]) -> bool {
     let before = before();
     let place = text
         .windows(before.len())
         .rposition(|window| window == before.as_bytes());
     let Some(place) = place else {
-        // Without one, or written anew by another program. What came last before there were checksums was an object.
+        // Without one, or rewritten by another program. Before there were checksums, the last member was an object.
         let value: Option<Value> = serde_json::from_slice(text).ok();
         let inside = text.trim_ascii_end().strip_suffix(b"}");
         let ends_with_text = inside.is_some_and(|text| text.trim_ascii_end().ends_with(b"\""));

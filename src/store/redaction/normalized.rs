@@ -1,19 +1,19 @@
-//! Normalised answers: lower case and without punctuation, a secret is hidden from the patterns and not
-//! from people.
+//! Normalised answers: in lower case and without punctuation, patterns do not match a secret, but people still
+//! recognise it.
 
 use serde_json::Value;
 
 use crate::data::{Normalized, Outcome};
 use crate::text::redact::{MIN_SECRET, REDACTED};
 
-/// What a scorer compared.
+/// A text that a scorer compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Prediction,
     GroundTruth,
 }
 
-/// Blanks the normalised form of a text that held a secret, and the reason and details that repeat it.
+/// Redacts the normalised form of a text that contained a secret, and the reason and details that repeat it.
 pub(super) fn hide_normalized(outcome: &mut Outcome, side: Side) {
     if let Some(score) = &mut outcome.score {
         let normalized = match side {
@@ -59,7 +59,7 @@ pub(super) fn hide_normalized(outcome: &mut Outcome, side: Side) {
     }
 }
 
-/// A text as no normalisation can change it any more.
+/// A text reduced so far that no normalisation changes it.
 fn squeezed(text: &str) -> String {
     let letters = text.chars().filter(|c| c.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()

@@ -1,23 +1,23 @@
-//! `Raw`: a value as it stands in a text of JSON.
+//! `Raw`: a value as written in a JSON text.
 
 use std::borrow::Cow;
 
 use super::Cursor;
 
-/// A value of the text. Without padding, which makes copies of it wait.
+/// A value of the text. The layout has no padding, which would slow down copies.
 #[derive(Clone, Copy, Debug)]
 #[repr(usize)]
 pub enum Raw<'a> {
-    /// A string that is what stands between its quotes.
+    /// A string without escapes: the text between its quotes.
     Plain(&'a str),
-    /// A string with escapes, between its quotes.
+    /// A string with escapes: the raw text between its quotes.
     Escaped(&'a str),
-    /// Anything else, as it stands there.
+    /// Any other value, as written.
     Other(&'a str),
 }
 
 impl<'a> Raw<'a> {
-    /// Whether it is this string, however it is spelt.
+    /// Whether it is this string, with or without escapes.
     #[inline]
     pub fn is(&self, other: &str) -> bool {
         match self {
@@ -27,7 +27,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The text of a string, and whether a lone surrogate had to be replaced by U+FFFD.
+    /// The text of a string, and whether a lone surrogate was replaced by U+FFFD.
     #[inline]
     pub fn text(&self) -> Option<(Cow<'a, str>, bool)> {
         match self {
@@ -40,7 +40,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The text of a string with another character than U+FFFD for lone surrogates.
+    /// The text of a string, with `half` in place of lone surrogates.
     pub fn text_with(&self, half: char) -> Option<Cow<'a, str>> {
         match self {
             Self::Plain(raw) => Some(Cow::Borrowed(raw)),
@@ -49,7 +49,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The value as it stands there; of a string its text.
+    /// The value as written, or a string's text.
     #[inline]
     pub fn content(&self) -> Cow<'a, str> {
         match self {
@@ -64,7 +64,7 @@ impl<'a> Raw<'a> {
         matches!(self, Self::Other("null"))
     }
 
-    /// What it is, for messages.
+    /// The kind of value, for messages.
     pub fn kind(&self) -> &'static str {
         let Self::Other(text) = self else {
             return "a string";
@@ -79,8 +79,7 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// A string without its escapes, whose grammar was checked, and whether a lone surrogate was replaced
-/// by `half`.
+/// Unescapes a string whose grammar was checked; also returns whether a lone surrogate was replaced by `half`.
 fn unescaped(raw: &str, half: char) -> (String, bool) {
     let mut text = String::with_capacity(raw.len());
     let mut replaced = false;
@@ -88,7 +87,7 @@ fn unescaped(raw: &str, half: char) -> (String, bool) {
         replaced |= c.is_err();
         text.push(c.unwrap_or(half));
     };
-    // Neither a quote nor a fault can come: the cursor that found the string has read it to its end.
+    // Cannot fail or meet a quote: the cursor that found the string has read it to its end.
     let _ = Cursor::new(raw, Vec::new()).unescape(&mut text, push);
     (text, replaced)
 }

@@ -1,4 +1,4 @@
-//! What is read, what is not and where that is said, and how strings are decoded.
+//! What is accepted, what is rejected and where, and how strings are decoded.
 
 use super::*;
 use crate::error::Result;

@@ -1,20 +1,20 @@
-//! `TextGrams`: the grams of a text, found once for all that it is compared with.
+//! `TextGrams`: the grams of a text, computed once for all comparisons.
 
 use std::hash::{BuildHasher, Hasher};
 
 use super::stock::StockPhrases;
 use super::words;
 
-/// Words of a gram.
+/// Words per gram.
 const GRAM: usize = 8;
-/// A gram is a text's own if so many of its words are of no stock phrase.
+/// A gram is a text's own if at least this many of its words are outside stock phrases.
 const OWN_WORDS: usize = 4;
 
 /// The distinct grams of a text.
 #[derive(Clone, Debug)]
 pub(crate) struct TextGrams(Vec<Gram>);
 
-/// One of a text's grams.
+/// A gram of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Gram {
     pub(super) hash: u64,
@@ -22,7 +22,7 @@ pub(super) struct Gram {
 }
 
 impl TextGrams {
-    /// Those of a text.
+    /// The grams of a text.
     pub(crate) fn of(text: &str) -> Self {
         let words = words::of(text);
         if words.is_empty() {
@@ -48,11 +48,11 @@ impl TextGrams {
     }
 }
 
-/// Grams are hashes already, and need none again.
+/// A hasher for grams, which are hashes already.
 #[derive(Clone, Copy, Default)]
 pub(super) struct AlreadyHashed;
 
-/// Says the number that it is given.
+/// Returns its input.
 #[derive(Default)]
 pub(super) struct SameNumber(u64);
 

@@ -1,7 +1,7 @@
-//! Stock phrases: what genuine problems of a field have word for word in common, for a form of answer is asked for that way.
+//! Stock phrases: wording that genuine problems of a field share, as they ask for a form of answer in the same way.
 //!
-//! An index of few texts cannot tell them by how many have them, so that they are written down here. Names of one letter
-//! stand for any other, numbers too. Four words in a row that a phrase has are stock.
+//! An index of few texts cannot recognise them by frequency, so they are listed here. A name of one letter stands for
+//! any other, and so does a number. Any four consecutive words of a phrase are stock.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -44,7 +44,7 @@ const PHRASES: [&str; 22] = [
 pub(super) struct StockPhrases(HashSet<u64, AlreadyHashed>);
 
 impl StockPhrases {
-    /// All of them.
+    /// The list of all phrases.
     pub(super) fn known() -> &'static Self {
         static KNOWN: LazyLock<StockPhrases> = LazyLock::new(StockPhrases::new);
         &KNOWN
@@ -56,7 +56,7 @@ impl StockPhrases {
         Self(parts.collect())
     }
 
-    /// Of each word whether it is part of one.
+    /// For each word, whether it is part of a stock phrase.
     pub(super) fn marks(&self, words: &[CopyWord]) -> Vec<bool> {
         let mut marks = vec![false; words.len()];
         for (place, words) in words.windows(WORDS).enumerate() {

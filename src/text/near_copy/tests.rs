@@ -6,7 +6,7 @@ use super::{NearCopies, words};
 use crate::stats::{SplitMix64, as_f64};
 use crate::tests::{needs, parity};
 
-/// From which share a text is taken for a copy.
+/// The minimum share of a copy.
 const BAR: f64 = 0.5;
 
 #[test]
@@ -18,7 +18,6 @@ fn words_are_what_stays_when_a_text_is_set_anew() {
             "{one:?} {other:?}"
         );
     }
-    // Numbers.
     check("has 3 cats", "has 1,000 cats", true);
     check("has 3 cats", "has twenty-five cats", true);
     check("at (3,4)", "at (10.5, -7)", true);
@@ -28,14 +27,12 @@ fn words_are_what_stays_when_a_text_is_set_anew() {
     check("x^2+3x", "x^{15} - x", true);
     check("x+3y", "x+y", false);
     check("٣ cats", "3 cats", true);
-    // Letters.
     check("Joe’s CAT", "joe's cat", true);
     check("cafe\u{301}", "cafe", true);
     check("co\u{ad}operate", "cooperate", true);
     check("ab", "a b", false);
     check("求最小的数", "求 最小的 数", true);
     check("求最小的数", "求最大的数", false);
-    // LaTeX.
     check(r"$\dfrac{m}{n}$", r"\frac m n", true);
     check(r"\left( x \right)", "(x)", true);
     check(r"5\text{ cm}", "5 cm", true);
@@ -64,7 +61,7 @@ fn copies_are_found_whatever_their_numbers() {
         "Ana pours 40 jugs of water into 1,000 cups, each of which holds 3/4 litres, and drinks thirty-one of them at once!",
         Some(("jugs", 1.0)),
     );
-    // 7 of the 15 grams lie before the word that differs, or behind it.
+    // 7 of the 15 grams are before or after the word that differs.
     check(
         "Ana pours 3 jugs of water into 12 cups, each of which weighs 0.25 litres, and drinks 2 of them at once.",
         Some(("jugs", 7.0 / 15.0)),
@@ -73,7 +70,7 @@ fn copies_are_found_whatever_their_numbers() {
         "Ben pours 3 jugs of water into 12 cups, each of which holds 0.25 litres, and drinks 2 of them at once.",
         Some(("jugs", 14.0 / 15.0)),
     );
-    // Short texts are whole.
+    // A short text is a single gram.
     check("what is 70+80", Some(("short", 1.0)));
     check("What is 7 + x?", None);
     check("each of which holds 1 litres", None);
@@ -105,7 +102,7 @@ fn what_genuine_problems_share_is_no_copy() {
         }
         let copy = format!("The area that 15 squares in a hexagon of side 40 share {tail}");
         assert!(index.nearest(&copy).is_some_and(|copy| copy.share >= 0.99));
-        // Where there is nothing else, it is what is compared.
+        // Without other grams, common ones are compared.
         assert!(index.nearest(tail).is_some_and(|copy| copy.share >= 0.99));
     }
 }
@@ -160,11 +157,11 @@ fn real_problems_are_told_from_their_copies() {
     holds_the_bar(&problems);
 }
 
-/// At most 0.5 % of the problems are taken for copies of others, at least 99 % of their copies are caught.
+/// At most 0.5 % of the problems are reported as copies of others, and at least 99 % of their copies are found.
 fn holds_the_bar(problems: &[String]) {
     let share = |count: usize| as_f64(count as u64) / as_f64(problems.len() as u64);
     let mut flagged = HashSet::new();
-    // Each is compared with those before it, then with those behind it.
+    // Compare each with those before it, then with those after it.
     let mut index = NearCopies::new();
     for (number, text) in problems.iter().enumerate() {
         if index.nearest(text).is_some_and(|copy| copy.share >= BAR) {
@@ -194,7 +191,7 @@ fn holds_the_bar(problems: &[String]) {
     assert!(caught >= 0.99, "{caught} caught");
 }
 
-/// The text with every number in digits another one, of any size.
+/// The text with every number in digits replaced by another one of any size.
 fn with_other_numbers(text: &str, random: &mut SplitMix64) -> String {
     let mut copy = String::new();
     let mut chars = text.chars().peekable();
@@ -217,7 +214,7 @@ fn with_other_numbers(text: &str, random: &mut SplitMix64) -> String {
     copy
 }
 
-/// A problem by a grammar: a beginning, one or two turns, a question.
+/// A problem from a grammar: an opening, one or two turns, a question.
 fn problem(random: &mut SplitMix64) -> String {
     let mut pick = |of: &[&str]| of[random.below(of.len())].to_owned();
     let turns = [

@@ -1,20 +1,20 @@
-//! What a word is when texts are compared: what stays the same when someone sets a text anew.
+//! Words for comparing texts: what stays the same when a text is reformatted.
 //!
-//! A word is a run of letters, in lower case; of scripts that are written without spaces, each character. Punctuation, signs
-//! and braces are none and only part words, apostrophes not even that. A LaTeX command is a word by its name, unless it
-//! only says how something looks (`\left`, `\text`, `\quad`); `\dfrac` and `\tfrac` are `\frac`.
+//! A word is a run of letters, in lower case; in scripts without spaces, each character. Punctuation, signs and braces
+//! only separate words; apostrophes do not even do that. A LaTeX command is a word by its name, unless it only affects
+//! appearance (`\left`, `\text`, `\quad`); `\dfrac` and `\tfrac` count as `\frac`.
 //!
-//! A number, in digits or in English words, is one and the same word, whatever its value, and so are numbers that follow
-//! each other: `1,000`, `3.5`, `3/4`, `(1, 2)` and `twenty-five`. The `th` of `20th` belongs to its number.
+//! All numbers, in digits or English words, are the same word, and so is a sequence of numbers: `1,000`, `3.5`, `3/4`,
+//! `(1, 2)` and `twenty-five`. The `th` of `20th` belongs to its number.
 
 use crate::text::hash::mark;
 use crate::text::number_words::{BELOW_TWENTY, TENS};
 
-/// A word, by hashes.
+/// A word as hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CopyWord {
     pub(super) hash: u64,
-    /// The same for all names of one letter, as variables have them.
+    /// A hash that is the same for all names of one letter, such as variables.
     pub(super) unnamed: u64,
 }
 
@@ -65,23 +65,23 @@ fn push_lower(word: &mut String, c: char) {
     }
 }
 
-/// The hash of some words in a row.
+/// The hash of a sequence of words.
 pub(super) fn gram(words: impl Iterator<Item = u64>) -> u64 {
     words.fold(1, |hash: u64, word| {
-        // A word is not just added: the same words in another order are another gram.
+        // The hash depends on the order of the words.
         (hash.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     })
 }
 
-/// Whether the character neither is part of a word nor parts words: apostrophes, accents that follow their letter, and
-/// what nobody sees.
+/// Whether the character is ignored, neither part of a word nor a separator: apostrophes, combining accents and
+/// invisible characters.
 fn is_silent(c: char) -> bool {
     matches!(c,
         '\'' | '’' | '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Whether the script is written without spaces: Thai to Khmer, Chinese and Japanese.
+/// Whether the script has no spaces: Thai to Khmer, Chinese and Japanese.
 fn is_one_word(c: char) -> bool {
     matches!(c,
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
@@ -149,7 +149,7 @@ fn is_number_word(word: &str) -> bool {
         )
 }
 
-/// Whether a LaTeX command only says how something looks.
+/// Whether a LaTeX command only affects appearance.
 fn is_looks(name: &str) -> bool {
     matches!(
         name,

@@ -1,8 +1,8 @@
-//! `KnownSecrets`: finds given values in a text, in whatever form they stand there.
+//! `KnownSecrets`: finds known values in a text, in any of several encodings.
 //!
-//! A value is looked for as it is, line by line, in hex and in base64; [`views`] take off what JSON, addresses, line
-//! ends and dumps of bytes put in between. In base64 three bytes become four characters, so that a value looks otherwise after `user:`:
-//! there are three forms, without the characters that depend on what stands around.
+//! A value is searched verbatim, line by line, in hex and in base64; [`views`] remove the escapes and separators of
+//! JSON, addresses, line ends and byte dumps. In base64 three bytes become four characters, so a value looks different
+//! after `user:`. Hence there are three base64 forms, without the characters that depend on the bytes around the value.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -12,36 +12,36 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use super::views;
 use super::{CUT, MIN_BEGUN, MIN_SECRET};
 
-/// The least that is read at once in views, in bytes.
+/// Minimum size of a window for views, in bytes.
 const WINDOW: usize = 64 * 1024;
-/// So many bytes may stand for one: `\\u0041`, and a line end.
+/// At most this many bytes stand for one: `\\u0041`, and a line end.
 const MARKED: usize = 12;
-/// So many backslashes stand for one where views are as deep as they get.
+/// This many backslashes stand for one at the maximum depth of views.
 const ESCAPED: usize = 1 << views::DEPTH;
 
 /// Finds given values.
 #[derive(Debug)]
 pub(super) struct KnownSecrets {
     automaton: AhoCorasick,
-    /// By the pattern of the automaton.
+    /// Indexed by the automaton's patterns.
     forms: Vec<Needle>,
-    /// Forms by their first bytes and by their last ones.
+    /// Forms by their first and by their last bytes.
     begins: HashMap<[u8; MIN_BEGUN], Vec<usize>>,
     ends: HashMap<[u8; MIN_BEGUN], Vec<usize>>,
     longest: usize,
 }
 
-/// A value as it may stand in a text.
+/// A form in which a value may occur in a text.
 #[derive(Debug)]
 struct Needle {
     text: Vec<u8>,
-    /// The number of the value.
+    /// The index of the value.
     secret: usize,
-    /// Whether a character of base64 before it, or after it, holds a part of it.
+    /// Whether the base64 character before it, or after it, encodes a part of it.
     shares: [bool; 2],
 }
 
-/// A place in a text.
+/// A place where a value was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct KnownPlace {
     pub(super) start: usize,
@@ -50,7 +50,7 @@ pub(super) struct KnownPlace {
 }
 
 impl KnownSecrets {
-    /// Values that are long enough; `None` if none is.
+    /// A finder of the values that are long enough; `None` if none is.
     pub(super) fn new(secrets: &[String]) -> Option<Self> {
         let mut forms: BTreeMap<Vec<u8>, Needle> = BTreeMap::new();
         for (number, secret) in secrets.iter().enumerate() {
@@ -62,7 +62,7 @@ impl KnownSecrets {
         if forms.is_empty() {
             return None;
         }
-        // The longest first, so that a secret that contains another goes whole.
+        // Prefers the longest, so that a secret that contains another is blanked whole.
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .build(forms.iter().map(|form| &form.text))
@@ -85,7 +85,7 @@ impl KnownSecrets {
         })
     }
 
-    /// The places of values, in order and apart from each other.
+    /// The places of values, in order and without overlaps.
     pub(super) fn find(&self, text: &str) -> Vec<KnownPlace> {
         let mut found = Vec::new();
         self.find_in(text.as_bytes(), &mut |place| found.push(place));
@@ -110,7 +110,7 @@ impl KnownSecrets {
         apart
     }
 
-    /// Whether a piece of a text is one of a value, with nothing around it.
+    /// Whether a piece of text is part of a value, with nothing around it.
     pub(super) fn is_part(&self, piece: &str) -> bool {
         let piece = piece.trim().as_bytes();
         piece.len() >= MIN_SECRET
@@ -131,7 +131,7 @@ impl KnownSecrets {
             let start = hit.start();
             let start = start - usize::from(before && holds(start.checked_sub(1)));
             let end = hit.end() + usize::from(after && holds(Some(hit.end())));
-            // What base64 is filled up with.
+            // Base64 padding.
             let is_base64 = form.shares != [false; 2];
             let fill = bytes[end..]
                 .iter()
@@ -152,8 +152,8 @@ impl KnownSecrets {
         }
     }
 
-    /// The beginning of a value before the mark of a text that was cut, in what stands between that mark and the one
-    /// before: so a text of marks is looked at once, and not once for each.
+    /// Finds the start of a value before a truncation mark, searching back to the previous mark only: so a text full of
+    /// marks is searched once, and not once per mark.
     fn begun(&self, bytes: &[u8], piece: Range<usize>, see: &mut dyn FnMut(KnownPlace)) {
         let end = piece.end;
         let from = piece.start.max(end.saturating_sub(self.longest + 6));
@@ -175,7 +175,7 @@ impl KnownSecrets {
         }
     }
 
-    /// The end of a value after such a mark.
+    /// Finds the end of a value after a truncation mark.
     fn ended(&self, bytes: &[u8], piece: Range<usize>, see: &mut dyn FnMut(KnownPlace)) {
         let start = piece.start;
         let window = &bytes[start..piece.end.min(start + self.longest)];
@@ -192,7 +192,7 @@ impl KnownSecrets {
     }
 }
 
-/// Where the next mark of a text that was cut begins.
+/// The position of the next truncation mark.
 fn next_mark(bytes: &[u8], from: usize) -> Option<usize> {
     let mut cut = [0; 4];
     let cut = CUT.encode_utf8(&mut cut).as_bytes();
@@ -206,15 +206,15 @@ fn next_mark(bytes: &[u8], from: usize) -> Option<usize> {
     }
 }
 
-/// A long text in parts that have so many bytes in common, each with its place: views of a flood take no more memory than
-/// those of an answer.
+/// Splits a long text into windows that overlap by `common` bytes, each with its position, so that views of a very long
+/// text take no more memory than those of an answer.
 pub(super) fn windows(text: &str, common: usize) -> impl Iterator<Item = (usize, &str)> {
     let step = WINDOW.max(common);
     let mut run = 0;
     (0..text.len().div_ceil(step)).map(move |number| {
         let start = text.floor_char_boundary(number * step);
-        // Not in the middle of an escape of an escape: what a run of backslashes is read as depends on where it begins,
-        // which is looked for no further back than the last part did.
+        // Do not start within an escaped escape: how a run of backslashes is read depends on where the run begins. That
+        // is searched no further back than the previous window.
         let last = text.floor_char_boundary(number.saturating_sub(1) * step);
         let slashes = text.as_bytes()[last..start].iter().rev();
         let slashes = slashes.take_while(|byte| **byte == b'\\').count();
@@ -227,7 +227,7 @@ pub(super) fn windows(text: &str, common: usize) -> impl Iterator<Item = (usize,
     })
 }
 
-/// Where half an escape at the end of a cut text begins: `%2`, `\u00`.
+/// Where an incomplete escape at the end of a truncated text begins: `%2`, `\u00`.
 fn unescaped_end(bytes: &[u8]) -> usize {
     let tail = bytes.len().saturating_sub(5);
     let mark = bytes[tail..]
@@ -236,16 +236,16 @@ fn unescaped_end(bytes: &[u8]) -> usize {
     mark.map_or(bytes.len(), |mark| tail + mark)
 }
 
-/// The forms of a value: whole, and line by line, for a log is shown and cut by lines.
+/// The forms of a value: whole, and line by line, as logs are shown and truncated by lines.
 fn forms_of(whole: &str, secret: usize) -> Vec<Needle> {
     let mut texts = vec![whole.to_owned()];
     if whole.contains('\n') {
         texts.extend(whole.lines().map(|line| line.trim().to_owned()));
-        // As a view without line ends has it.
+        // As in a view without line ends.
         texts.push(whole.lines().map(str::trim_start).collect());
     }
     if whole.contains(' ') {
-        // As forms of the web have it.
+        // As in web forms.
         texts.push(whole.replace(' ', "+"));
     }
     texts.retain(|text| text.len() >= MIN_SECRET);
@@ -273,8 +273,8 @@ fn forms_of(whole: &str, secret: usize) -> Vec<Needle> {
     forms
 }
 
-/// What base64 makes of bytes after `skip` others, as far as it depends on them alone, and whether the characters before
-/// and after it depend on them in part. No library leaves those out.
+/// The base64 of bytes after `skip` others, without the characters that depend on other bytes; and whether the
+/// characters before and after it depend on these bytes in part.
 fn base64(bytes: &[u8], skip: usize, last: [u8; 2]) -> (Vec<u8>, [bool; 2]) {
     let letters = (b'A'..=b'Z').chain(b'a'..=b'z').chain(b'0'..=b'9');
     let alphabet: Vec<u8> = letters.chain(last).collect();

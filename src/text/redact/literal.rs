@@ -1,4 +1,4 @@
-//! Keys that stand in a configuration themselves: in the query of an address, in a header, in a command.
+//! Finds keys written literally in a configuration: in the query of an address, in a header, in a command.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::names::{holds_secret, is_secret_name, is_secret_parameter};
 use super::{MIN_SECRET, REDACTED};
 
-/// `?name=value`, and the password before a host.
+/// Matches `?name=value`, and the password before a host.
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
     let query = r#"(?P<start>[?&;#])(?P<name>[A-Za-z0-9_.%-]+)=(?P<value>[^&;#\s"'`<>]+)"#;
     let password =
@@ -17,8 +17,8 @@ static ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!("{query}|{password}")).expect("the pattern is constant")
 });
 
-/// `--name value` and `--name=value`; `NAME=value`; `name: value`, as a header in quotes; `"name": "value"`, as JSON has
-/// it, and as JSON in a text in quotes has it.
+/// Match `--name value` and `--name=value`; `NAME=value`; `name: value`, as a header in quotes; `"name": "value"`, as
+/// in JSON, also in JSON inside a quoted string.
 static COMMAND: LazyLock<[Regex; 7]> = LazyLock::new(|| {
     let value = r#"(?P<value>"[^"]*"|'[^']*'|[^\s"';|&]+)"#;
     let start = r#"(?:^|[\s;&|("'])"#;
@@ -44,14 +44,14 @@ static COMMAND: LazyLock<[Regex; 7]> = LazyLock::new(|| {
     .map(compile)
 });
 
-/// `-u user:password`, as curl and those like it have it.
+/// Matches `-u user:password`, as for curl and similar programs.
 static USER: LazyLock<Regex> = LazyLock::new(|| {
     let option = r#"(?P<before>(?:^|[\s;&|("'])(?:(?:-u|-U|--user|--proxy-user)(?:=|\s+)|(?P<close>-u))["']?)"#;
     let value = r#"(?P<value>[^\s"':=/]+:[^\s"';|&]*)"#;
     Regex::new(&format!("{option}{value}")).expect("the pattern is constant")
 });
 
-/// Headers that hold no keys.
+/// Headers that never hold keys.
 const PLAIN_HEADERS: [&str; 14] = [
     "accept",
     "accept-encoding",
@@ -69,10 +69,10 @@ const PLAIN_HEADERS: [&str; 14] = [
     "user-agent",
 ];
 
-/// Words before a key.
+/// Authentication schemes that may precede a key.
 const SCHEMES: [&str; 5] = ["basic", "bearer", "digest", "key", "token"];
 
-/// A text without the keys in its addresses.
+/// Blanks the keys in the addresses of a text.
 pub(crate) fn addresses(text: &str) -> Cow<'_, str> {
     if !text.contains(['?', '&', ';', '#', '@']) {
         return Cow::Borrowed(text);
@@ -91,7 +91,7 @@ pub(crate) fn addresses(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// A line of a shell without the keys in it.
+/// Blanks the keys in a shell command line.
 fn line(text: &str) -> Cow<'_, str> {
     let mut line = Cow::Borrowed(text);
     for pattern in &*COMMAND {
@@ -126,7 +126,7 @@ fn line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a text is a user and a password, and no address, no variables and no numbers of a user and a group.
+/// Whether a text is a user and a password: not an address, variables, or numeric ids of a user and a group.
 fn is_user(text: &str) -> bool {
     let Some((name, password)) = text.split_once(':') else {
         return false;
@@ -138,7 +138,7 @@ fn is_user(text: &str) -> bool {
     is_literal(name) && !(is_address || is_variable || are_ids)
 }
 
-/// A program's arguments without the keys in them.
+/// Blanks the keys in a program's arguments.
 pub(super) fn command(arguments: &mut [Value]) {
     let (mut follows_key, mut is_login) = (false, false);
     for argument in arguments {
@@ -157,7 +157,7 @@ pub(super) fn command(arguments: &mut [Value]) {
     }
 }
 
-/// The keys that stand in a program's arguments, also as whoever reads those may say them again.
+/// The keys in a program's arguments, also in the forms in which a program may print them.
 pub(crate) fn keys_of_command(arguments: &[String]) -> Vec<String> {
     let mut clean: Vec<Value> = arguments.iter().map(|text| text.as_str().into()).collect();
     command(&mut clean);
@@ -174,7 +174,7 @@ pub(crate) fn keys_of_command(arguments: &[String]) -> Vec<String> {
     keys
 }
 
-/// What a key is when its spelling or what stands before it is taken off: `a%2Fb`, `a\"b`, `Bearer abc`, `user:abc`.
+/// A key without its escapes or prefix: `a%2Fb`, `a\"b`, `Bearer abc`, `user:abc`.
 fn readings(key: &str) -> Vec<String> {
     let mut readings = Vec::new();
     super::views::each(key, &mut |view| {
@@ -192,7 +192,7 @@ fn readings(key: &str) -> Vec<String> {
     readings
 }
 
-/// What was blanked of a text.
+/// The parts of a text that were blanked.
 fn taken(text: &str, clean: &str) -> Vec<String> {
     let mut keys = Vec::new();
     let mut rest = text;
@@ -217,14 +217,14 @@ fn taken(text: &str, clean: &str) -> Vec<String> {
     keys
 }
 
-/// A line of a shell in a configuration.
+/// Blanks the keys in a shell command line of a configuration.
 pub(super) fn shell(text: &mut String) {
     if let Cow::Owned(clean) = line(text) {
         *text = clean;
     }
 }
 
-/// A header's value without what stands there literally and may be a key.
+/// Blanks the literal parts of a header's value that may be keys.
 pub(super) fn header(name: &str, value: &mut String) {
     if PLAIN_HEADERS.contains(&&*name.to_ascii_lowercase()) {
         return;
@@ -244,7 +244,7 @@ pub(super) fn header(name: &str, value: &mut String) {
     }
 }
 
-/// Whether a value is one, and no variable or placeholder that stands for one.
+/// Whether a value is literal: not a variable or a placeholder.
 fn is_literal(value: &str) -> bool {
     !value.is_empty() && !value.starts_with(['$', '{']) && value != REDACTED
 }

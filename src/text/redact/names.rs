@@ -1,6 +1,6 @@
-//! Names that say that what they name is secret.
+//! Recognises names of secrets.
 
-/// Whether a key names a secret: one of the words stands in it whole. `max_tokens` does not.
+/// Whether a key names a secret: it contains one of the words as a whole. `max_tokens` does not.
 pub(crate) fn is_secret_name(key: &str) -> bool {
     words(key).any(|word| {
         matches!(
@@ -21,7 +21,7 @@ pub(crate) fn is_secret_name(key: &str) -> bool {
     })
 }
 
-/// Whether a parameter in the query of an address is secret: those whose names say so, and the usual short ones.
+/// Whether a query parameter of an address is secret: by the rule for keys, or one of the usual short names.
 pub(crate) fn is_secret_parameter(name: &str) -> bool {
     let is_short = |word: String| {
         matches!(
@@ -32,7 +32,7 @@ pub(crate) fn is_secret_parameter(name: &str) -> bool {
     is_secret_name(name) || words(name).any(is_short)
 }
 
-/// Whether a header or an option of a program holds a secret, and not where that stands: `--token-file` does not.
+/// Whether a header or an option holds a secret itself, and not its location: `--token-file` does not.
 pub(crate) fn holds_secret(name: &str) -> bool {
     let last = words(name).last();
     let names_place = last.is_some_and(|word| {
@@ -44,8 +44,8 @@ pub(crate) fn holds_secret(name: &str) -> bool {
     !names_place && is_secret_name(name)
 }
 
-/// Whether a member of a configuration holds a secret. `api_key_env: MY_KEY` names the variable that holds it, which
-/// whoever scores a run again with the same judge needs to know.
+/// Whether a member of a configuration holds a secret. `api_key_env: MY_KEY` names the variable that holds it, which is
+/// needed to rescore a run with the same judge.
 pub(super) fn is_secret_member(key: &str, text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
     let names_variable = key.ends_with("_env")

@@ -1,13 +1,13 @@
-//! Shapes of well-known tokens, which are secrets wherever they stand.
+//! Shapes of well-known tokens, which are secrets anywhere.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Token shapes. The second group, where there is one, must look random: [`looks_random`].
+/// Token shapes. The second group, if there is one, must look random: [`looks_random`].
 pub(super) static SHAPES: LazyLock<Regex> = LazyLock::new(|| {
-    // A token may follow a colour (`\x1b[31m`), an escape in a text that is JSON itself (`\n`), or `_`:
-    // for `\b` alone, the letter that these end with would be the beginning of the word.
+    // A token may follow a colour (`\x1b[31m`), an escape in JSON text (`\n`), or `_`. With `\b` alone, the last letter
+    // of these would count as the start of the word.
     let start = r"(?:\b|_|\x1b\[[0-9;]*[A-Za-z]|\\u\{1b\}\[[0-9;]*[A-Za-z]|\\u00[0-9A-Fa-f]{2}(?:\[[0-9;]*[A-Za-z])?|\\[bfnrt])";
     let shapes = [
         format!(r"{start}(?:sk|pk|rk)-(?P<sk>[A-Za-z0-9_-]{{8,}})"),
@@ -25,23 +25,23 @@ pub(super) static SHAPES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&shapes.join("|")).expect("the patterns are constant")
 });
 
-/// From so many bytes on a part of a token has its shape, with some to spare.
+/// A token truncated to this many bytes, or a few fewer, still has its shape.
 const HALF: usize = 80;
 
-/// What every shape holds. Most texts hold none of it, which is found out a hundred times as fast.
+/// Every shape contains a match of this. Most texts have none, and checking that is a hundred times faster.
 pub(super) static MARKS: LazyLock<Regex> = LazyLock::new(|| {
     let marks = "[spr]k-|hf_|jina_|api_org_|pplx-|AIza|[bB][eE][aA][rR][eE][rR]|gh[pousr]_|github_pat_|\
                  AKIA|ASIA|AROA|AIDA|(?i-u:aws_)|xox[abeprs]-";
     Regex::new(marks).expect("the pattern is constant")
 });
 
-/// Where a token may begin in the end of a text that was cut, of which too little is left to have its shape.
+/// Where a token may begin at the end of a truncated text, with too little left to match its shape.
 pub(crate) fn half_token(text: &str) -> Option<usize> {
     let start = text.ceil_char_boundary(text.len().saturating_sub(HALF));
     MARKS.find(&text[start..]).map(|mark| start + mark.start())
 }
 
-/// Whether a candidate is a token rather than words: `sk-learn-estimators` is a library's name.
+/// Whether a candidate is a token rather than words: `sk-learn-estimators` is the name of a library.
 pub(super) fn looks_random(candidate: &str) -> bool {
     candidate
         .split(['-', '_', '.'])

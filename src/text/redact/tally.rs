@@ -3,20 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-/// What is told of each place that was blanked.
+/// Receives each blanked place.
 pub(crate) trait BlankCount {
-    /// So many places; `variable` is the one whose value stood there, if it was one.
+    /// Adds `places`; `variable` is the index of the value that was there, if it is that of a variable.
     fn add(&mut self, places: u32, variable: Option<usize>);
 }
 
-/// Places alone.
+/// Counts places only.
 impl BlankCount for u32 {
     fn add(&mut self, places: u32, _: Option<usize>) {
         *self = self.saturating_add(places);
     }
 }
 
-/// Places, and whose values stood there.
+/// Counts places, and which values were there.
 #[derive(Debug, Default)]
 pub(crate) struct Blanked {
     pub(crate) places: u32,
@@ -24,7 +24,7 @@ pub(crate) struct Blanked {
 }
 
 impl Blanked {
-    /// Goes on from a number of places.
+    /// Continues from a number of places.
     pub(crate) fn from(places: u32) -> Self {
         Self {
             places,
@@ -40,12 +40,12 @@ impl BlankCount for Blanked {
     }
 }
 
-/// In which samples values of variables stood: in one, or in more.
+/// For each value of a variable, the sample in which it was found; `None` for several samples.
 #[derive(Debug, Default)]
 pub(super) struct Samples(Mutex<BTreeMap<usize, Option<String>>>);
 
 impl Samples {
-    /// Notes what was blanked in a sample.
+    /// Records what was blanked in a sample.
     pub(super) fn note(&self, sample: &str, blanked: &Blanked) {
         if blanked.variables.is_empty() {
             return;
@@ -63,7 +63,7 @@ impl Samples {
         }
     }
 
-    /// The variables whose values stood in more than one sample.
+    /// The values that were found in more than one sample.
     pub(super) fn in_several(&self) -> Vec<usize> {
         let samples = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let several = samples.iter().filter(|(_, first)| first.is_none());

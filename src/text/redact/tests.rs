@@ -156,7 +156,7 @@ fn a_flood_is_read_in_windows_and_a_value_at_their_border_is_found() {
     }
 }
 
-/// A text that a search which looks back from each mark takes minutes for.
+/// A search that looks back from each mark takes minutes on this text.
 #[test]
 fn a_flood_of_marks_is_looked_at_once_and_cut_values_between_them_are_found() {
     let words: Vec<String> = (0..250u32)
@@ -189,7 +189,7 @@ fn a_flood_of_marks_is_looked_at_once_and_cut_values_between_them_are_found() {
     assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
 }
 
-/// As the one before, for runs of backslashes.
+/// Like the test above, for runs of backslashes.
 #[test]
 fn a_flood_of_backslashes_is_read_once_and_a_value_behind_it_is_found() {
     let secret = "nq7/Xw9\"Vb3=Kf5&Lm2".to_owned();

@@ -1,33 +1,34 @@
-//! `View`: a text as whoever reads it may read it, with the places in the text that was given.
+//! `View`: a text as a reader may decode it, with positions in the original text.
 //!
-//! A secret in JSON has `\"` for `"`, in an address `%2F` for `/`, and a tool may have broken it into lines. Instead of
-//! all spellings the plain one is looked for, in what is left when such marks are taken off.
+//! A secret has `\"` for `"` in JSON, `%2F` for `/` in an address, and a tool may have broken it into lines. Instead of
+//! searching all spellings, the plain value is searched in the decoded text.
 
 use std::ops::Range;
 
-/// So often marks are taken off: JSON may hold JSON, as the arguments of a tool call do, in the reply of an agent.
+/// How many layers are decoded: JSON may contain JSON, as in the arguments of a tool call in an agent's reply.
 pub(super) const DEPTH: usize = 4;
-/// More readings of one text are not looked at.
+/// The maximum number of views of a text.
 const MOST: usize = 16;
 
-/// A reading of a text.
+/// A decoded text.
 pub(super) struct View {
     pub(super) bytes: Vec<u8>,
-    /// Where each byte, or what stands for it, begins and ends in the text that was given.
+    /// For each byte, the start and end of its source in the original text.
     pub(super) places: Vec<(usize, usize)>,
 }
 
-/// What takes marks off: how many bytes of the text stand for which ones, if any do so at its beginning.
+/// A decoder: if the bytes start with an escape, its length and what it stands for.
 type TakeOff = fn(&[u8]) -> Option<(usize, Plain)>;
 
-/// What a mark stands for.
+/// What an escape stands for.
 enum Plain {
     Nothing,
     Byte(u8),
     Char(char),
 }
 
-/// Shows the readings of a text besides itself. No more of them than are nested in each other are there at once.
+/// Passes each view of a text to `see`, but not the text itself. Only views nested in each other exist at the same
+/// time.
 pub(super) fn each(text: &str, see: &mut dyn FnMut(&View)) {
     let is_mark = |byte: &u8| matches!(byte, b'\\' | b'%' | b'\n' | b'\r');
     let bytes = text.as_bytes();
@@ -42,7 +43,7 @@ pub(super) fn each(text: &str, see: &mut dyn FnMut(&View)) {
 
 impl View {
     fn each_below(&self, depth: usize, left: &mut usize, see: &mut dyn FnMut(&Self)) {
-        // Nothing is left to take off of it.
+        // Not decoded further.
         if let Some(view) = self.unseparated() {
             see(&view);
         }
@@ -59,13 +60,13 @@ impl View {
         }
     }
 
-    /// Without what stands between the bytes of hex, if anything does: `73:33:63`, `73 33 63`, `0x73, 0x33, 0x63`.
+    /// Removes the separators between hex bytes, if any: `73:33:63`, `73 33 63`, `0x73, 0x33, 0x63`.
     fn unseparated(&self) -> Option<Self> {
         let mut run = HexRun::next(&self.bytes, 0)?;
         let (mut bytes, mut places) = (Vec::new(), Vec::new());
         let mut at = 0;
         loop {
-            // What stands between two runs may be a part of no value, and a mark of a cut.
+            // Keep the text between two runs: it need not be part of a value, and may be a truncation mark.
             bytes.extend(&self.bytes[at..run.start]);
             places.extend(&self.places[at..run.start]);
             for digits in &run.digits {
@@ -83,7 +84,7 @@ impl View {
         Some(Self { bytes, places })
     }
 
-    /// What a reader makes of it, if that is something else.
+    /// The view that a decoder makes of it, if that differs.
     fn read(&self, reader: TakeOff) -> Option<Self> {
         let (mut bytes, mut places) = (Vec::new(), Vec::new());
         let mut at = 0;
@@ -113,7 +114,7 @@ impl View {
     }
 }
 
-/// Escapes of JSON, and of what shows a text on one line.
+/// Escapes of JSON, and those used to show a text on one line.
 fn escape(bytes: &[u8]) -> Option<(usize, Plain)> {
     let rest = bytes.strip_prefix(b"\\")?;
     let plain = match *rest.first()? {
@@ -130,7 +131,7 @@ fn escape(bytes: &[u8]) -> Option<(usize, Plain)> {
     Some((2, Plain::Byte(plain)))
 }
 
-/// What follows `\u`: `00e9`, `d83d\ude00`, `{e9}`.
+/// The part after `\u`: `00e9`, `d83d\ude00`, `{e9}`.
 fn unicode(rest: &[u8]) -> Option<(usize, Plain)> {
     if let Some(inner) = rest.strip_prefix(b"{") {
         let end = inner.iter().take(7).position(|byte| *byte == b'}')?;
@@ -153,8 +154,8 @@ fn percent(bytes: &[u8]) -> Option<(usize, Plain)> {
     Some((3, Plain::Byte(u8::try_from(hex(digits)?).ok()?)))
 }
 
-/// The end of a line with what the next one is indented by: base64 comes in lines of 64 or 76 characters. A terminal is
-/// sent back to the beginning of a line by `\r` alone.
+/// A line end with the next line's indentation: base64 comes in lines of 64 or 76 characters. `\r` alone counts too, as
+/// it returns a terminal to the start of the line.
 fn line_break(bytes: &[u8]) -> Option<(usize, Plain)> {
     let end = match bytes {
         [b'\r', b'\n', ..] => 2,
@@ -166,11 +167,11 @@ fn line_break(bytes: &[u8]) -> Option<(usize, Plain)> {
     Some((end + indent, Plain::Nothing))
 }
 
-/// Bytes in hex with something between them.
+/// Hex bytes with separators.
 struct HexRun {
     start: usize,
     end: usize,
-    /// Where digits stand, two of them or more.
+    /// The ranges of digits, at least two digits each.
     digits: Vec<Range<usize>>,
 }
 
@@ -178,7 +179,7 @@ impl HexRun {
     /// Fewer pieces are words: `be added`.
     const LEAST: usize = 3;
 
-    /// The first one from there on.
+    /// The first run from `from` on.
     fn next(bytes: &[u8], from: usize) -> Option<Self> {
         let mut at = from;
         loop {
@@ -202,18 +203,18 @@ impl HexRun {
     }
 }
 
-/// The digits of whole bytes that stand there, after `0x` if that is before them.
+/// The digits of whole bytes at this position, after `0x` if there is one.
 fn piece(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let is_prefixed = matches!(bytes.get(at..at + 2), Some(b"0x" | b"0X"));
     let start = at + if is_prefixed { 2 } else { 0 };
     let is_digit = |byte: &&u8| byte.is_ascii_hexdigit();
     let length = bytes[start..].iter().take_while(is_digit).count();
-    // Half a byte belongs to what stands before.
+    // An odd digit belongs to what is before it.
     let start = start + length % 2;
     (length >= 2).then(|| start..start - length % 2 + length)
 }
 
-/// The digits behind what stands between bytes: one character, or a comma and a blank.
+/// The digits after a separator between bytes: one character, or a comma and a space.
 fn separated(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let is_between = |byte: &&u8| b" \t:,;.-_|/".contains(byte);
     let length = bytes[at..].iter().take(2).take_while(is_between).count();

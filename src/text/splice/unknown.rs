@@ -1,9 +1,9 @@
-//! [`with_unknown`]: an object as this version writes it, with the members that only another version knows.
+//! [`with_unknown`]: adds members known only to another version to an object that this version wrote.
 
 use super::{Members, place};
 
-/// Adds to `new` the members that it lacks of `old`, the same object as another version wrote it, byte for byte; and so
-/// in the objects inside. What is no object stays as it is.
+/// Adds to `new` the members that only `old` has, byte for byte, also in nested objects. `old` is the same object
+/// written by another version. Values that are not objects are left unchanged.
 pub(crate) fn with_unknown(new: &str, old: &str) -> String {
     let members = |text| serde_json::from_str::<Members<'_>>(text);
     let (Ok(has), Ok(had)) = (members(new), members(old)) else {

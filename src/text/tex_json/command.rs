@@ -1,5 +1,5 @@
-//! TeX commands that begin like an escape of JSON: those of plain TeX, LaTeX and the AMS with `n`, `r` or `t`, and some that
-//! texts of mathematics define. In their order, so that they are found by halving.
+//! TeX commands that begin like a JSON escape: commands of plain TeX, LaTeX and AMS with `n`, `r` or `t`, and some that
+//! mathematical texts define. Sorted, for binary search.
 
 #[rustfmt::skip]
 const OF_N: &[&str] = &[
@@ -43,7 +43,7 @@ const OF_T: &[&str] = &[
     "twoheadrightarrow", "typeout",
 ];
 
-/// Whether the letters that come next, all of them, are a command.
+/// Whether the run of letters that comes next is a command.
 pub(super) fn starts(rest: &[u8]) -> bool {
     let commands = match rest.first() {
         Some(b'n') => OF_N,
@@ -52,7 +52,7 @@ pub(super) fn starts(rest: &[u8]) -> bool {
         _ => return false,
     };
     let run = &rest[..length(rest)];
-    // An accented letter goes on with a word: U+00C0 to U+024F begin with these bytes.
+    // An accented letter continues a word: U+00C0 to U+024F begin with these bytes.
     let is_within_word = matches!(rest.get(run.len()), Some(0xc3..=0xc9));
     !is_within_word
         && commands
@@ -60,7 +60,7 @@ pub(super) fn starts(rest: &[u8]) -> bool {
             .is_ok()
 }
 
-/// How many letters come next.
+/// The number of letters that come next.
 pub(super) fn length(rest: &[u8]) -> usize {
     let end = rest.iter().position(|byte| !byte.is_ascii_alphabetic());
     end.unwrap_or(rest.len())

@@ -1,14 +1,14 @@
-//! `Extents`: where JSON that stands somewhere in a text ends.
+//! `Extents`: finds the end of JSON within a text.
 
 use std::borrow::Cow;
 
 use crate::text::json_cursor::Cursor;
 
-/// A text in which values are looked for.
+/// A text to search for values.
 pub(crate) struct Extents<'a> {
-    /// The text with every backslash and what it escapes hidden, so that none of them can be wrong.
+    /// The text with every backslash and the character it escapes masked, so that no escape can be invalid.
     masked: Cow<'a, str>,
-    /// The containers that are open, kept to save the allocation.
+    /// The open containers; reused to save the allocation.
     open: Vec<u8>,
 }
 
@@ -20,12 +20,12 @@ impl<'a> Extents<'a> {
         }
     }
 
-    /// The text with what backslashes escape hidden: byte for byte as long as the text.
+    /// The text with its escapes masked; it has the same length in bytes.
     pub(crate) fn masked(&self) -> &str {
         &self.masked
     }
 
-    /// The place behind the value that begins here, or the one where it stops being JSON.
+    /// The position after the value that starts here, or where it stops being JSON.
     pub(crate) fn end(&mut self, start: usize) -> Result<usize, usize> {
         let mut cursor = Cursor::new(&self.masked, std::mem::take(&mut self.open));
         cursor.back_to(start);
@@ -46,12 +46,12 @@ fn masked(text: &str) -> Cow<'_, str> {
         place += found;
         bytes[place] = b'x';
         place += 1;
-        // A control character stays what it is, which may not stand in a text.
+        // Do not mask control characters: they are invalid in a string.
         if let Some(escaped @ b' '..=b'~') = bytes.get_mut(place) {
             *escaped = b'x';
             place += 1;
         }
     }
-    // Only ASCII was put in the place of ASCII.
+    // Only ASCII was replaced, by ASCII.
     String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
 }

@@ -1,4 +1,4 @@
-//! Which backslashes of a text of JSON stand for themselves.
+//! Finds the literal backslashes of a JSON text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,18 +6,18 @@ use std::ops::Range;
 use super::command;
 use crate::text::json_special;
 
-/// What is wrong at a backslash.
+/// What is wrong with a backslash.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EscapeFault {
     /// It cannot be meant as an escape.
     Literal,
-    /// It is an escape, and the start of a TeX command: the evidence decides.
+    /// It is an escape, but also the start of a TeX command: the evidence decides.
     Doubtful,
     /// Half of a surrogate pair.
     Lone,
 }
 
-/// The text with every backslash escaped that stands for itself, and how many those are.
+/// The text with every literal backslash escaped, and their number.
 pub(super) fn mended(text: &str) -> (Cow<'_, str>, u32) {
     if !text.contains('\\') {
         return (Cow::Borrowed(text), 0);
@@ -56,7 +56,7 @@ pub(super) fn mended(text: &str) -> (Cow<'_, str>, u32) {
     (Cow::Owned(mended), repaired)
 }
 
-/// The faults in their order, and the strings in which some are doubtful, between their quotes.
+/// The faults in order, and the ranges of strings with doubtful ones, without their quotes.
 fn faults(text: &str) -> (Vec<(usize, EscapeFault)>, Vec<Range<usize>>) {
     let bytes = text.as_bytes();
     let (mut faults, mut strings) = (Vec::new(), Vec::new());
@@ -77,7 +77,7 @@ fn faults(text: &str) -> (Vec<(usize, EscapeFault)>, Vec<Range<usize>>) {
                     }
                     place += length;
                 }
-                // A control character, at which the grammar ends.
+                // A control character, where the grammar ends.
                 _ => place += 1,
             }
         }
@@ -92,7 +92,7 @@ fn faults(text: &str) -> (Vec<(usize, EscapeFault)>, Vec<Range<usize>>) {
     (faults, strings)
 }
 
-/// How many bytes an escape takes, the backslash alone where it stands for itself, and what is wrong with it.
+/// The length of an escape in bytes, 1 for a literal backslash, and what is wrong with it.
 fn escape(bytes: &[u8], place: usize) -> (usize, Option<EscapeFault>) {
     let rest = &bytes[place + 1..];
     match rest.first() {
@@ -111,7 +111,7 @@ fn escape(bytes: &[u8], place: usize) -> (usize, Option<EscapeFault>) {
     }
 }
 
-/// The number behind a `u`.
+/// The number after a `u`.
 fn hex(rest: &[u8]) -> Option<u32> {
     let digits = rest.get(1..5)?;
     let digit = |byte: &u8| char::from(*byte).to_digit(16);
@@ -125,7 +125,7 @@ fn low_half(rest: &[u8]) -> bool {
     rest.starts_with(b"\\u") && hex(&rest[1..]).is_some_and(|code| (0xdc00..0xe000).contains(&code))
 }
 
-/// Whether one of these escapes stands in a formula, so that it can be nothing but a command.
+/// Whether one of these escapes is in a formula, so that it can only be a command.
 fn in_math(text: &str, strings: &[Range<usize>], doubtful: &[usize]) -> bool {
     strings.iter().any(|&Range { start, end }| {
         let from = doubtful.partition_point(|&place| place < start);
@@ -134,7 +134,7 @@ fn in_math(text: &str, strings: &[Range<usize>], doubtful: &[usize]) -> bool {
     })
 }
 
-/// What a formula stands in.
+/// The delimiters of a formula.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Delimiters {
     /// `$…$`
@@ -150,7 +150,7 @@ struct OpenFormula {
     delimiters: Delimiters,
     before_space: bool,
     before_digit: bool,
-    /// Whether one of the escapes in question stands behind it.
+    /// Whether one of the doubtful escapes follows it.
     holds_command: bool,
 }
 
@@ -164,7 +164,7 @@ impl OpenFormula {
         }
     }
 
-    /// Whether a dollar sign before this is no amount of money.
+    /// Whether a dollar sign before `rest` can close the formula, and does not start an amount of money.
     fn is_closed_by(&self, after_space: bool, rest: &[u8]) -> bool {
         let before_digit = rest.first().is_some_and(u8::is_ascii_digit);
         let before_word = rest.first().is_some_and(u8::is_ascii_alphanumeric);
@@ -174,18 +174,18 @@ impl OpenFormula {
     }
 }
 
-/// The same within one string, which begins at `offset` of the whole text.
+/// The same within one string, which begins at `offset` in the whole text.
 ///
-/// As Pandoc has it, amounts of money are no formulas: `$5 and $6` has no closing dollar, because a digit follows it. Nor
-/// does a formula within a line go over a blank one.
+/// As in Pandoc, amounts of money are no formulas: in `$5 and $6` the second dollar does not close, because a digit
+/// follows. An inline formula does not span a blank line.
 fn string_has_math(string: &str, offset: usize, doubtful: &[usize]) -> bool {
     let bytes = string.as_bytes();
     let mut doubtful = doubtful.iter().map(|place| place - offset).peekable();
     let mut open: Option<OpenFormula> = None;
     let mut place = 0;
-    // Of the character before: whether it is white space, a line break, how many backslashes are the last ones.
+    // About the preceding character: whether it is white space or a line break; and how many backslashes end there.
     let (mut after_space, mut after_break, mut backslashes) = (true, false, 0_u32);
-    // Whether nothing but white space came since a line began, or a row of a formula.
+    // Whether only white space came since the start of a line or of a formula's row.
     let mut at_line_start = false;
     while place < bytes.len() {
         let (byte, next) = (bytes[place], place + 1);
@@ -238,7 +238,7 @@ fn string_has_math(string: &str, offset: usize, doubtful: &[usize]) -> bool {
                 } else {
                     Delimiters::Inline
                 };
-                // A formula in the text of another one.
+                // A formula in text within another formula.
                 let is_inner = kind.is_some_and(|kind| kind != Delimiters::Inline && kind != here);
                 if !is_inner {
                     let rest = &bytes[behind..];
@@ -265,7 +265,7 @@ fn string_has_math(string: &str, offset: usize, doubtful: &[usize]) -> bool {
     false
 }
 
-/// Whether the brace that comes next ends a `\\begin{…}` or `\\end{…}`, behind which a line may break.
+/// Whether the next brace ends a `\\begin{…}` or `\\end{…}`, after which a line may break.
 fn ends_environment(before: &[u8]) -> bool {
     const LONGEST: usize = 16;
     let tail = &before[before.len().saturating_sub(LONGEST)..];

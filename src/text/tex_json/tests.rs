@@ -10,7 +10,7 @@ fn check(text: &str, expect: &Value, repaired: u32) {
     assert_eq!((&read.value, read.repaired), (expect, repaired), "{text}");
 }
 
-/// A reply with one text, as it stands between its quotes.
+/// Checks a reply with a single string, given as between its quotes.
 #[track_caller]
 fn check_text(raw: &str, expect: &str, repaired: u32) {
     check(
@@ -46,11 +46,11 @@ fn what_is_no_escape_is_a_backslash() {
 
 #[test]
 fn escapes_are_commands_only_with_evidence() {
-    // Nothing speaks for a command.
+    // No evidence for a command.
     check_text(r"Il est\ne pas", "Il est\ne pas", 0);
     check_text(r"uno\ne due\to tre", "uno\ne due\to tre", 0);
     check_text(r"a\tb\n\nc", "a\tb\n\nc", 0);
-    // In mathematics something does.
+    // In a formula there is.
     check_text(r"$a \neq b$", r"$a \neq b$", 1);
     check_text(r"$$\tan x \rightarrow 0$$", r"$$\tan x \rightarrow 0$$", 2);
     check_text(r"for $n\to\infty$", r"for $n\to\infty$", 2);
@@ -69,7 +69,7 @@ fn escapes_are_commands_only_with_evidence() {
     );
     check_text(r"\\(a \ne b\\)", r"\(a \ne b\)", 1);
     check_text(r"\\[ \text{a $b$} \\]", r"\[ \text{a $b$} \]", 1);
-    // So does another backslash, elsewhere in the reply too.
+    // Another literal backslash is evidence too, even elsewhere in the reply.
     check_text(r"\tan x, \sin x", r"\tan x, \sin x", 2);
     check(
         r#"{"a": "\times", "b": ["\sqrt 2"]}"#,
@@ -77,7 +77,7 @@ fn escapes_are_commands_only_with_evidence() {
         2,
     );
     check_text(r"$3 \times 4$ and \tan x", r"$3 \times 4$ and \tan x", 2);
-    // The whole run of letters has to be one.
+    // The whole run of letters must be a command.
     check_text(r"\sqrt 2\nnot so\nor so", "\\sqrt 2\nnot so\nor so", 1);
 }
 
@@ -98,7 +98,7 @@ fn amounts_and_lines_are_no_evidence() {
     untouched(r"$5.\n\nu is $x");
     untouched(r"\\$a\nu\\$");
     untouched(r"$a$\nu $b$");
-    // A line that begins with a variable, in a formula of its own.
+    // A line that starts with a variable, in a display formula.
     untouched(r"$$\ne^x + 1\n$$");
     untouched(r"$$\\begin{aligned}\nu &= 1 \\\\\nu &= 2\\end{aligned}$$");
     untouched(r"\\[\ne^x\\] \\(a\\)\nu \\(b\\)");
@@ -171,7 +171,7 @@ fn every_case_of_the_shared_data() {
     assert_eq!(text.lines().count(), 18);
 }
 
-/// Texts of our own making, with TeX as problems and solutions have it.
+/// Handmade texts, with TeX as in problems and solutions.
 const TEXTS: &str = include_str!("tests/texts.txt");
 
 fn texts() -> Vec<String> {
@@ -183,7 +183,8 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// The text as a string of JSON, each backslash before a letter or a delimiter escaped only where the dice say so.
+/// The text as a JSON string in which a backslash before a letter or a delimiter is escaped only if `keeps` returns
+/// true.
 fn under_escaped(text: &str, mut keeps: impl FnMut() -> bool) -> String {
     let whole = json!({"problem": text, "answer": 7}).to_string();
     let mut reply = String::new();
@@ -191,7 +192,7 @@ fn under_escaped(text: &str, mut keeps: impl FnMut() -> bool) -> String {
     while let Some(place) = rest.find('\\') {
         reply.push_str(&rest[..place]);
         let tail = &rest[place..];
-        // A `\\` of TeX, which breaks a row, and its kin: models escape that one right or not at all.
+        // TeX's `\\`, which breaks a row, and similar ones: models escape these either correctly or not at all.
         let count = tail.bytes().take_while(|&byte| byte == b'\\').count();
         let (taken, is_command) = match count {
             1 => (2, false),
@@ -219,7 +220,7 @@ fn under_escaped_texts_are_read_as_they_are_meant() {
         let reply = json!({"problem": text, "answer": 7}).to_string();
         check(&reply, &json!({"problem": text, "answer": 7}), 0);
         for round in 0..21 {
-            // None is escaped, or half of them.
+            // Escape none, or half of them.
             let reply = under_escaped(&text, || round > 0 && dice.below(2) == 0);
             let read = read(&reply).unwrap_or_else(|| panic!("{reply}"));
             all += 1;
@@ -266,7 +267,8 @@ fn any_value(dice: &mut Dice, texts: &[String], depth: usize) -> Value {
     }
 }
 
-/// Anything but a backspace or form feed before a letter, and a command in a formula that begins with a line break.
+/// Any text without a backspace or form feed before a letter, and without a command in a formula that starts with a
+/// line break.
 fn any_text(dice: &mut Dice) -> String {
     const PIECES: &[&str] = &[
         "\\",

@@ -1,18 +1,18 @@
-//! Texts that nest deeper than anything is read, which the parser takes a minute to find out of 100 KB of brackets.
+//! Detects texts nested too deep to be read: the parser takes a minute to reject 100 KB of brackets.
 
 use std::panic::catch_unwind;
 
 use libyaml_safer::{Encoding, Event, EventData, Parser};
 
-/// The parser reads no deeper.
+/// The parser's depth limit.
 const DEEPEST: usize = 128;
 
-/// Line and column, both from 1, of what begins a level too many.
+/// Line and column, both from 1, of what exceeds the depth limit.
 pub(super) fn too_deep(text: &str) -> Option<(usize, usize)> {
     if !looks_deep(text) {
         return None;
     }
-    // The end of a line at its end, and no tags: there are texts that this parser panics of. The one that reads decides.
+    // With a final line end and without tags: this parser panics on some texts. The parser that reads the text decides.
     let has_tags = text.contains('!');
     let text = without_tags(text) + "\n";
     catch_unwind(|| first_too_deep(&text, has_tags))
@@ -31,7 +31,7 @@ fn first_too_deep(text: &str, has_tags: bool) -> Option<(usize, usize)> {
             data, start_mark, ..
         }) = event
         else {
-            // It is no YAML in any case, unless a blank in the place of a tag made it so.
+            // Invalid YAML anyway, unless replacing a tag by a space made it so.
             return (!has_tags).then_some(place);
         };
         let at = |number: u64| usize::try_from(number).map_or(1, |number| number + 1);
@@ -48,7 +48,7 @@ fn first_too_deep(text: &str, has_tags: bool) -> Option<(usize, usize)> {
     None
 }
 
-/// Whether a text may be too deep: by all of its brackets, those of texts in it too, or by the lists that begin in one
+/// Whether a text may be too deep: counts all brackets, including those in strings, and the lists that begin in one
 /// line.
 fn looks_deep(text: &str) -> bool {
     let mut open = 0_usize;
@@ -65,7 +65,7 @@ fn looks_deep(text: &str) -> bool {
     most > DEEPEST || text.lines().any(|line| begun(line) > DEEPEST)
 }
 
-/// The text with blanks for its tags: `[!tag, x]` is the one text that the parser panics of.
+/// The text with its tags replaced by spaces: `[!tag, x]` is the only known text on which the parser panics.
 fn without_tags(text: &str) -> String {
     let mut in_tag = false;
     let blank = |c: char| {
@@ -97,7 +97,7 @@ mod tests {
         let brackets = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
         check(&brackets(128), None);
         check(&brackets(129), Some((1, 129)));
-        // A text is not deep, whatever is in it.
+        // A string is not deep, whatever it contains.
         check(&format!("a: '{}'", "[".repeat(200_000)), None);
         check(&format!("a: |\n  {}", "[- ".repeat(60_000)), None);
         check(&format!("a: [!t, x, '{}']", "[".repeat(500)), None);

@@ -1,5 +1,4 @@
-//! Values of JSON of which no map has a key twice: only one of the two could count, and it would be another one than the
-//! reader sees first.
+//! JSON values without duplicate keys: only one of the values could count, and not the one that readers see first.
 
 use std::fmt;
 
@@ -7,7 +6,7 @@ use serde::Deserializer;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Reads a value as [`Value`] does, but for the second entry of a key.
+/// Deserializes like [`Value`], but rejects duplicate keys.
 #[derive(Clone, Copy)]
 pub(crate) struct OneEach;
 

@@ -1,4 +1,4 @@
-//! Fewer right answers than before: the answers of the last runs beside those of a reference, sample by sample.
+//! The rule `drop`: compares the answers of the last runs with those of a reference, sample by sample.
 
 use std::borrow::Cow;
 
@@ -13,27 +13,27 @@ use crate::stats::{
 };
 use crate::verdict::gate::Slice;
 
-/// What `drop` looks at.
+/// The options of `drop`.
 #[derive(Clone, Copy)]
 pub(super) struct DropRule<'a> {
     pub(super) slice: Option<&'a Slice>,
     pub(super) against: DropReference,
 }
 
-/// What p must be below, by how many answers the reference has for one of a run.
+/// The threshold for p, given how many answers the reference has for one of a run.
 pub(super) type Threshold<'a> = &'a dyn Fn(f64) -> f64;
 
-/// A window that was compared with its reference.
+/// A window compared with its reference.
 struct ComparedWindow<'a> {
-    /// The first of its runs.
+    /// Its first run.
     first: &'a HistoryLine,
     runs: usize,
-    /// The shares of right answers before and now, over what is compared.
+    /// The shares of right answers before and now, over the compared samples.
     shares: [f64; 2],
-    /// `None` where there are no fewer right answers than before.
+    /// `None` if there are at least as many right answers as before.
     p: Option<f64>,
     needed: f64,
-    /// Whether single samples could not be compared.
+    /// Whether individual samples could not be compared.
     is_unpaired: bool,
 }
 
@@ -67,7 +67,7 @@ impl DropRule<'_> {
         all.collect()
     }
 
-    /// Against the five runs before each window, which may be of the era before.
+    /// Compares with the five runs before each window, which may be of the previous era.
     fn by_runs<'a>(
         self,
         era: &Era<'a>,
@@ -82,7 +82,7 @@ impl DropRule<'_> {
             let five = &era.looks[from..before];
             let mut compared =
                 self.compared(five, era.last(window.runs), window.part, threshold)?;
-            // One very good run among the five is no reason.
+            // The median, so that one very good run among the five does not count.
             let mut accuracies: Vec<f64> =
                 five.iter().filter_map(|line| self.share(line)).collect();
             accuracies.sort_by(f64::total_cmp);
@@ -124,7 +124,7 @@ impl DropRule<'_> {
         };
         #[expect(clippy::cast_precision_loss, reason = "a few answers for one of a run")]
         let answers = sums.of_before as f64 * runs as f64 / sums.of_now as f64;
-        // No p is small where there are as many right answers as chance gives, or more.
+        // p is not small if there are at least as many right answers as expected by chance.
         let p = (sums.fallen > 0.0).then(|| conditional_test_of(&pairs).p);
         Ok(ComparedWindow {
             first,
@@ -173,14 +173,14 @@ impl DropRule<'_> {
     }
 }
 
-/// What is compared, summed over the samples.
+/// Sums over the compared samples.
 #[derive(Default)]
 struct RightSums {
     before: u64,
     of_before: u64,
     now: u64,
     of_now: u64,
-    /// How many right answers fewer there are now than chance would give.
+    /// The expected right answers now minus the observed ones.
     fallen: f64,
 }
 
@@ -200,13 +200,13 @@ impl RightSums {
     }
 }
 
-/// The answers of several lines.
+/// The pooled answers of several lines.
 struct Pooled<'a> {
-    /// Which samples they are of and their answers, if that is known of all lines.
+    /// The samples (by hash) and their answers, if all lines have them.
     samples: Option<(&'a str, Vec<AnswerCounts>)>,
     right: u64,
     known: u64,
-    /// Why they cannot be compared even as a whole.
+    /// Why they cannot be compared even in total.
     fault: Option<&'static str>,
 }
 
@@ -257,7 +257,7 @@ impl<'a> Pooled<'a> {
         let Some(first) = answers.first() else {
             return;
         };
-        // A line without rows says how many samples there are, but nothing of them.
+        // A line without rows has the number of samples, but no data on them.
         let count = if answers.iter().any(|answers| !answers.runs.is_empty()) {
             first.count
         } else {
@@ -276,7 +276,7 @@ impl<'a> Pooled<'a> {
         self.samples = Some((&first.samples, samples));
     }
 
-    /// The samples that have answers on both sides.
+    /// The samples with answers on both sides.
     fn beside(&self, now: &Self) -> Result<CountedSamples, Cow<'static, str>> {
         if let Some(fault) = self.fault.or(now.fault) {
             return Err(fault.into());

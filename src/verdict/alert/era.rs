@@ -1,21 +1,21 @@
-//! `Era`: the runs that the newest one is held against.
+//! `Era`: the runs that the newest one is compared with.
 
 use crate::data::history::{HistoryKind, HistoryLine};
 
-/// The runs that the newest one is held against, in the order of their time, the newest last.
+/// The runs that the newest one is compared with, in order of time, the newest last.
 pub(super) struct Era<'a> {
-    /// All of its line.
+    /// All runs of its line.
     pub(super) line: Vec<&'a HistoryLine>,
-    /// Of these, those since the baseline was accepted that say something new.
+    /// Those since the baseline was accepted that are new evidence.
     pub(super) looks: Vec<&'a HistoryLine>,
-    /// Which look of the era the newest is, from 1; 0 if it says nothing new.
+    /// The index of the newest run among the analyses of the era, from 1; 0 if it is not new evidence.
     pub(super) look: usize,
-    /// The newest baseline of its dataset and scorer.
+    /// The newest baseline with its dataset and scorer.
     pub(super) baseline: Option<&'a HistoryLine>,
 }
 
 impl<'a> Era<'a> {
-    /// That of a run, in a history whose lines are in the order of their time.
+    /// The era of a run, in a history in order of time.
     pub(super) fn of(lines: &'a [HistoryLine], newest: &'a HistoryLine, looks: usize) -> Self {
         let comparable = newest.comparable();
         let before = |line: &&HistoryLine| {
@@ -51,7 +51,7 @@ impl<'a> Era<'a> {
         }
     }
 
-    /// Why the newest run is no look, if it is none.
+    /// Why the newest run is not analysed, if it is not.
     pub(super) fn why_no_look(&self) -> Option<&'static str> {
         let is_early = self.line.last().is_some_and(|newest| newest.early);
         let why = if is_early {
@@ -62,15 +62,15 @@ impl<'a> Era<'a> {
         (self.look == 0).then_some(why)
     }
 
-    /// The last runs of the era, up to so many.
+    /// The last runs of the era, at most `count`.
     pub(super) fn last(&self, count: usize) -> &[&'a HistoryLine] {
         let count = count.min(self.look);
         &self.looks[self.looks.len() - count..]
     }
 }
 
-/// Whether anything in it was asked for: an answer that was given before is no new evidence. One that ended early is no fair
-/// part of what it would have been, for who is worse ends sooner.
+/// Whether a run is new evidence. Cached answers are not. Nor is a run that stopped early: worse agents stop sooner, so
+/// it is biased.
 fn is_new(line: &HistoryLine) -> bool {
     line.scored > line.cached && !line.early
 }

@@ -1,4 +1,4 @@
-//! `AlertJudge`: what became of each alert of an eval.
+//! `AlertJudge`: evaluates the alerts of an eval.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -13,18 +13,18 @@ use crate::data::history::{HistoryKind, HistoryLine};
 use crate::figure::P;
 use crate::stats::{FixedReference, MovingReference, SteadyFalls, falls};
 
-/// How finely the number of answers of a baseline is told apart, for one of a run.
+/// The resolution of the number of baseline answers for one of a run.
 const FINE: f64 = 16.0;
 
-/// Judges the alerts of an eval. What the thresholds need is worked out when it is first needed.
+/// Evaluates the alerts of an eval. Thresholds are computed on first use.
 #[derive(Debug)]
 pub struct AlertJudge<'a> {
     alerts: &'a Alerts,
     fixed: OnceCell<FixedReference>,
     moving: OnceCell<MovingReference>,
-    /// By how many runs a trend takes.
+    /// By the number of runs of a trend.
     steady: RefCell<BTreeMap<usize, Option<SteadyFalls>>>,
-    /// Thresholds by alpha and by the answers of a baseline.
+    /// Thresholds by alpha and number of baseline answers.
     found: RefCell<BTreeMap<(u64, u64), f64>>,
 }
 
@@ -40,8 +40,8 @@ impl<'a> AlertJudge<'a> {
         }
     }
 
-    /// What became of each alert for a run, which may or may not be among the `lines`; those are in the order of their
-    /// time. Whether the eval is stale is no matter of a run.
+    /// The result of each alert for a run, which need not be among the `lines`; these are in order of time. Whether the
+    /// eval is stale does not depend on a run.
     pub fn judge(&self, lines: &[HistoryLine], newest: &HistoryLine) -> Vec<AlertResult> {
         let era = Era::of(lines, newest, self.alerts.looks);
         let rules = self.alerts.rules.iter();
@@ -53,8 +53,8 @@ impl<'a> AlertJudge<'a> {
         judged.collect()
     }
 
-    /// What became of each alert as the history stands now: for the newest run of each tier, of the dataset and scorer
-    /// that the newest run of all has; and whether the eval is stale.
+    /// The current result of each alert: for the newest run of each tier with the dataset and scorer of the newest run
+    /// of all; and whether the eval is stale.
     pub fn latest(&self, lines: &[HistoryLine], now: Timestamp) -> Vec<AlertResult> {
         let runs = || {
             let runs = lines.iter().rev();
@@ -137,7 +137,7 @@ impl<'a> AlertJudge<'a> {
         found
     }
 
-    /// A figure that gets worse and worse over the last runs of the era.
+    /// The rule `trend`.
     fn trend(&self, era: &Era<'_>, metric: &AlertMetric, runs: usize, alpha: f64) -> AlertFinding {
         if let Some(why) = era.why_no_look() {
             return AlertFinding::silent(why);
@@ -173,7 +173,7 @@ impl<'a> AlertJudge<'a> {
             P(p).cell_beside(needed),
             P(needed).level(),
         );
-        // Both are sums of the same terms, in another order.
+        // Both sum the same terms in different orders.
         let raised = p <= needed * (1.0 + 1e-9);
         let since = last.first().map_or("", |line| &*line.id);
         AlertFinding {

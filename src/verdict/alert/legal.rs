@@ -1,4 +1,4 @@
-//! Alerts that can never be raised, or always are, are mistakes.
+//! Rejects alerts that can never be raised, or always are.
 
 use std::collections::HashSet;
 
@@ -7,16 +7,16 @@ use crate::error::{Error, Result};
 use crate::stats::{MOVING, SteadyFalls};
 use crate::verdict::gate::Op;
 
-/// How many looks an era may have.
+/// The most analyses per era.
 const MOST_LOOKS: usize = 365;
-/// How many runs a rule may look at.
+/// The most runs that a rule may use.
 const MOST_RUNS: usize = 100;
 const LEAST_ALPHA: f64 = 0.001;
 const MOST_ALPHA: f64 = 0.5;
 
 impl AlertRule {
     /// # Errors
-    /// When it makes no sense by itself.
+    /// If the alert makes no sense by itself.
     pub(super) fn check(&self) -> Result<()> {
         match self {
             Self::Drop { metric, alpha, .. } => {
@@ -60,10 +60,10 @@ impl AlertRule {
 }
 
 impl Alerts {
-    /// Whether all of them together can be raised.
+    /// Checks that all of them together can be raised.
     ///
     /// # Errors
-    /// The place of the first that cannot, with what to write.
+    /// With the index of the first that cannot, and a hint.
     pub(crate) fn check(&self) -> std::result::Result<(), (usize, Error)> {
         let mut seen = HashSet::new();
         for (place, alert) in self.rules.iter().enumerate() {
@@ -121,7 +121,7 @@ impl Alerts {
 }
 
 /// # Errors
-/// When an era cannot have so many looks.
+/// If the number of analyses per era is out of range.
 pub(crate) fn check_looks(looks: u64) -> Result<usize> {
     let number = usize::try_from(looks).unwrap_or(usize::MAX);
     if (1..=MOST_LOOKS).contains(&number) {
@@ -161,7 +161,7 @@ fn check_bound(metric: &AlertMetric, op: Op, threshold: f64) -> Result<()> {
     } else {
         f64::INFINITY
     };
-    // At neither end of what is possible, and at neither beyond.
+    // Thresholds at or beyond the ends of the range make no sense.
     let [at_least, at_most] = [least, most].map(|end| op.holds(end, threshold));
     let range = if metric.is_share() {
         format!("`{metric}` lies between 0 and 1")

@@ -1,4 +1,4 @@
-//! `AlertMetric`: a figure of a line of a history.
+//! `AlertMetric`: a figure of a history line.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use crate::figure::{Seconds, Share, Usd};
 use crate::text::quoted;
 use crate::verdict::gate::Slice;
 
-/// A figure of a line of a history.
+/// A figure of a history line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum AlertMetric {
     Accuracy(Option<Slice>),
     FailureRate(Option<Slice>),
     ErrorRate,
-    /// Of a detail of the scorer.
+    /// The mean of a detail of the scorer.
     Mean(String),
     /// An aggregate of the benchmark.
     Own(String),
@@ -28,7 +28,7 @@ pub(crate) enum AlertMetric {
     DurationS,
 }
 
-/// Those that are a name and nothing else.
+/// Metrics without an argument.
 const PLAIN: [(&str, AlertMetric); 9] = [
     ("accuracy", AlertMetric::Accuracy(None)),
     ("failure_rate", AlertMetric::FailureRate(None)),
@@ -78,7 +78,7 @@ impl AlertMetric {
             .ok_or_else(|| unknown(text))
     }
 
-    /// What it is in a line, if the line has it.
+    /// Its value in a line, if there is one.
     pub(crate) fn of(&self, line: &HistoryLine) -> Option<f64> {
         let accuracy = |slice: &Option<Slice>| match slice {
             None => line.accuracy,
@@ -125,7 +125,7 @@ impl AlertMetric {
         matches!(self, Self::Mean(_) | Self::Own(_))
     }
 
-    /// A value of it for people.
+    /// Formats a value.
     pub(super) fn show(&self, value: f64) -> String {
         let rounded = (value * 1e4).round() / 1e4;
         match self {

@@ -14,13 +14,13 @@ use super::{ALPHA, Alert, AlertMetric, AlertRule, DropReference};
 use crate::error::{Error, Result, nearest};
 use crate::verdict::gate::Op;
 
-/// The rules that are written as a call.
+/// Rules that are written as a call.
 const CALLS: [&str; 4] = ["drop", "trend", "stale", "rise"];
 
-/// How many runs `trend` looks at unless it says so.
+/// Default number of runs of `trend`.
 const RUNS: usize = 8;
 
-/// What alerts look like.
+/// Examples for error messages.
 const SUCH: &str = "alerts are such as `drop(accuracy, against=baseline)`, `trend(accuracy, runs=8)`, `stale(days=7)`, \
                     `rise(cost_usd, 0.5)` or `error_rate > 0.05 twice`";
 
@@ -56,14 +56,14 @@ fn rule(text: &str) -> Result<AlertRule> {
     bound(text)
 }
 
-/// In a spec it is rather YAML that ended the alert.
+/// In a spec, YAML probably cut the alert off.
 fn unclosed() -> Error {
     Error::usage("`(` without `)`").hint(
         "close it; within `alerts: […]` quote an alert that has a comma: `'drop(accuracy, against=median(5))'`",
     )
 }
 
-/// What stands between commas that are in no brackets.
+/// Splits at commas outside of brackets.
 fn arguments(inside: &str) -> Vec<&str> {
     let (mut depth, mut from) = (0_usize, 0);
     let mut parts = Vec::new();
@@ -145,7 +145,7 @@ fn metric_first<'a, 'b>(
     }
 }
 
-/// `KEY=VALUE`, but for the `=` within brackets.
+/// Splits `KEY=VALUE` at the `=` outside of brackets.
 fn option(text: &str) -> Option<(&str, &str)> {
     let (key, value) = text.split_once('=')?;
     let (key, value) = (key.trim(), value.trim());
@@ -190,7 +190,7 @@ fn reference(text: &str) -> Result<DropReference> {
 
 /// `METRIC OP NUMBER twice`.
 fn bound(text: &str) -> Result<AlertRule> {
-    // The longer ones first; the `=` of a slice stands within brackets.
+    // Longer operators first; the `=` of a slice is within brackets.
     const OPS: [(&str, Op); 4] = [
         (">=", Op::AtLeast),
         ("<=", Op::AtMost),
@@ -242,7 +242,7 @@ fn count(text: &str) -> Result<usize> {
     number.ok_or_else(|| Error::usage(format!("`{text}` is no number of runs")))
 }
 
-/// A finite number; a share may be in percent.
+/// A finite number; a share may be given in percent.
 fn number(text: &str) -> Result<f64> {
     let text = text.trim();
     let (plain, exponent) = match text.strip_suffix('%') {

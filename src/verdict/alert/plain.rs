@@ -1,4 +1,4 @@
-//! The rules without a test: a figure beyond a threshold, one that rises, and no run at all.
+//! The rules without a statistical test: bound, rise, stale.
 
 use jiff::Timestamp;
 
@@ -11,7 +11,7 @@ use crate::verdict::gate::Op;
 
 const DAY: f64 = 86_400.0;
 
-/// A figure beyond a threshold, in so many runs one after another.
+/// A figure beyond a threshold, in a number of consecutive runs.
 pub(super) fn bound(
     era: &Era<'_>,
     metric: &AlertMetric,
@@ -40,7 +40,7 @@ pub(super) fn bound(
     AlertFinding::of(beyond.len() >= times, value, threshold, message).since(first)
 }
 
-/// A figure that is so much above the median of the five runs before.
+/// A figure that exceeds the median of the five runs before by this share.
 pub(super) fn rise(era: &Era<'_>, metric: &AlertMetric, by: f64) -> AlertFinding {
     let Some((newest, before)) = era.line.split_last() else {
         return AlertFinding::silent("there is no run");
@@ -71,7 +71,7 @@ pub(super) fn rise(era: &Era<'_>, metric: &AlertMetric, by: f64) -> AlertFinding
     AlertFinding::of(value > threshold, value, threshold, message).since(&newest.id)
 }
 
-/// No run for so many days.
+/// No run for this number of days.
 pub(super) fn stale(lines: &[HistoryLine], days: f64, now: Timestamp) -> AlertFinding {
     let last = lines.iter().rfind(|line| line.kind == HistoryKind::Run);
     let Some(last) = last else {

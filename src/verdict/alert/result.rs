@@ -1,45 +1,45 @@
-//! `AlertResult`: what became of an alert, as in `summary.json`.
+//! `AlertResult`: the result of an alert, as in `summary.json`.
 
 use serde::{Deserialize, Serialize};
 
-/// What became of an alert.
+/// The result of an alert.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AlertResult {
     /// The alert as it is written in a spec.
     pub alert: String,
-    /// What became of it.
+    /// The verdict.
     pub verdict: AlertVerdict,
-    /// The figure that it is about.
+    /// The value of the figure.
     pub value: Option<f64>,
-    /// What the figure is held against.
+    /// What the value is compared with.
     pub threshold: Option<f64>,
-    /// For a statistical rule how likely this would be, were nothing changed; it is raised below `p_needed`.
+    /// For a statistical rule, the probability of this result if nothing changed; raised if below `p_needed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<f64>,
-    /// What `p` must be below, so that all looks together keep to alpha.
+    /// The threshold for `p`, so that all analyses together keep to alpha.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_needed: Option<f64>,
-    /// The id of the first of the runs that raised it.
+    /// The id of the first run behind a raised alert.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// The tier that it was judged in, if it was one.
+    /// The tier of the run, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
-    /// For people, on one line.
+    /// A message for people, on one line.
     pub message: String,
 }
 
-/// What became of an alert, in a word.
+/// The verdict of an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AlertVerdict {
-    /// It is time to look.
+    /// Something needs attention.
     Raised,
     /// Nothing was found.
     Quiet,
-    /// Nothing can be said yet.
+    /// Not enough data yet.
     Silent,
 }
 
@@ -55,13 +55,13 @@ impl AlertVerdict {
 }
 
 impl AlertResult {
-    /// Whether it is time to look.
+    /// Whether the alert is raised.
     pub fn is_raised(&self) -> bool {
         self.verdict == AlertVerdict::Raised
     }
 }
 
-/// What a rule finds, before it is said of which alert.
+/// The result of a rule, without its alert.
 #[derive(Debug)]
 pub(super) struct AlertFinding {
     pub(super) verdict: AlertVerdict,
@@ -73,7 +73,7 @@ pub(super) struct AlertFinding {
 }
 
 impl AlertFinding {
-    /// Nothing can be said, for this reason.
+    /// Not enough data, for this reason.
     pub(super) fn silent(why: impl Into<String>) -> Self {
         Self {
             verdict: AlertVerdict::Silent,
@@ -98,7 +98,7 @@ impl AlertFinding {
         }
     }
 
-    /// Names the first of the runs behind it, if it is raised.
+    /// Names the first run behind it, if it is raised.
     pub(super) fn since(mut self, id: &str) -> Self {
         self.since = (self.verdict == AlertVerdict::Raised).then(|| id.to_owned());
         self

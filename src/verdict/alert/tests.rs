@@ -15,7 +15,7 @@ fn alerts(texts: &[&str]) -> Alerts {
     alerts
 }
 
-/// A run at a minute, of so many samples of which the first are right.
+/// A run at a minute, whose first `right` of `of` samples are right.
 fn run(minute: usize, right: usize, of: usize) -> HistoryLine {
     let verdicts: Vec<_> = (0..of).map(|place| Some(place < right)).collect();
     HistoryLine {
@@ -51,7 +51,7 @@ fn accepted(line: &HistoryLine) -> HistoryLine {
     }
 }
 
-/// What became of the only alert, for the last line.
+/// The result of a single alert, for the last line.
 fn judged(text: &str, lines: &[HistoryLine]) -> AlertResult {
     let alerts = alerts(&[text]);
     let newest = lines.last().unwrap();
@@ -240,7 +240,7 @@ fn a_drop_is_held_against_the_baseline() {
     lines[1].time = time(1);
     lines.push(run(2, 79, 100));
     check(text, &lines, Quiet, "79.0 % right, 80.0 % in the baseline");
-    // Eleven of eleven that differ fell: one in 2,048, and a single run needs a tenth of the threshold.
+    // All eleven that differ fell: one in 2,048, and a single run needs a tenth of the threshold.
     lines[2] = run(2, 69, 100);
     check(text, &lines, Raised, "69.0 % right, 80.0 %");
     let result = judged(text, &lines);
@@ -250,22 +250,22 @@ fn a_drop_is_held_against_the_baseline() {
         "{result:?}"
     );
     assert!(result.p.unwrap() < result.p_needed.unwrap(), "{result:?}");
-    // The same, in small steps: the last five together.
+    // The same in small steps: the last five runs pooled.
     lines.truncate(2);
     lines.extend((2..7).map(|minute| run(minute, 75, 100)));
     check(text, &lines[..3], Quiet, "75.0 % right, 80.0 %");
     check(text, &lines, Raised, "in the last 5 runs");
-    // A run of the baseline is no evidence against it, and one from the cache is none at all.
+    // A run of the baseline is not evidence against it, and one from the cache is no evidence at all.
     let mut cached = run(8, 0, 100);
     cached.cached = 100;
     lines.push(cached);
     check(text, &lines, Silent, "no answer that is new");
-    // Nor is one that ended as soon as it was sure, for who is worse ends sooner.
+    // Nor is one that stopped early, since worse agents stop sooner.
     let mut early = run(8, 0, 100);
     early.early = true;
     lines.push(early);
     check(text, &lines, Silent, "ended before all was asked");
-    // Another dataset has another line, and other samples cannot be compared.
+    // Another dataset has another line, and different samples cannot be compared.
     let mut other = run(9, 0, 100);
     other.dataset_hash = "other".to_owned();
     check(
@@ -291,7 +291,7 @@ fn a_new_baseline_begins_anew() {
     lines.push(again);
     lines.push(run(7, 60, 100));
     check(text, &lines, Quiet, "60.0 % right, 60.0 % in the baseline");
-    // So do as many looks as share one alpha.
+    // So does a full era.
     let alerts = Alerts {
         looks: 2,
         ..alerts(&[text])
@@ -341,7 +341,7 @@ fn without_single_answers_and_by_slice_it_is_compared_as_a_whole() {
     }
     let lines = [accepted(&bare(0, 80)), bare(1, 40)];
     check("drop(accuracy[level=7])", &lines, Silent, "no sample");
-    // A file may say anything.
+    // A file may contain anything.
     let mut hostile = run(1, 50, 100);
     hostile.answers.as_mut().unwrap().count = usize::MAX;
     hostile.answers.as_mut().unwrap().runs.clear();
@@ -374,7 +374,7 @@ fn a_drop_is_held_against_the_runs_before() {
     lines[2] = run(2, 100, 100);
     lines.extend((5..9).map(|minute| run(minute, 80, 100)));
     check(text, &lines, Quiet, "");
-    // What was accepted since is no drop.
+    // A drop that was accepted since is no drop.
     let mut lines: Vec<_> = (0..5).map(|minute| run(minute, 80, 100)).collect();
     lines.push(accepted(&run(5, 60, 100)));
     lines.push(run(6, 60, 100));

@@ -99,7 +99,7 @@ fn a_sample_flips_when_the_larger_half_of_its_answers_does() {
     check(&[RIGHT, RIGHT, WRONG], &[WRONG, RIGHT], Some(true));
     check(&[RIGHT, WRONG], &[WRONG, WRONG], None);
     check(&[RIGHT, WRONG], &[RIGHT], Some(false));
-    // An outage is no answer.
+    // An outage is not an answer.
     check(&[RIGHT, None], &[None, WRONG], Some(true));
     check(&[RIGHT], &[None], None);
     check(&[None], &[WRONG], None);

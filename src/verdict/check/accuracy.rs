@@ -1,4 +1,4 @@
-//! An accuracy beside its threshold: what chance does to an agent that is just good enough.
+//! An accuracy compared with its threshold, and how chance affects an agent that is just good enough.
 
 use std::collections::BTreeMap;
 
@@ -9,22 +9,22 @@ use crate::verdict::baseline::CurrentSample;
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::{Gate, Metric, Op};
 
-/// The answers that an accuracy is taken of, by what is independent of the others: a sample, or a group of samples.
+/// The answers of an accuracy by independent groups: samples, or groups of samples.
 struct Groups {
-    /// Right answers, answers with a verdict, and those that errored or were never given.
+    /// Right answers, answers with a verdict, and answers that errored or were never given.
     groups: Vec<[u32; 3]>,
 }
 
-/// What is known of the upper end of the interval.
+/// The upper ends of an interval.
 pub(super) struct UpperEnds {
-    /// With what errored as wrong, and as right.
+    /// With errors as wrong, and as right.
     pub(super) ends: [f64; 2],
-    /// In words.
+    /// As text.
     pub(super) told: String,
 }
 
 impl UpperEnds {
-    /// What is said of the upper end of an interval.
+    /// The text for the upper end of an interval.
     pub(super) fn told(confidence: f64, upper: f64, threshold: f64) -> String {
         format!(
             "the upper end of the {} % interval, {},",
@@ -36,7 +36,7 @@ impl UpperEnds {
 }
 
 impl Gate {
-    /// The upper ends of the interval that the gate asks for, if it does.
+    /// The upper ends of the interval, if the gate uses one.
     pub(super) fn upper_ends(
         &self,
         facts: &Facts<'_>,
@@ -58,8 +58,8 @@ impl Gate {
         })
     }
 
-    /// How likely an agent fails whose accuracy is exactly the threshold, in words; `None` where the gate allows for
-    /// chance, or is about something else.
+    /// The probability that an agent fails whose accuracy is exactly the threshold, as text; `None` if the gate allows
+    /// for chance, or is about something else.
     pub(super) fn chance(&self, facts: &Facts<'_>, figures: &Figures<'_>) -> Option<String> {
         let (op, threshold) = self.bound?;
         let is_plain = self.confidence.is_none() && op == Op::AtLeast;
@@ -79,7 +79,7 @@ impl Gate {
 }
 
 impl Groups {
-    /// Those of a gate on an accuracy.
+    /// The groups for a gate on an accuracy.
     fn of(gate: &Gate, facts: &Facts<'_>, figures: &Figures<'_>) -> Option<Self> {
         let Metric::Accuracy(scorer) = &gate.metric else {
             return None;
@@ -100,7 +100,7 @@ impl Groups {
         }
         let mut groups: Vec<_> = groups.into_values().collect();
         if groups.is_empty() && other.is_none() {
-            // Nobody kept the samples: each answer is one.
+            // Samples were not stored: each answer is independent.
             let [right, wrong, unknown] = figures.counts();
             groups.extend((0..right).map(|_| [1, 1, 0]));
             groups.extend((0..wrong).map(|_| [0, 1, 0]));
@@ -109,7 +109,7 @@ impl Groups {
         Some(Self { groups })
     }
 
-    /// With the answers that errored as wrong or as right, or left out.
+    /// The answers, with errors as wrong or right, or ignored.
     fn answers(&self, errors: Option<bool>) -> Vec<AnswerCounts> {
         let groups = self.groups.iter().map(|[right, of, unknown]| match errors {
             None => AnswerCounts::new(*right, *of),
@@ -121,13 +121,13 @@ impl Groups {
     }
 }
 
-/// The verdicts on the answers to a sample, of the scorer that decides or of another.
+/// The verdicts of the deciding or another scorer on the answers to a sample.
 fn answers(sample: &CurrentSample, other: Option<&str>) -> Vec<Option<bool>> {
     let Some(scorer) = other else {
         return sample.answers.clone();
     };
     let mut answers = sample.by_scorer.get(scorer).cloned().unwrap_or_default();
-    // AnswerCounts that errored name no scorer.
+    // Answers that errored have no scorer name.
     let all = answers.len().max(sample.answers.len());
     answers.resize(all, None);
     answers

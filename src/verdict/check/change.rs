@@ -1,4 +1,4 @@
-//! How far a run is from the accepted baseline.
+//! The change of a run since the accepted baseline.
 
 use super::no_regression::{CountedPairs, PairedFigures};
 use crate::verdict::baseline::flipped;
@@ -6,7 +6,7 @@ use crate::verdict::facts::Facts;
 use crate::verdict::summary::BaselineChange;
 
 impl BaselineChange {
-    /// That of a run; `None` without a baseline that is comparable with it, and without a sample in common.
+    /// The change of a run; `None` without a comparable baseline, or without common samples.
     pub(crate) fn of(facts: &Facts<'_>) -> Option<Self> {
         let baseline = facts.baseline?;
         let judged_alike = baseline.scorer_hash.is_empty()

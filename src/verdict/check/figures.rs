@@ -1,4 +1,4 @@
-//! `Figures`: what a gate reads off the summary, and what it could be had every sample a verdict.
+//! `Figures`: the values of gates from the summary, and their bounds if every sample had a verdict.
 
 mod corrected;
 mod of_run;
@@ -88,18 +88,18 @@ impl<'a> Figures<'a> {
         })
     }
 
-    /// The name of the deciding scorer, so that `accuracy(NAME)` also works when it is the only one.
+    /// The name of the deciding scorer, so that `accuracy(NAME)` works even if it is the only one.
     pub(super) fn decides(&self) -> Option<&'a str> {
         self.facts.summary.scorer.as_deref()
     }
 
-    /// Right, wrong and lacking verdicts of the deciding scorer.
+    /// Right, wrong and missing verdicts of the deciding scorer.
     pub(super) fn counts(&self) -> [u64; 3] {
         let wrong = self.scored.saturating_sub(self.correct);
         [self.correct, wrong, self.unknown()]
     }
 
-    /// Samples that should have a verdict and have none.
+    /// Samples whose expected verdict is missing.
     pub(super) fn unknown(&self) -> u64 {
         self.errors + self.skipped
     }
@@ -125,7 +125,7 @@ impl<'a> Figures<'a> {
             Metric::Accuracy(None) => self.accuracy(),
             Metric::Accuracy(Some(scorer)) => self.share_by(scorer),
             Metric::FailureRate => {
-                // Counted, not 1 - accuracy, which would be off in the last digit.
+                // Counted, since 1 - accuracy has rounding errors.
                 let wrong = self.scored.saturating_sub(self.correct);
                 let interval = self.interval.map(mirrored);
                 self.share(self.scored, [wrong, self.unknown()], interval, "wrong")
@@ -160,12 +160,12 @@ impl<'a> Figures<'a> {
             Metric::Tokens => total(count(self.usage.tokens()), "tokens"),
             Metric::InputTokens => total(count(self.usage.input_tokens), "input tokens"),
             Metric::OutputTokens => total(count(self.usage.output_tokens), "output tokens"),
-            // Has no threshold and so never comes here.
+            // It has no threshold, so this is unreachable.
             Metric::NoRegression => Err("`no_regression` takes no threshold".to_owned()),
         }
     }
 
-    /// The number of scored samples. Asking one sample ten times makes no ten samples.
+    /// The number of scored samples. Ten epochs of one sample are not ten samples.
     fn samples(&self) -> Result<Measured, String> {
         if let Some(why) = self.nothing_scored() {
             return Err(why);
@@ -187,8 +187,8 @@ impl<'a> Figures<'a> {
         self.share(self.scored, counts, self.interval, "correct")
     }
 
-    /// A share of the scored samples, which are so, with those unknown all out of it and all in it. The interval is
-    /// Wilson's unless another is given.
+    /// A share of the scored samples, with unknown ones counted as all outside and all inside. The default interval is
+    /// Wilson's.
     fn share(
         &self,
         scored: u64,
@@ -228,7 +228,7 @@ impl<'a> Figures<'a> {
         Err(self.not_judged_by(scorer))
     }
 
-    /// What the epochs of each sample say together.
+    /// Figures over the epochs of each sample.
     fn over_epochs(&self, metric: &Metric) -> Result<Measured, String> {
         let scorer = metric.scorer();
         let epochs = match scorer.and_then(|scorer| self.scorers.get(scorer)) {
@@ -237,7 +237,7 @@ impl<'a> Figures<'a> {
             None => return Err(self.not_judged_by(scorer.unwrap_or_default())),
         };
         let Some(epochs) = epochs else {
-            // One answer is its own majority; pass@1 and pass^1 of it are the accuracy.
+            // With one answer, the majority, pass@1 and pass^1 equal the accuracy.
             return match (scorer, metric.epochs()) {
                 (_, 2..) => Err("each sample was asked once".to_owned()),
                 (Some(scorer), _) => self.share_by(scorer),
@@ -288,8 +288,8 @@ impl<'a> Figures<'a> {
         measured.ok_or_else(none)
     }
 
-    /// A mean, with the unknown samples at the lowest and at the highest that their scorer can give; where it does not
-    /// tell at 0 and at 1, or further out where the values that were seen are.
+    /// A mean, with unknown samples at the lowest and highest value of their scorer. If that is unknown, at 0 and 1, or
+    /// at the observed extremes if these are further out.
     fn mean(&self, name: &str) -> Result<Measured, String> {
         let found = self.find(name);
         let found = found.map_err(|why| self.nothing_scored().unwrap_or(why))?;
@@ -310,7 +310,7 @@ impl<'a> Figures<'a> {
             };
             return Err(self.nothing_scored().unwrap_or_else(none));
         };
-        // A failure that counts as wrong has a score, and nothing else that a scorer tells of an answer.
+        // A failure that counts as wrong has a score, but no other details.
         let unknown = match found.detail.as_str() {
             VALUE => unknown,
             _ => unknown + self.failed_as_wrong,
@@ -330,12 +330,12 @@ impl<'a> Figures<'a> {
         })
     }
 
-    /// Whose mean it is. Looked up in the whole run, so that the gate of a slice means the same detail.
+    /// The scorer and detail of a mean. Searched in the whole run, so that a gate on a slice means the same detail.
     fn find(&self, name: &str) -> Result<Found, String> {
         KnownMeans::of(&self.facts.summary, &self.facts.detail_bounds).find(name)
     }
 
-    /// The lowest and the highest that a detail can be.
+    /// The lowest and highest possible value of a detail.
     fn bounds(&self, found: &Found) -> Option<[f64; 2]> {
         let scorer = found.scorer.as_deref().or(self.decides())?;
         let bounds = self.facts.detail_bounds.get(scorer)?;
@@ -408,7 +408,7 @@ impl<'a> Figures<'a> {
         Ok(Measured::certain(value, "seconds".to_owned()))
     }
 
-    /// A sum over the run. Samples that were never asked would have added to it.
+    /// A sum over the run. Samples that were never asked would have increased it.
     fn total(&self, number: Option<f64>, what: &str) -> Result<Measured, String> {
         let value = number.ok_or_else(|| format!("no sample tells its {what}"))?;
         let high = if self.skipped > 0 {

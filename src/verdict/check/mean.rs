@@ -1,4 +1,4 @@
-//! Whose mean a gate `mean(NAME)` means, when several scorers judge.
+//! Resolves the scorer and detail of a gate `mean(NAME)`, if there are several scorers.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,19 +8,19 @@ use crate::error::nearest;
 use crate::verdict::judged::items::CORRECT;
 use crate::verdict::summary::{Summary, VALUE};
 
-/// How many legal values an error lists at most.
+/// The most legal values listed in an error.
 pub(super) const LISTED: usize = 20;
 
-/// What there are means of, in a run that is over.
+/// The means of a finished run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KnownMeans {
-    /// Of the deciding scorer.
+    /// Details of the deciding scorer.
     pub first: BTreeSet<String>,
-    /// Of each scorer by name, that one included.
+    /// Details of each scorer by name, the deciding one included.
     pub(crate) by_scorer: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// The mean that a gate asks for.
+/// A resolved mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     /// The scorer; `None` is the deciding one.
@@ -29,11 +29,11 @@ pub(super) struct Found {
 }
 
 impl KnownMeans {
-    /// The means of a summary, and those that it would have had one of its scorers been able to judge.
+    /// The means of a summary, including those of scorers that could not judge.
     pub(crate) fn of(summary: &Summary, bounds: &DetailBounds) -> Self {
         let mut of_first: BTreeSet<String> = summary.means.keys().cloned().collect();
         let told = |scorer: &str| bounds.get(scorer).into_iter().flat_map(BTreeMap::keys);
-        // Of nothing that was scored nothing is told.
+        // If nothing was scored, there are no details.
         if let Some(first) = summary.scorer.as_deref().filter(|_| summary.scored > 0) {
             of_first.extend(told(first).cloned());
         }
@@ -51,7 +51,7 @@ impl KnownMeans {
         }
     }
 
-    /// The means that scores may have, by what their scorers say of their details; `None` unless all tell.
+    /// The means that scores may have, from the declared details of all scorers; `None` unless all declare them.
     pub(crate) fn of_details(scorers: &[(String, Option<Vec<Cow<'static, str>>>)]) -> Option<Self> {
         let mut by_scorer = BTreeMap::new();
         for (scorer, details) in scorers {
@@ -65,8 +65,8 @@ impl KnownMeans {
         })
     }
 
-    /// What `mean(NAME)` means: a detail of the deciding scorer; else a detail that one other scorer has;
-    /// else `SCORER.DETAIL`. `value` alone is the score of the deciding scorer, since all have one.
+    /// Resolves `mean(NAME)`: a detail of the deciding scorer; else a detail that exactly one other scorer has; else
+    /// `SCORER.DETAIL`. `value` alone is the score of the deciding scorer, since all have one.
     pub(super) fn find(&self, name: &str) -> Result<Found, String> {
         let found = |scorer: Option<&str>, detail: &str| Found {
             scorer: scorer.map(str::to_owned),
@@ -92,7 +92,7 @@ impl KnownMeans {
                 ));
             }
         }
-        // Names of scorers and of details may hold dots themselves.
+        // Names of scorers and details may contain dots.
         let parted = name.match_indices('.').find_map(|(dot, _)| {
             let (scorer, detail) = (&name[..dot], &name[dot + 1..]);
             let means = self.by_scorer.get(scorer)?;
@@ -101,8 +101,8 @@ impl KnownMeans {
         parted.ok_or_else(|| self.unknown(name))
     }
 
-    /// What `corrected(NAME)` means: the accuracy of the judge of that name, also as `JUDGE.correct`, which is how the
-    /// lines of a run call it; or else what `mean(NAME)` does.
+    /// Resolves `corrected(NAME)`: the accuracy of the judge of that name, also as `JUDGE.correct`, as the lines of a
+    /// run call it; otherwise like `mean(NAME)`.
     pub(super) fn find_corrected(&self, name: &str) -> Result<Found, String> {
         let accuracy_of = |judge: &str| {
             self.by_scorer.contains_key(judge).then(|| Found {
@@ -134,7 +134,7 @@ impl KnownMeans {
             .match_indices('.')
             .map(|(dot, _)| &name[dot + 1..])
             .find(|detail| self.first.contains(*detail));
-        // A detail beside the name of its scorer.
+        // A detail in addition to the name of its scorer.
         let beside = || {
             name.match_indices('.').find_map(|(dot, _)| {
                 let (scorer, means) = self.by_scorer.get_key_value(&name[..dot])?;

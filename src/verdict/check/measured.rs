@@ -1,11 +1,11 @@
-//! A value that a gate is about, and how it is written.
+//! A measured value and its format.
 
-/// A value, and what it could be at the extremes had every sample a verdict.
+/// A value, and its bounds if every sample had a verdict.
 pub(super) struct Measured {
     pub(super) value: f64,
     pub(super) low: f64,
     pub(super) high: f64,
-    /// What it was taken from, for people.
+    /// Its source, as text.
     pub(super) from: String,
 }
 
@@ -20,7 +20,7 @@ impl Measured {
     }
 }
 
-/// A value in four decimals at most, or in full where rounding would make it look like the threshold.
+/// A value with at most four decimals, or in full if rounding would make it equal the threshold.
 pub(super) fn show(value: f64, threshold: f64) -> String {
     let rounded = (value * 1e4).round() / 1e4;
     let hides = rounded.total_cmp(&threshold).is_eq() && value.total_cmp(&threshold).is_ne();

@@ -1,15 +1,16 @@
-//! `no_regression`: is the agent worse than the accepted baseline, or is that chance?
+//! `no_regression`: is the agent worse than the accepted baseline, or is the difference chance?
 //!
-//! All answers of all runs of the baseline are held against all answers of now, sample by sample. Were the agent the
-//! same, then of a sample's right answers those of now would be drawn at random; p is the probability of so few of
-//! them or fewer ([`conditional_test`](crate::stats::conditional_test)). The gate fails if p < alpha, or if `max_drop`
-//! is given and the drop of accuracy over the pairs exceeds it. With one answer on each side only the samples that
-//! changed say something, and p is that of the sign test.
+//! All answers of all baseline runs are compared with all answers of now, sample by sample. If the agent is unchanged,
+//! the right answers of now are a random draw from a sample's right answers; p is the probability of this few or fewer
+//! ([`conditional_test`](crate::stats::conditional_test)). The gate fails if p < alpha, or if `max_drop` is given and
+//! the drop of accuracy over the pairs exceeds it. With one answer on each side only changed samples are informative,
+//! and p is that of the sign test.
 //!
-//! An answer that errored now counts as wrong and as right: what both leave open is inconclusive. So is a comparison
-//! that could not have failed (but for an early look, which does not have all answers yet), one of too few of the baseline's samples, and in continuous integration one with a
-//! baseline that is not what was accepted. Where the judge that decides is served by another model than in the baseline,
-//! the comparison is of judges, and inconclusive.
+//! An answer that errored now counts as wrong and as right; if the results differ, the gate is inconclusive. Also
+//! inconclusive: a comparison that could not have failed (except in an early interim analysis, which does not have all
+//! answers yet), one of too few of the baseline's samples, and in continuous integration one with a changed baseline.
+//! If the deciding judge is served by another model than in the baseline, the comparison is one of judges, and
+//! inconclusive.
 
 mod alone;
 mod counted;
@@ -32,44 +33,44 @@ pub use errors::ErrorBounds;
 pub(crate) use judges::{OTHER_JUDGE, ServedJudges};
 use paired::{As, Paired};
 
-/// A gate with what it compares.
+/// A gate with its comparison.
 pub(super) struct BaselineComparison<'a> {
     gate: &'a Gate,
     baseline: &'a Baseline,
     facts: &'a Facts<'a>,
     pairing: Pairing<'a>,
-    /// The look that is taken, where the gate may stop early.
+    /// The interim analysis, if the gate may stop early.
     look: Option<TakenLook>,
-    /// How many gates, with this one, the p's are adjusted over.
+    /// The number of gates, including this one, that the p's are adjusted for.
     together: usize,
-    /// One for each way to count the answers that errored, in the order of [`As::ALL`].
+    /// One for each way to count errors, in the order of [`As::ALL`].
     tests: [Test; As::ALL.len()],
 }
 
-/// The pairs with their p, which other gates raise.
+/// The pairs with their p, which is adjusted for other gates.
 #[derive(Clone, Debug)]
 struct Test {
     paired: Paired,
     p: f64,
 }
 
-/// A look, with its bounds.
+/// An interim analysis with its bounds.
 #[derive(Clone, Copy, Debug)]
 struct TakenLook {
     at: EarlyLook,
     bounds: Look,
 }
 
-/// A comparison with what came of it.
+/// A comparison with its verdict.
 struct Decided<'a> {
     comparison: BaselineComparison<'a>,
     verdict: Verdict,
-    /// What leaves it open, whatever p is.
+    /// Why it is inconclusive, whatever p is.
     open: Option<String>,
 }
 
-/// Adjusts the p's of all `no_regression` gates of an eval by Holm: the more of them, the more often chance makes one
-/// red. Each end of what errors leave open is adjusted with the same end of the others.
+/// Adjusts the p's of all `no_regression` gates of an eval by Holm, since chance is more likely to turn one of several
+/// red. Each bound from counting errors is adjusted with the same bound of the others.
 pub(super) fn adjust(comparisons: &mut [&mut BaselineComparison<'_>]) {
     let compared = comparisons.iter().filter(|compared| compared.pairs() > 0);
     let together = compared.count().max(1);
@@ -125,18 +126,18 @@ impl<'a> BaselineComparison<'a> {
         }
     }
 
-    /// Whether a look before this one was green: what comes later does not count.
+    /// Whether an earlier analysis was green, which is final.
     fn was_green(&self) -> bool {
         self.look.is_some() && self.facts.green.contains(&self.gate.name())
     }
 
-    /// The bounds of a look before the last.
+    /// The bounds of an analysis before the last.
     fn early(&self) -> Option<Look> {
         let look = self.look.filter(|look| look.at.is_early())?;
         Some(look.bounds)
     }
 
-    /// Below which p the gate is red whatever the other gates say: the most that Holm asks for.
+    /// Red below this p whatever the other gates say: the strictest level of Holm's procedure.
     fn strictness(&self) -> stats::RedBelow {
         let alpha = self.gate.level() / stats::as_f64(self.together as u64);
         let look = self.look.filter(|_| self.together > 1);
@@ -148,7 +149,7 @@ impl<'a> BaselineComparison<'a> {
         }
     }
 
-    /// Whether the gate would pass if every answer now were wrong.
+    /// Whether the gate would pass even if every answer now were wrong.
     fn is_powerless(&self) -> bool {
         self.test(As::Lost).p >= self.gate.level()
     }
@@ -157,7 +158,7 @@ impl<'a> BaselineComparison<'a> {
         &self.tests[errors as usize]
     }
 
-    /// What was seen, the answers that errored left out.
+    /// The observed pairs, without answers that errored.
     fn seen(&self) -> &Paired {
         &self.test(As::Nothing).paired
     }
@@ -193,7 +194,7 @@ impl<'a> BaselineComparison<'a> {
         }
     }
 
-    /// Why the comparison says nothing, whatever p is.
+    /// Why the comparison is inconclusive, whatever p is.
     fn open(&self) -> Option<String> {
         if let Some(hidden) = self.hidden() {
             return Some(hidden);
@@ -219,11 +220,11 @@ impl<'a> BaselineComparison<'a> {
                 percent(least)
             ));
         }
-        // An early look is none at all answers.
+        // An early interim analysis does not have all answers.
         (self.early().is_none() && !self.fails(As::Lost)).then(|| self.powerless())
     }
 
-    /// Says that the judge that decides is served by another model than in the baseline.
+    /// A message if the deciding judge is served by another model than in the baseline.
     fn judged_otherwise(&self) -> Option<String> {
         let summary = &self.facts.summary;
         let decides = |name: &str| summary.scorer.as_deref() == Some(name);
@@ -245,7 +246,7 @@ impl<'a> BaselineComparison<'a> {
         format!("{nothing}: {why}; accept a run with `cargo evaltest accept`")
     }
 
-    /// Why no question can be told to be that of the baseline.
+    /// Why no question can be matched with the baseline.
     fn hidden(&self) -> Option<String> {
         self.baseline.hidden_from(self.facts.mask_id.as_deref())
     }
@@ -263,7 +264,7 @@ impl<'a> BaselineComparison<'a> {
         )
     }
 
-    /// What keeps the snapshots from being those of the runs they name.
+    /// Why the snapshots are not those of the runs they name.
     fn changed_since(&self) -> Option<String> {
         (!self.baseline.digest_matches).then(|| {
             let files = match &self.baseline.changed_files[..] {
@@ -281,7 +282,7 @@ impl<'a> BaselineComparison<'a> {
         })
     }
 
-    /// With the words and figures for people.
+    /// Builds the result with message and figures.
     pub(super) fn result(self) -> GateResult {
         let (verdict, open) = (self.verdict(), self.open());
         let value = (self.pairs() > 0).then(|| self.test(As::Nothing).p);
@@ -300,7 +301,7 @@ impl<'a> BaselineComparison<'a> {
     }
 }
 
-/// The p of a gate, were it the only one.
+/// The p of a gate without adjustment for other gates.
 fn raw_p(gate: &Gate, paired: &Paired) -> f64 {
     if gate.mid_p {
         paired.tested.mid_p
@@ -309,7 +310,7 @@ fn raw_p(gate: &Gate, paired: &Paired) -> f64 {
     }
 }
 
-/// A p that may be that of one of several looks, which raise it.
+/// A p adjusted for interim analyses.
 fn looked_p(p: f64, look: Option<TakenLook>) -> f64 {
     match look {
         None => p,
@@ -317,7 +318,7 @@ fn looked_p(p: f64, look: Option<TakenLook>) -> f64 {
     }
 }
 
-/// A share as a number of percent without more decimals than it has.
+/// A share in percent, without spurious decimals.
 fn percent(share: f64) -> f64 {
     (share * 1e4).round() / 1e2
 }

@@ -1,13 +1,13 @@
-//! A benchmark's own metric as a gate reads it off `metrics` of the summary.
+//! A benchmark's own metric, for gates, from `metrics` of the summary.
 
 use serde_json::{Map, Value};
 
 use super::measured::Measured;
 
-/// What the metrics could be had every sample a verdict: `{name: [low, high]}`.
+/// The key of the bounds of the metrics if every sample had a verdict: `{name: [low, high]}`.
 pub(crate) const BOUNDS: &str = "bounds";
 
-/// The names of those that a gate can be about: numbers, and `null` where one cannot be told.
+/// The names that a gate can be about: numbers, and `null` for an undefined one.
 pub(super) fn names(metrics: &Map<String, Value>) -> Vec<String> {
     let numbers = metrics
         .iter()
@@ -15,7 +15,7 @@ pub(super) fn names(metrics: &Map<String, Value>) -> Vec<String> {
     numbers.map(|(name, _)| name.clone()).collect()
 }
 
-/// The value of a metric; `unknown` samples should have a verdict and have none.
+/// The value of a metric; `unknown` samples lack an expected verdict.
 pub(super) fn measure(
     name: &str,
     metrics: &Map<String, Value>,
@@ -31,7 +31,7 @@ pub(super) fn measure(
         None => None,
     };
     let Some(value) = value else {
-        // What became of a benchmark that failed to work them out.
+        // The benchmark failed to compute them.
         let why = metrics.get("error").and_then(Value::as_str);
         let none = || format!("the benchmark told no number `{name}`");
         return Err(why.map_or_else(none, str::to_owned));

@@ -1,11 +1,11 @@
-//! Which gates are asked of a part of a run: none. What all parts together say is not known here.
+//! Gates of a part of a run are not evaluated: the result of all parts together is unknown.
 
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::Gate;
 use crate::verdict::result::{GateResult, Verdict};
 
 impl Facts<'_> {
-    /// What becomes of a gate that is left to whoever puts all parts together; `None` in a run that has none.
+    /// The result of a gate that is left to the merge of all parts; `None` for a whole run.
     pub(super) fn left_to_merge(&self, gate: &Gate) -> Option<GateResult> {
         let part = self.part.as_ref()?;
         let message = format!("{}: judged by `cargo evaltest merge`", part.told());

@@ -1,9 +1,9 @@
-//! A look at the end of a tier, where a run goes on tier by tier: whether it ends here.
+//! The checkpoint after each tier of a progressive run: whether the run ends there.
 //!
-//! It ends where a gate of this tier does not hold, where the promotion does not, and where a gate of all samples cannot
-//! hold any more: an accuracy by the exact bound for the whole lot of which a part was drawn, a sum because it only grows,
-//! `no_regression` by the part of its alpha that is this look's. What errored counts as right there, so that an outage
-//! condemns nobody; and as both for the promotion, which it leaves open: it promotes nobody either.
+//! It ends if a gate of this tier fails, if the promotion fails, or if a gate of all samples can no longer pass: an
+//! accuracy by the exact bound for the finite set of samples of which a part was drawn, a sum because it only grows,
+//! and `no_regression` by this checkpoint's part of its alpha. Errors count as right there, so that an outage ends no
+//! run. For the promotion they count as both, so an outage promotes none either.
 
 use std::borrow::Cow;
 
@@ -16,21 +16,21 @@ use crate::verdict::result::{GateResult, Verdict};
 
 use super::figures::Figures;
 
-/// How often chance may end a run at any of its tiers whose accuracy would have held.
+/// The probability that chance ends a run, at any of its tiers, whose accuracy would have sufficed.
 const ALPHA: f64 = 0.05;
 
-/// What a look at the end of a tier needs besides the facts of that.
+/// What a tier checkpoint needs in addition to the facts of the tier.
 pub(crate) struct Border<'a> {
     pub(crate) gates: &'a [Gate],
     pub(crate) promote: Option<&'a Gate>,
-    /// How many samples there are in all, or of a slice.
+    /// The number of samples in all, or of a slice.
     pub(crate) size: &'a dyn Fn(Option<&Slice>) -> u64,
-    /// Whether each answer is independent of the others: one to each sample, and no groups.
+    /// Whether answers are independent: one per sample, and no groups.
     pub(crate) is_plain: bool,
 }
 
 impl Facts<'_> {
-    /// What ends the run at the end of this tier; nothing where it goes on.
+    /// What ends the run after this tier; empty if it continues.
     pub(crate) fn at_border(&self, border: &Border<'_>) -> Vec<GateResult> {
         let Some(progressive) = &self.progressive else {
             return Vec::new();
@@ -68,7 +68,7 @@ impl Facts<'_> {
         ends
     }
 
-    /// What becomes of the promotion, unless it holds.
+    /// The result of the promotion, unless it passes.
     fn promotion(&self, gate: &Gate) -> Option<GateResult> {
         let tier = self.tier.as_deref()?;
         let result = gate.clone().tier(tier).check(self);
@@ -83,7 +83,7 @@ impl Facts<'_> {
             result.message
         );
         let verdict = match result.verdict {
-            // A slice of which this tier has no sample.
+            // The tier has no sample of the slice.
             Verdict::Ignored => Verdict::Inconclusive,
             verdict => verdict,
         };
@@ -95,11 +95,11 @@ impl Facts<'_> {
         })
     }
 
-    /// The verdict on a share that cannot come to its threshold any more, if it cannot.
+    /// The result for a share that can no longer reach its threshold.
     fn cannot_hold(&self, gate: &Gate, border: &Border<'_>, alpha: f64) -> Option<GateResult> {
         let (op, threshold) = gate.bound?;
         if self.summary.unscored > 0 {
-            // Nobody knows how many of the others can be judged.
+            // It is unknown how many of the others can be judged.
             return None;
         }
         let figures = Figures::of(self, gate.slice.as_ref())?;
@@ -148,7 +148,7 @@ impl Facts<'_> {
         Some(GateResult::of(gate, Verdict::Failed, value, message))
     }
 
-    /// The gates as this look asks them: comparisons share their alpha over the tiers.
+    /// The gates as evaluated at this checkpoint: comparisons split their alpha over the tiers.
     pub(super) fn with_parts<'a>(&self, gates: &'a [Gate]) -> Cow<'a, [Gate]> {
         let Some(progressive) = &self.progressive else {
             return Cow::Borrowed(gates);
@@ -166,7 +166,7 @@ impl Facts<'_> {
         gates.collect()
     }
 
-    /// The result, of the gate as it was written, with the part of alpha that it had.
+    /// The result under the original gate, with the part of alpha it used.
     pub(super) fn told_part(&self, mut result: GateResult, gate: &Gate) -> GateResult {
         let asked = std::mem::replace(&mut result.gate, gate.clone());
         let is_asked = shares_alpha(gate) && result.verdict != Verdict::Ignored;
@@ -187,7 +187,7 @@ impl Facts<'_> {
 }
 
 impl Gate {
-    /// Whether what it is about only grows while the run goes on, and is too much if it is now.
+    /// Whether the metric only grows during the run, so that an exceeded maximum is final.
     fn only_grows(&self) -> bool {
         let is_sum = matches!(
             self.metric,
@@ -197,12 +197,12 @@ impl Gate {
     }
 }
 
-/// Whether looks at it share its alpha.
+/// Whether checkpoints split its alpha.
 fn shares_alpha(gate: &Gate) -> bool {
     gate.needs_baseline() && gate.tier.is_none()
 }
 
-/// Whether it is a share of right or wrong answers that has to be high or low enough.
+/// Whether it is a bound on a share of right or wrong answers.
 fn is_share(gate: &Gate) -> bool {
     let is_meant = matches!(
         (&gate.metric, gate.bound),

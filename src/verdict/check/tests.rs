@@ -177,7 +177,7 @@ fn nothing_scored_is_inconclusive() {
     );
 }
 
-/// An answer whose verdict is lacking leaves no record, and was asked for all the same.
+/// An answer without a verdict has no record yet, but was requested.
 #[test]
 fn what_waits_for_a_judge_was_asked() {
     fn check(gate: &str, kinds: &str, not_judged: u64, message: &str) {

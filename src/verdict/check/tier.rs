@@ -1,8 +1,8 @@
-//! Which gates are asked in a run of a tier.
+//! Which gates are evaluated in a run of a tier.
 //!
-//! A gate that names a tier is asked there alone. One that names none is asked in the largest and in a run without a tier:
-//! a threshold that is right for all samples is chance for five of them. The errors of a whole run are asked about in every
-//! tier, for there they say whether the others can be believed.
+//! A gate that names a tier is evaluated only there. One that names none is evaluated in the largest tier and in runs
+//! without a tier: a threshold for all samples is chance for five of them. The error rate of a whole run is checked in
+//! every tier, as it shows whether the other gates can be trusted.
 
 use crate::error::{Error, Result, nearest};
 use crate::text::clean;
@@ -11,7 +11,7 @@ use crate::verdict::gate::{Gate, Metric};
 use crate::verdict::result::{GateResult, Verdict};
 
 impl Facts<'_> {
-    /// What becomes of a gate that this run does not ask because of its tier; `None` where it does.
+    /// The result of a gate that is not evaluated in the tier of this run; `None` if it is.
     pub(super) fn of_other_tier(&self, gate: &Gate, gates: &[Gate]) -> Option<GateResult> {
         let ran = self.tier.as_deref();
         let why = match (gate.tier.as_deref(), ran) {
@@ -72,7 +72,7 @@ impl Gate {
     }
 }
 
-/// What to type where a slice is meant as a tier.
+/// The hint if a slice is meant as a tier.
 pub(super) fn missing(dimension: &str, value: &str) -> Option<String> {
     (dimension == "tier").then(|| {
         let tier = clean(value);

@@ -1,5 +1,4 @@
-//! What can be known of gates before anything starts: whether each makes sense, matches samples, and is
-//! the only one of its name.
+//! Checks of gates before anything starts: each must make sense, match samples, and have a unique name.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,22 +24,22 @@ pub(crate) struct Known {
     pub(crate) tiers: Vec<String>,
     /// The names of the eval's scorers, the deciding one first.
     pub scorers: Vec<String>,
-    /// What there are means of, once the run is over.
+    /// The means that a finished run has.
     pub means: Option<KnownMeans>,
-    /// The details of each scorer's scores by its name; `None` where they are not known before the run.
+    /// The details of each scorer's scores by its name; `None` if unknown before the run.
     pub details: BTreeMap<String, Option<Vec<Cow<'static, str>>>>,
-    /// How low and how high details can be, where scorers tell.
+    /// The lowest and highest values of details, if scorers declare them.
     pub bounds: DetailBounds,
-    /// The scorers that ask a judge, and whether their calibration is named; `None` where that does not matter any more.
+    /// The scorers that use a judge, and whether their calibration is named; `None` if that no longer matters.
     pub(crate) calibrated: Option<BTreeMap<String, bool>>,
-    /// How often each sample is asked.
+    /// Epochs per sample.
     pub epochs: u32,
-    /// The names of the benchmark's own metrics, where they are known.
+    /// The names of the benchmark's own metrics, if known.
     pub metrics: Option<Vec<String>>,
 }
 
 impl Known {
-    /// The slices of some samples, and the names of the scorers.
+    /// From the slices of samples, and the names of the scorers.
     #[cfg(test)]
     pub(crate) fn of(
         samples: &[crate::data::Sample],
@@ -70,7 +69,7 @@ impl Known {
         }
     }
 
-    /// What a finished run has.
+    /// From a finished run.
     pub(crate) fn of_run(summary: &Summary, scorers: &[String], epochs: u32) -> Self {
         let slices = summary.slices.iter();
         let slices = slices.map(|(dimension, values)| {
@@ -95,7 +94,7 @@ impl Gate {
     /// Refuses a gate that makes no sense, or whose slice or scorer does not exist.
     pub(crate) fn validate(&self, known: &Known) -> Result<()> {
         self.validate_alone()?;
-        // A name with a closing bracket, say, would make a summary that cannot be read back.
+        // A name with a closing bracket, for example, would give a summary that cannot be read back.
         if !self
             .to_string()
             .parse()
@@ -158,7 +157,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Refuses a drop between levels that are no neighbours, or where there are no two levels.
+    /// Refuses a drop between levels that are not adjacent, or if there are fewer than two levels.
     fn validate_levels(&self, known: &Known) -> Result<()> {
         let Metric::DifficultyDrop(step) = &self.metric else {
             return Ok(());
@@ -185,7 +184,7 @@ impl Gate {
         }))
     }
 
-    /// Refuses a correction of what no judge says, and of a judge without a calibration.
+    /// Refuses a correction of a figure that is not a judge's, or of a judge without calibration.
     fn validate_corrected(&self, known: &Known) -> Result<()> {
         let Metric::Corrected(name) = &self.metric else {
             return Ok(());
@@ -214,7 +213,7 @@ impl Gate {
         }
     }
 
-    /// Refuses a mean of points that its scale decides alone, and percent of such.
+    /// Refuses a mean of points whose result follows from the scale, and percentages of points.
     fn validate_scale(&self, known: &Known) -> Result<()> {
         let (Metric::Mean(name) | Metric::Corrected(name), Some((op, threshold))) =
             (&self.metric, self.bound)
@@ -253,7 +252,7 @@ impl Gate {
         )))
     }
 
-    /// Refuses a figure of labels where the scorer is known to tell none.
+    /// Refuses a figure of labels if the scorer is known to have none.
     fn validate_labels(&self, known: &Known) -> Result<()> {
         let Metric::MacroF1(scorer) = &self.metric else {
             return Ok(());
@@ -271,7 +270,7 @@ impl Gate {
         }
     }
 
-    /// Refuses a gate that wants more samples than there are, where it is known how many those are.
+    /// Refuses a gate that requires more samples than there are, if their number is known.
     pub(crate) fn validate_size(&self, size: &dyn Fn(Option<&Slice>) -> Option<u64>) -> Result<()> {
         let Some((_, least)) = self.bound.filter(|_| self.metric == Metric::MinSamples) else {
             return Ok(());
@@ -288,13 +287,13 @@ impl Gate {
         }
     }
 
-    /// The part that needs nothing but the gate.
+    /// The checks that need only the gate.
     fn validate_alone(&self) -> Result<()> {
         self.validate_as(&self.to_string())
     }
 }
 
-/// "did you mean" and the legal names.
+/// "did you mean" with the legal names.
 fn choices<'a>(title: &str, given: &str, legal: impl Iterator<Item = &'a str> + Clone) -> String {
     let count = legal.clone().count();
     if count == 0 {
@@ -431,7 +430,7 @@ mod tests {
         check("mean(tone) >= 5", None);
         check("mean(tone) >= 1", None);
         check("mean(share) >= 60%", None);
-        // Nobody says how far it goes.
+        // The scale is unknown.
         check("mean(value) >= 7", None);
     }
 

@@ -1,4 +1,4 @@
-//! `PairedMean`: the mean of a number that a scorer gives, in two runs over the same samples.
+//! `PairedMean`: the mean of a number given by a scorer, in two runs over the same samples.
 
 use std::collections::HashMap;
 
@@ -9,35 +9,35 @@ use crate::stats::{
     self, AnswerCounts, ComparedSample, CountedSamples, Difference, RunningMean, grouped_mean95,
 };
 
-/// The mean of a number of a scorer (`value`, or a numeric or boolean entry of its details), run B beside run A.
+/// The mean of a scorer's number (`value`, or a numeric or boolean entry of its details), run B compared with run A.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PairedMean {
-    /// Samples that have it in both runs; each counts alike, however many answers it has.
+    /// Samples that have it in both runs, with equal weight, however many answers they have.
     pub n: u64,
     /// The mean in A, over these samples.
     pub mean_a: Option<f64>,
     /// The mean in B, over these samples.
     pub mean_b: Option<f64>,
-    /// That of B less that of A.
+    /// The mean in B minus that in A.
     pub difference: Option<f64>,
-    /// Its 95 % confidence interval; `None` where too few samples differ to tell.
+    /// Its 95 % confidence interval; `None` if too few samples differ.
     pub difference_ci95: Option<[f64; 2]>,
     /// Whether it is a share: each answer has 0 or 1.
     pub is_share: bool,
 }
 
-/// A [`PairedMean`] while samples are added.
+/// Builds a [`PairedMean`] from samples.
 #[derive(Clone, Debug)]
 pub(super) struct PairedMeanTally {
     means: [stats::Sum; 2],
     differences: RunningMean,
-    /// As long as all numbers are 0 or 1.
+    /// `Some` as long as all numbers are 0 or 1.
     shares: Option<CountedSamples>,
     groups: Option<MeanGroups>,
 }
 
-/// The samples by group, where they come in groups.
+/// The samples by group, if they have groups.
 #[derive(Clone, Debug, Default)]
 struct MeanGroups {
     names: HashMap<(bool, Box<str>), usize>,

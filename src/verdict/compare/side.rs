@@ -1,4 +1,4 @@
-//! `SideSample`: what is compared of a sample of a run, and how it is made of its records.
+//! `SideSample`: a sample of a run as comparisons need it, built from its records.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ pub(crate) enum SideAnswer {
     Right,
     /// It errored or was never given.
     Errored,
-    /// It has no verdict to get.
+    /// No verdict is expected.
     Unscored,
 }
 
-/// What is compared of a sample of a run. Names are [`SideNames`], hashes their marks.
+/// A sample of a run as comparisons need it. Names are indices into [`SideNames`], hashes are shortened.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SideSample {
     pub(crate) id: String,
@@ -29,13 +29,13 @@ pub(crate) struct SideSample {
     pub(crate) answers: Vec<SideAnswer>,
     pub(crate) input: u64,
     pub(crate) target: u64,
-    /// By what else its question is known again.
+    /// Other hashes that identify its question.
     pub(crate) questions: Vec<u64>,
-    /// By what else its ground truth is known again.
+    /// Other hashes that identify its ground truth.
     pub(crate) targets: Vec<u64>,
     pub(crate) slices: Vec<u32>,
     pub(crate) cluster: Option<String>,
-    /// The verdicts of each scorer, where there are several.
+    /// The verdicts of each scorer, if there are several.
     pub(crate) scorers: Vec<(u32, Vec<Option<bool>>)>,
     pub(crate) values: Vec<SideValue>,
 }
@@ -43,7 +43,7 @@ pub(crate) struct SideSample {
 /// A number that a scorer gave the answers to a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SideValue {
-    /// The scorer, and the number's name.
+    /// The index of scorer and number.
     pub(crate) entry: u32,
     /// Over the answers that have one.
     pub(crate) sum: f64,
@@ -52,7 +52,7 @@ pub(crate) struct SideValue {
     pub(crate) is_binary: bool,
 }
 
-/// The names that samples of several runs share, each once.
+/// Interned names shared by the samples of several runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SideNames {
     pub(crate) scorers: NamePlaces,
@@ -62,7 +62,7 @@ pub(crate) struct SideNames {
     pub(crate) entries: NamePlaces,
 }
 
-/// Names in two parts, and their places.
+/// Interned pairs of names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NamePlaces {
     places: BTreeMap<String, BTreeMap<String, u32>>,
@@ -89,7 +89,7 @@ impl NamePlaces {
     }
 }
 
-/// A run while its records come in, in dataset order: its figures, and its samples one after the other.
+/// Builds the figures and samples of a run from its records, in dataset order.
 pub(crate) struct RunSideBuilder {
     summary: SummaryBuilder,
     scorer: String,
@@ -97,7 +97,7 @@ pub(crate) struct RunSideBuilder {
 }
 
 impl RunSideBuilder {
-    /// Of no records yet, of a run of this eval.
+    /// Without records yet.
     pub(crate) fn new(eval: &str, scorer: Option<&str>, epochs: u32) -> Self {
         let summary = SummaryBuilder::new(eval).scorer(scorer).epochs(epochs);
         Self {
@@ -107,7 +107,7 @@ impl RunSideBuilder {
         }
     }
 
-    /// Adds a record. With the first of the next sample, the sample before is done.
+    /// Adds a record. Returns the previous sample when the next one starts.
     pub(crate) fn add(&mut self, record: &Record, names: &mut SideNames) -> Option<SideSample> {
         self.summary.add(record);
         let is_next = self
@@ -125,7 +125,7 @@ impl RunSideBuilder {
         done
     }
 
-    /// The last sample, and the figures over all but latencies.
+    /// Returns the last sample, and the summary without latencies.
     pub(crate) fn finish(self) -> (Option<SideSample>, Summary) {
         (self.sample, self.summary.finish())
     }
@@ -196,7 +196,7 @@ impl SideSample {
         }
     }
 
-    /// As the summary has it: a detail that is also called `value` gives way to the score.
+    /// As in the summary: the score takes precedence over a detail called `value`.
     fn add_detail(&mut self, scorer: &str, name: &str, entry: &Value, names: &mut SideNames) {
         let number = match entry {
             Value::Bool(yes) => Some(f64::from(u8::from(*yes))),
@@ -229,22 +229,22 @@ impl SideSample {
         }
     }
 
-    /// The answers as those of a baseline: what has no verdict keeps its place.
+    /// The answers as those of a baseline, with `None` for missing verdicts.
     pub(super) fn before(&self) -> Vec<Option<bool>> {
         self.answers.iter().map(|answer| answer.verdict()).collect()
     }
 
-    /// The answers as those of a run that is held against it, which may have no verdict to get.
+    /// The answers as those of a run compared with it; empty if no verdict is expected.
     pub(super) fn now(&self) -> Vec<Option<bool>> {
         let answers = self.answers.iter();
         let answers = answers.filter(|answer| **answer != SideAnswer::Unscored);
         answers.map(|answer| answer.verdict()).collect()
     }
 
-    /// Whether another run asked the same question, files and ground truth; this is of the baseline.
+    /// Whether question, files and ground truth are the same as in `other`; `self` is the baseline.
     pub(super) fn is_asked_in(&self, other: &Self) -> bool {
         let is_one = |old: u64, now: u64, others: &[u64]| old == now || others.contains(&old);
-        // The hash of the question alone, which stands last; older runs have none.
+        // The last hash is that of the question alone; older runs have none.
         let question = self.questions.last().copied().unwrap_or(self.input);
         is_one(question, other.input, &other.questions)
             && is_one(self.target, other.target, &other.targets)

@@ -11,8 +11,8 @@ use crate::verdict::gather::Gathered;
 use crate::verdict::summary::SummaryBuilder;
 use crate::verdict::summary::tests::record;
 
-/// The records of a run, a sample a word and an answer a letter: `C` correct, `W` wrong, `E` errored, `U` without a
-/// verdict to get, `-` not there.
+/// The records of a run, a word per sample and a letter per answer: `C` correct, `W` wrong, `E` errored, `U` without
+/// expected verdict, `-` absent.
 fn run(samples: &str, change: impl Fn(usize, &mut Record)) -> Vec<Record> {
     let mut records = Vec::new();
     for (place, answers) in samples.split(' ').enumerate() {
@@ -32,7 +32,7 @@ fn run(samples: &str, change: impl Fn(usize, &mut Record)) -> Vec<Record> {
     records
 }
 
-/// The samples that became each of these.
+/// Sample ids by what happened to them.
 type Fates = BTreeMap<String, SampleFate>;
 
 fn compare(a: &[Record], b: &[Record]) -> (RunsComparison, Fates) {
@@ -59,7 +59,7 @@ fn compare(a: &[Record], b: &[Record]) -> (RunsComparison, Fates) {
     (compared, fates)
 }
 
-/// The run as the baseline that it would be.
+/// The run as an accepted baseline.
 fn baseline(records: &[Record]) -> Baseline {
     let mut samples = BTreeMap::<String, BaselineSample>::new();
     for record in records {
@@ -146,14 +146,14 @@ fn errors_are_wrong_and_right_as_in_the_gate() {
     assert!(message.contains(&expect), "{message}");
     assert_eq!(bounds.lowest.worse, 4);
     assert_eq!(bounds.highest.worse, 2);
-    // Those of A count the other way round, and a sample that errored in A alone counts, too.
+    // Errors of A count in reverse; a sample that errored only in A counts, too.
     let (compared, _) = compare(&run("E W", none), &run("W E", none));
     assert_eq!(compared.whole.verdict, ComparedVerdict::NothingToCompare);
     let bounds = compared.error_bounds.unwrap();
     assert_eq!((bounds.errors_a, bounds.errors_b), (1, 1));
     assert_eq!(bounds.lowest.difference, Some(-0.5));
     assert_eq!(bounds.highest.difference, Some(0.5));
-    // What has no verdict to get is no error.
+    // A sample for which no verdict is expected is not an error.
     let (compared, _) = compare(&run("U CU C", none), &run("C CC C", none));
     assert_eq!(compared.error_bounds, None);
 }
@@ -208,7 +208,7 @@ fn means_are_compared_over_the_samples_that_have_them_in_both() {
     close(f1.difference_ci95.map(|[low, _]| low), -0.8 / 3.0 - half);
     assert_eq!(compared.means["other"]["f1"].n, 1);
     assert_eq!(compared.means["other"]["f1"].difference_ci95, None);
-    // What is 0 or 1 has the interval of shares.
+    // Numbers that are all 0 or 1 have the interval of shares.
     let value = &compared.means["scorer"]["value"];
     assert!(value.is_share && value.n == 3);
     let none = |_: usize, _: &mut Record| {};

@@ -1,14 +1,12 @@
-//! The gate that every eval has.
+//! The default gate of every eval.
 
 use super::Gate;
 
-/// So large a share of the asked samples may end in an error unless the eval says otherwise: with more, nothing is known
-/// of the agent.
+/// Default maximum of the error rate; with more errors, nothing is known about the agent.
 pub(crate) const DEFAULT_ERROR_RATE: f64 = 0.05;
 
-/// The gates of an eval that has these of its own: behind them `error_rate <= 0.05`, unless one of them has that name, or
-/// is the one of the tier that runs. The error rate of a slice says nothing about the other samples, so it takes the place
-/// of none.
+/// Appends the default gate `error_rate <= 0.05`, unless an own gate has that name, or is the one for the tier that
+/// runs. The error rate of a slice says nothing about the other samples and does not replace it.
 pub(crate) fn with_default(own: &[Gate], tier: Option<&str>) -> Vec<Gate> {
     let default = Gate {
         is_default: true,

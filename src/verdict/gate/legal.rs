@@ -1,4 +1,4 @@
-//! Which gates make sense, whatever the samples are.
+//! Checks of gates that do not depend on the samples.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 
 const CONFIDENCE: &str = "`confidence` belongs to `accuracy >=` and `corrected(…) >=`";
 
-/// Refuses two gates of one name, such as `accuracy >= 0.6` and `accuracy >= 0.7`: they would be test cases
-/// of one name.
+/// Refuses two gates of the same name, such as `accuracy >= 0.6` and `accuracy >= 0.7`: test cases must have unique
+/// names.
 pub fn check_unique(gates: &[Gate]) -> Result<()> {
     let mut seen = BTreeMap::new();
     for (item, gate) in gates.iter().enumerate() {
@@ -25,7 +25,7 @@ pub fn check_unique(gates: &[Gate]) -> Result<()> {
 }
 
 impl Gate {
-    /// As [`Gate::validate_alone`], with the gate's text as somebody wrote it, to be found again.
+    /// As [`Gate::validate_alone`], but errors quote the text as written.
     pub(in crate::verdict) fn validate_as(&self, text: &str) -> Result<()> {
         let refused = |why: String| Error::usage(format!("gate `{text}`: {why}"));
         let refuse = |why: String| Err(refused(why));
@@ -42,7 +42,7 @@ impl Gate {
         ];
         let Some((op, threshold)) = self.bound else {
             for (name, value) in options {
-                // NaN is in no range. All of the pairs may be wanted.
+                // NaN is in no range. Only `min_pairs` may be 1.
                 let is_one = |value: f64| match name {
                     "min_pairs" => (0.0..=1.0).contains(&value),
                     _ => (0.0..1.0).contains(&value),
@@ -109,7 +109,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Refuses slices of what there is of a whole run only, and a drop that cannot be.
+    /// Refuses slices of metrics that only a whole run has, and impossible drops.
     fn validate_of_run(&self, text: &str) -> Result<()> {
         let refused = |why: &str| Error::usage(format!("gate `{text}`: {why}"));
         let hint = match &self.metric {

@@ -1,10 +1,10 @@
-//! `LevelStep`: from one level to the next, as `difficulty_drop(1->2)` names it.
+//! `LevelStep`: a pair of adjacent levels, as in `difficulty_drop(1->2)`.
 
 use std::fmt;
 
 use crate::error::{Error, Result};
 
-/// From one level to the next.
+/// A pair of adjacent levels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LevelStep {
     pub(crate) from: String,
@@ -12,7 +12,7 @@ pub(crate) struct LevelStep {
 }
 
 impl LevelStep {
-    /// Reads `1->2`.
+    /// Parses `1->2`.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let levels = text.split_once("->");
         let levels = levels.map(|(from, to)| [from, to].map(|level| level.trim().to_owned()));

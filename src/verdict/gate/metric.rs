@@ -1,4 +1,4 @@
-//! `Metric`: what a gate measures, with its name in specs; `Op`: how it is compared.
+//! `Metric`: what a gate measures, with its name in specs; `Op`: the comparison with the threshold.
 
 use std::fmt;
 
@@ -17,13 +17,13 @@ pub(crate) enum Metric {
     FailureRate,
     /// `min_samples`: the number of scored samples.
     MinSamples,
-    /// `mean(NAME)`: the mean of a numeric or boolean detail, or of the score (`value`), of the deciding
-    /// scorer; of another scorer when it alone has such a detail; `mean(SCORER.NAME)` says whose.
+    /// `mean(NAME)`: the mean of a numeric or boolean detail, or of the score (`value`), of the deciding scorer; of
+    /// another scorer if only that one has such a detail; `mean(SCORER.NAME)` names the scorer.
     Mean(String),
     /// `corrected(JUDGE.NAME)`: the mean of a detail of a judge, corrected by labels of people; `corrected(JUDGE)` its
     /// accuracy.
     Corrected(String),
-    /// `metric(NAME)`: an aggregate of the benchmark's own, see [`Benchmark::metrics`](crate::Benchmark::metrics).
+    /// `metric(NAME)`: a benchmark's own aggregate, see [`Benchmark::metrics`](crate::Benchmark::metrics).
     Own(String),
     /// `macro_f1`: see [`Labels`](crate::verdict::summary::Labels); `macro_f1(NAME)` by one of several scorers.
     MacroF1(Option<String>),
@@ -39,28 +39,28 @@ pub(crate) enum Metric {
     OutputTokens,
     /// `steps`: the mean number of steps of correct answers.
     Steps,
-    /// `steps_ratio`: the mean of their steps by those that people took.
+    /// `steps_ratio`: the mean ratio of their steps to those that people took.
     StepsRatio,
     /// `difficulty_drop`: the largest relative drop of accuracy from one level to the next; `difficulty_drop(1->2)` that
     /// between two.
     DifficultyDrop(Option<LevelStep>),
-    /// `recovered_by_retry`: answers that came only because the sample was asked again, of all asked for.
+    /// `recovered_by_retry`: the share of the requested answers that was obtained only by a retry.
     RecoveredByRetry,
-    /// `pass@3`: the probability that at least one of so many answers is correct, see
+    /// `pass@3`: the probability that at least one of this many answers is correct, see
     /// [`EpochFigures`](crate::verdict::summary::EpochFigures); `pass@3(NAME)` by one of several scorers.
     PassAt(u32, Option<String>),
-    /// `pass^3`: the probability that all of so many answers are correct; `pass^3(NAME)`.
+    /// `pass^3`: the probability that all of this many answers are correct; `pass^3(NAME)`.
     PassHat(u32, Option<String>),
     /// `majority`: the share of samples whose most frequent answer is correct; `majority(NAME)`.
     Majority(Option<String>),
-    /// `reviewed.approved`, `reviewed.share`, `reviewed.agreement`, …: what people say of the items, see
+    /// `reviewed.approved`, `reviewed.share`, `reviewed.agreement`, …: figures of the reviews by people, see
     /// [`ReviewedFigures`](crate::summary::ReviewedFigures).
     Reviewed(String),
     /// `no_regression`: p of the paired test against the baseline.
     NoRegression,
 }
 
-/// Which of the latencies.
+/// A statistic of latencies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum LatencyStatistic {
     /// The mean.
@@ -69,23 +69,23 @@ pub(crate) enum LatencyStatistic {
     Percentile(f64),
 }
 
-/// A metric as people are told of it.
+/// The documentation of a metric.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct MetricEntry {
-    /// How it is written.
+    /// Its syntax.
     pub form: &'static str,
     /// What it measures.
     pub meaning: &'static str,
-    /// What its number is.
+    /// The unit of its value.
     pub unit: &'static str,
-    /// A gate on it.
+    /// An example of a gate.
     pub example: &'static str,
-    /// What it means, where the name says all.
+    /// The metric, if the name alone determines it.
     pub(super) plain: Option<Metric>,
 }
 
-/// The metrics as people are told of them.
+/// The documentation of all metrics.
 pub const METRICS: &[MetricEntry] = &[
     MetricEntry {
         form: "accuracy",
@@ -292,7 +292,7 @@ pub const METRICS: &[MetricEntry] = &[
     },
 ];
 
-/// What may stand in the parentheses of a gate, with its meaning and an example.
+/// The options of a gate, each with its meaning and an example.
 pub const GATE_OPTIONS: &[(&str, &str, &str)] = &[
     (
         "alpha",
@@ -328,7 +328,7 @@ pub const GATE_OPTIONS: &[(&str, &str, &str)] = &[
 ];
 
 impl Metric {
-    /// Whether a gate on it that failed stays so, whatever comes of samples that were not asked yet.
+    /// Whether a failed gate on it stays failed, whatever the remaining samples are.
     pub(crate) fn counts_unasked(&self) -> bool {
         !matches!(
             self,
@@ -340,7 +340,7 @@ impl Metric {
         )
     }
 
-    /// Whether it is made of a scorer's verdicts, so that an answer without one leaves it open.
+    /// Whether it depends on a scorer's verdicts, so that an answer without one leaves it undecided.
     pub(crate) fn is_of_verdicts(&self) -> bool {
         match self {
             Self::Accuracy(_)
@@ -368,7 +368,7 @@ impl Metric {
         }
     }
 
-    /// The scorer that it names.
+    /// The scorer it names.
     pub(crate) fn scorer(&self) -> Option<&str> {
         match self {
             Self::Accuracy(scorer)
@@ -380,7 +380,7 @@ impl Metric {
         }
     }
 
-    /// How many epochs it needs.
+    /// The number of epochs it needs.
     pub(crate) fn epochs(&self) -> u32 {
         match self {
             Self::PassAt(k, _) | Self::PassHat(k, _) => *k,
@@ -431,7 +431,7 @@ impl fmt::Display for Metric {
             Self::Majority(scorer) => named("majority", scorer.as_deref(), f),
             Self::Latency(LatencyStatistic::Mean) => f.write_str("latency_mean"),
             Self::Latency(LatencyStatistic::Percentile(percent)) => {
-                // The maximum has a name of its own.
+                // The maximum has its own name.
                 if *percent >= 100.0 {
                     f.write_str("latency_max")
                 } else {
@@ -453,7 +453,7 @@ impl fmt::Display for Metric {
     }
 }
 
-/// A metric with the scorer that it names.
+/// A metric with its scorer in parentheses.
 fn named(metric: &str, scorer: Option<&str>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match scorer {
         Some(scorer) => write!(f, "{metric}({scorer})"),
@@ -461,7 +461,7 @@ fn named(metric: &str, scorer: Option<&str>, f: &mut fmt::Formatter<'_>) -> fmt:
     }
 }
 
-/// How a metric is compared with the threshold.
+/// A comparison with a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     /// `>=`

@@ -25,7 +25,7 @@ impl FromStr for Gate {
         let gate = Parts::of(text).and_then(Parts::into_gate);
         let gate = gate.map_err(|error| error.at(format_args!("gate `{text}`")));
         let checked = gate.and_then(|gate| gate.validate_as(text).map(|()| gate));
-        // In a spec it is not the YAML that is wrong.
+        // In a spec, the error is not in the YAML.
         checked.map_err(|error| match error.hint_text() {
             Some(_) => error,
             None => {
@@ -35,14 +35,14 @@ impl FromStr for Gate {
     }
 }
 
-/// A gate cut into its parts, each trimmed.
+/// The parts of a gate, each trimmed.
 struct Parts<'a> {
     metric: &'a str,
     argument: Option<&'a str>,
     slice: Option<Slice>,
     tier: Option<&'a str>,
     bound: Option<(Op, &'a str)>,
-    /// What stands in parentheses behind the number.
+    /// The options in parentheses after the number.
     options: Option<&'a str>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Parts<'a> {
         }
         let (mut slice, mut tier) = (None, None);
         if let Some(inner) = rest.strip_prefix('[') {
-            // The last one: a value may hold brackets, what follows cannot.
+            // The last bracket: values may contain brackets, what follows cannot.
             let (inside, after) = inner
                 .rsplit_once(']')
                 .ok_or_else(|| Error::usage("`[` without `]`"))?;
@@ -147,7 +147,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Where what stands behind a metric and its argument begins; `None` where the argument does not end.
+/// The end of a metric and its argument; `None` if the argument is not closed.
 pub(super) fn metric_end(text: &str) -> Option<usize> {
     let is_name = |c: char| c.is_alphanumeric() || "_.-@^".contains(c);
     let rest = text.trim_start_matches(is_name).trim_start();
@@ -158,14 +158,14 @@ pub(super) fn metric_end(text: &str) -> Option<usize> {
     Some(text.len() - rest.len())
 }
 
-/// In a spec it is rather YAML that ended the gate.
+/// In a spec, YAML probably cut the gate off.
 fn unclosed() -> Error {
     Error::usage("`(` without `)`").hint(
         "close it; within `gates: […]` quote a gate that has a comma: `'no_regression(alpha=0.05, max_drop=0.1)'`",
     )
 }
 
-/// `confidence=0.95`.
+/// Parses `confidence=0.95`.
 fn confidence(options: &str) -> Result<f64> {
     let refuse = || {
         Error::usage(format!("`({options})` says nothing here"))
@@ -180,7 +180,7 @@ fn confidence(options: &str) -> Result<f64> {
     }
 }
 
-/// `KEY=VALUE`, both trimmed and not empty.
+/// Splits `KEY=VALUE`, both trimmed and not empty.
 pub(super) fn pair(text: &str) -> Option<(&str, &str)> {
     let (key, value) = text.split_once('=')?;
     let (key, value) = (key.trim(), value.trim());
@@ -191,7 +191,7 @@ fn bound(rest: &str) -> Result<Option<(Op, &str)>> {
     if rest.is_empty() {
         return Ok(None);
     }
-    // The longer ones first.
+    // Longer operators first.
     let ops = [
         (">=", Op::AtLeast),
         ("<=", Op::AtMost),
@@ -262,7 +262,7 @@ fn metric(name: &str, argument: Option<&str>) -> Result<Metric> {
     }
 }
 
-/// A metric that is a name and nothing else.
+/// A metric without an argument.
 fn plain(name: &str) -> Option<Metric> {
     METRICS
         .iter()
@@ -298,7 +298,7 @@ fn unknown(name: &str) -> Error {
     let legal = legal.join(", ");
     let bare = names().map(|name| name.split('(').next().unwrap_or(name));
     let hint = match nearest(name, bare) {
-        // `judge.total`: no metric has a dot.
+        // `judge.total`: metrics have no dot.
         _ if name
             .split_once('.')
             .is_some_and(|(scorer, detail)| !scorer.is_empty() && !detail.is_empty()) =>
@@ -375,11 +375,11 @@ fn number_for(metric: &Metric, text: &str) -> Result<f64> {
 fn percentage(text: &str) -> Result<f64> {
     let text = text.trim();
     number(text)?;
-    // Moves the decimal point in the text: 0.1 / 100 is not the float nearest to 0.001.
+    // Shifts the decimal point in the text: 0.1 / 100 is not the float nearest to 0.001.
     number(&format!("{text}e-2")).or_else(|_| Ok(number(text)? / 100.0))
 }
 
-/// A finite number in plain or scientific notation; not `inf` or `nan`, which Rust would read.
+/// A finite number in plain or scientific notation; not `inf` or `nan`, which Rust would accept.
 fn number(text: &str) -> Result<f64> {
     let text = text.trim();
     let numeric = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E');

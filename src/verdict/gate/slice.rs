@@ -1,4 +1,4 @@
-//! `Slice`: the samples that a gate is about, where it is not about all.
+//! `Slice`: a subset of the samples that a gate is about.
 
 use std::fmt;
 
@@ -6,17 +6,17 @@ use crate::data::Record;
 use crate::data::record::slices_of;
 use crate::verdict::gate::Gate;
 
-/// Samples that have something in common, such as those of `level=1`.
+/// Samples with a common attribute, such as those of `level=1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// In which respect, such as `level`.
+    /// The attribute, such as `level`.
     pub dimension: String,
-    /// What they are in that respect, such as `1`.
+    /// Its value, such as `1`.
     pub value: String,
 }
 
 impl Slice {
-    /// That of a value in a dimension.
+    /// The slice of a value in a dimension.
     pub fn new(dimension: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             dimension: dimension.into(),
@@ -24,7 +24,7 @@ impl Slice {
         }
     }
 
-    /// All that a record belongs to.
+    /// All slices of a record.
     pub(in crate::verdict) fn all_of(record: &Record) -> Vec<Self> {
         let slices = slices_of(record);
         slices.map(|(of, value)| Self::new(of, value)).collect()
@@ -32,7 +32,7 @@ impl Slice {
 }
 
 impl Gate {
-    /// Whether the gate is about this sample, too.
+    /// Whether a record belongs to the slice.
     pub(crate) fn covers(&self, record: &Record) -> bool {
         let slice = self.slice.as_ref();
         slice.is_none_or(|slice| Slice::all_of(record).contains(slice))

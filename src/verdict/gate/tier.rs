@@ -1,19 +1,19 @@
-//! What a gate says of tiers: `error_rate[tier=quick] <= 0.02`, `accuracy[level=1, tier=quick] >= 0.6`.
+//! Tiers of gates: `error_rate[tier=quick] <= 0.02`, `accuracy[level=1, tier=quick] >= 0.6`.
 //!
-//! A dataset may have a column of that name, too: in an eval without tiers the same brackets are a slice as any other.
+//! A dataset may have a column of that name, too: in an eval without tiers the brackets are an ordinary slice.
 
 use super::parse::pair;
 use super::{Gate, Metric, Slice};
 
-/// What stands before `=` in the brackets.
+/// The key in the brackets.
 const TIER: &str = "tier";
 
-/// Between a slice and a tier.
+/// The separators of slice and tier.
 const BETWEEN: [&str; 2] = ["][", ","];
 
 impl Gate {
-    /// Only in a run of this tier, one of [`Eval::tier`](crate::Eval::tier). A gate without is asked in the largest tier
-    /// and in a run without a tier.
+    /// Evaluates the gate only in runs of this tier, one of [`Eval::tier`](crate::Eval::tier). A gate without a tier is
+    /// evaluated in the largest tier and in runs without a tier.
     ///
     /// ```
     /// use evaltest::Gate;
@@ -27,12 +27,12 @@ impl Gate {
         self
     }
 
-    /// The tier in which alone it is asked.
+    /// The only tier in which it is evaluated.
     pub(crate) fn of_tier(&self) -> Option<&str> {
         self.tier.as_deref()
     }
 
-    /// What stands in its brackets, with them.
+    /// Its brackets with their content.
     pub(super) fn brackets(&self) -> String {
         match (&self.slice, &self.tier) {
             (None, None) => String::new(),
@@ -42,7 +42,7 @@ impl Gate {
         }
     }
 
-    /// As in an eval without tiers.
+    /// Converts a tier to a slice, as in an eval without tiers.
     pub(in crate::verdict) fn without_tiers(mut self) -> Self {
         if self.slice.is_none() {
             self.slice = self.tier.take().map(|name| Slice::new(TIER, name));
@@ -50,13 +50,13 @@ impl Gate {
         self
     }
 
-    /// Whether it is about the errors of a whole run, so that no eval needs another.
+    /// Whether it is on the error rate of a whole run, and thus replaces the default gate.
     pub(super) fn is_error_rate(&self) -> bool {
         self.metric == Metric::ErrorRate && self.slice.is_none()
     }
 }
 
-/// The gates as they are meant in an eval that has tiers, or has none.
+/// Resolves tiers and slices for an eval with or without tiers.
 pub(crate) fn of_tiers(gates: Vec<Gate>, has_tiers: bool) -> Vec<Gate> {
     if has_tiers {
         return gates;
@@ -64,7 +64,7 @@ pub(crate) fn of_tiers(gates: Vec<Gate>, has_tiers: bool) -> Vec<Gate> {
     gates.into_iter().map(Gate::without_tiers).collect()
 }
 
-/// What stands in brackets, without the tier, and that.
+/// Splits the content of brackets into slice and tier.
 pub(super) fn split_tier(inside: &str) -> (Option<&str>, Option<&str>) {
     let is_name = |c: char| c.is_alphanumeric() || "-_.".contains(c);
     let tier = |text| {

@@ -1,12 +1,12 @@
-//! What the text of a gate says of the variants of a spec: `accuracy[agent=small][level=1] >= 0.6`.
+//! Variants in the text of a gate: `accuracy[agent=small][level=1] >= 0.6`.
 //!
-//! It is no part of a gate: a variant either has the gate, without these brackets, or it does not.
+//! They are not part of a gate: a variant either has the gate, without these brackets, or does not.
 
 use super::Slice;
 use super::parse::{metric_end, pair};
 
-/// A gate's text without the brackets that name one of these kinds (`agent`, `prompt`), and what those say, in their
-/// order. The brackets of a slice may stand before or behind them.
+/// A gate's text without the brackets of these kinds (`agent`, `prompt`), and their content in order. The brackets of a
+/// slice may be before or after them.
 pub(crate) fn without_variants(text: &str, kinds: &[&str]) -> (String, Vec<Slice>) {
     let of_kind = |inside: &str| {
         let (kind, name) = pair(inside)?;
@@ -17,7 +17,7 @@ pub(crate) fn without_variants(text: &str, kinds: &[&str]) -> (String, Vec<Slice
         return (text.to_owned(), named);
     };
     let mut inside = text[begin..end].trim();
-    // A name has no brackets, a slice may.
+    // Variant names contain no brackets, slices may.
     while let Some((first, rest)) = first(inside)
         && let Some(found) = of_kind(first)
     {
@@ -36,19 +36,19 @@ pub(crate) fn without_variants(text: &str, kinds: &[&str]) -> (String, Vec<Slice
     (rest, named)
 }
 
-/// From the first bracket to behind the last.
+/// The range from the first bracket to the last.
 fn brackets(text: &str) -> Option<(usize, usize)> {
     let begin = metric_end(text)?;
     let end = text.rfind(']')? + 1;
     (text[begin..].starts_with('[') && begin < end).then_some((begin, end))
 }
 
-/// What stands in the first brackets, and what stands behind them.
+/// The content of the first brackets, and the rest.
 fn first(text: &str) -> Option<(&str, &str)> {
     text.strip_prefix('[')?.split_once(']')
 }
 
-/// What stands before the last brackets, and what stands in them.
+/// The part before the last brackets, and their content.
 fn last(text: &str) -> Option<(&str, &str)> {
     text.strip_suffix(']')?.rsplit_once('[')
 }

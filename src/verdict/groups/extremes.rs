@@ -1,16 +1,16 @@
-//! `Largest`: the samples with the largest figures, without keeping the others.
+//! `Largest`: the samples with the largest figures; others are not stored.
 
 use serde::Serialize;
 
 use crate::data::Record;
 
-/// A sample with one figure of an answer to it.
+/// A sample with a figure of one of its answers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SampleFigure {
     /// The sample's id.
     pub id: String,
-    /// Which of several epochs, from 0.
+    /// The epoch, from 0.
     pub epoch: u32,
     /// Seconds, or US dollars.
     pub value: f64,
@@ -20,7 +20,7 @@ pub struct SampleFigure {
 #[derive(Clone, Debug)]
 pub(super) struct Largest {
     most: usize,
-    /// The largest first; of equal ones, the one that came first.
+    /// The largest first; equal ones in order of addition.
     figures: Vec<SampleFigure>,
 }
 
@@ -32,7 +32,7 @@ impl Largest {
         }
     }
 
-    /// Adds an answer. What is nothing, or no number, is not among the largest.
+    /// Adds an answer. Zero and non-numbers are ignored.
     pub(super) fn add(&mut self, record: &Record, value: f64) {
         if !value.is_finite() || value <= 0.0 {
             return;

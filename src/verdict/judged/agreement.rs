@@ -11,15 +11,15 @@ use crate::stats::{Alphas, DRAWS, Kappas, Unit, bootstrap95, ratio, scaled};
 use super::{JudgedLine, missing, wrong};
 use crate::data::labels::{LabelClass, LabelClasses};
 
-/// With more classes than so many, cells without an item are left out of the table.
+/// With more classes, table cells without items are omitted.
 const FULL_TABLE: usize = 100;
 
-/// An item with what people and the judge say of it.
+/// An item with its labels by people and the judge's verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabelledItem {
-    /// Of those who gave one.
+    /// One for each person who gave one.
     pub labels: Vec<LabelClass>,
-    /// The judge's verdict; `None` where it is missing.
+    /// The judge's verdict; `None` if it is missing.
     pub judge: Option<LabelClass>,
 }
 
@@ -56,55 +56,55 @@ impl JudgedLine for LabelledItem {
 
 /// How far a judge agrees with people.
 ///
-/// The label of an item is the one that more than half of its labels are; an item without such counts in the alphas
-/// alone. The kappas, AC1 and the agreement compare that label with the verdict; the alphas are over all labels and the
-/// verdict, as one rater more. Figures are `null` where they are nothing over nothing.
+/// The label of an item is that of more than half of its labels; an item without such a majority counts only in the
+/// alphas. The kappas, AC1 and the agreement compare this label with the verdict; the alphas are over all labels, with
+/// the verdict as one more rater. Figures are `null` if they are 0 / 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgeAgreement {
     /// Items with a label and a verdict.
     pub n: u64,
-    /// The figures themselves.
+    /// The figures.
     pub figures: AgreementFigures<f64>,
-    /// By class, those of items with a label and a verdict, in order; in JSON keyed by the class as text.
+    /// Figures by class, for items with a label and a verdict, in order; in JSON keyed by the class as text.
     pub classes: Vec<(String, ClassFigures)>,
-    /// How many items there are of each label with each verdict: `{label: {verdict: n}}`. Of more than 100 classes,
-    /// cells without an item are left out.
+    /// The number of items with each label and verdict: `{label: {verdict: n}}`. With more than 100 classes, empty
+    /// cells are omitted.
     pub confusion: Vec<(String, Vec<(String, u64)>)>,
     /// 95 % confidence intervals `[low, high]` by the percentile bootstrap over items.
     pub ci95: AgreementFigures<[f64; 2]>,
     /// All items.
     pub items: u64,
-    /// Items with labels of which none is that of more than half.
+    /// Items whose labels have no majority.
     pub undecided: u64,
 }
 
 /// A value for each figure of agreement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AgreementFigures<T> {
-    /// The share of items whose verdict is their label.
+    /// The share of items whose verdict equals their label.
     pub agreement: Option<T>,
-    /// The share of the commonest label: what a judge that always says that would have.
+    /// The share of the most frequent label: the agreement of a judge that always gives it.
     pub constant_agreement: Option<T>,
     /// Cohen's kappa.
     pub kappa: Option<T>,
-    /// Weighted by how many classes label and verdict are apart; `null` where classes are not numbers.
+    /// Weighted by the number of classes between label and verdict; `null` if classes are not numbers.
     pub kappa_linear: Option<T>,
-    /// Weighted by the square of that.
+    /// Weighted by the square of this number.
     pub kappa_quadratic: Option<T>,
     /// Gwet's AC1.
     pub ac1: Option<T>,
     /// Krippendorff's alpha.
     pub alpha_nominal: Option<T>,
-    /// The same by the square of distances; `null` where classes are not numbers.
+    /// The same by squared distances; `null` if classes are not numbers.
     pub alpha_interval: Option<T>,
 }
 
-/// A judge on one class.
+/// The figures of a judge for one class.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct ClassFigures {
-    /// Of the items with this verdict, the share with this label.
+    /// The share of items with this verdict that have this label.
     pub precision: Option<f64>,
-    /// Of the items with this label, the share with this verdict.
+    /// The share of items with this label that have this verdict.
     pub recall: Option<f64>,
     /// Items with this label.
     pub n: u64,
@@ -150,8 +150,7 @@ impl<T: Copy + Serialize> Serialize for AgreementFigures<T> {
     }
 }
 
-/// The figures beside the rest, classes by their names: `{"n", …, "classes": {c: {…}}, "confusion": {c: {c: n}},
-/// "ci95": {…}}`.
+/// The figures inlined, classes by name: `{"n", …, "classes": {c: {…}}, "confusion": {c: {c: n}}, "ci95": {…}}`.
 impl Serialize for JudgeAgreement {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let rows = self.confusion.iter();
@@ -168,7 +167,7 @@ impl Serialize for JudgeAgreement {
     }
 }
 
-/// Pairs as an object, in their order.
+/// Serialises pairs as an object, in order.
 struct ByName<'a, T>(&'a [(String, T)]);
 
 impl<T: Serialize> Serialize for ByName<'_, T> {
@@ -177,12 +176,12 @@ impl<T: Serialize> Serialize for ByName<'_, T> {
     }
 }
 
-/// Items that are alike to every figure, as there are few of them in most files.
+/// Items that are equal for every figure; most files have few kinds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct ItemKind {
-    /// The label and the verdict, if there are both.
+    /// Label and verdict, if there are both.
     pair: Option<(usize, usize)>,
-    /// All that was said, sorted.
+    /// All labels and the verdict, sorted.
     values: Vec<usize>,
 }
 
@@ -196,7 +195,7 @@ impl JudgeAgreement {
         Self::drawn(items, DRAWS)
     }
 
-    /// With intervals of so many draws.
+    /// With `draws` bootstrap draws.
     pub(super) fn drawn(items: &[LabelledItem], draws: usize) -> Result<Self> {
         if items.is_empty() {
             return Err(Error::usage("there are no items"));
@@ -258,18 +257,18 @@ impl LabelledItem {
         labels.filter_map(|label| classes.place(label)).collect()
     }
 
-    /// The class of more than half of the labels.
+    /// The majority class of the labels.
     fn majority(&self, classes: &LabelClasses) -> Option<usize> {
         let mut labels = self.places(classes);
         labels.sort_unstable();
-        // What is more than half of them also stands in their middle.
+        // A majority class is also the median.
         let middle = *labels.get(labels.len() / 2)?;
         let count = labels.iter().filter(|label| **label == middle).count();
         (2 * count > labels.len()).then_some(middle)
     }
 }
 
-/// The kinds of items, ready to be counted.
+/// The kinds of items, prepared for counting.
 struct CountedKinds {
     pairs: Vec<Option<(usize, usize)>>,
     units: Vec<Unit>,
@@ -290,7 +289,7 @@ impl CountedKinds {
         }
     }
 
-    /// Labels with verdicts, of as many items of each kind.
+    /// Pairs of label and verdict with their counts.
     fn pairs(&self, counts: &[u64]) -> impl Iterator<Item = (usize, usize, u64)> + Clone {
         let pairs = self.pairs.iter().zip(counts);
         pairs.filter_map(|(pair, count)| pair.map(|(label, judge)| (label, judge, *count)))
@@ -315,10 +314,10 @@ impl CountedKinds {
     }
 }
 
-/// How many items there are of each label with each verdict.
+/// The number of items with each label and verdict.
 struct ClassTable<'a> {
     names: &'a [String],
-    /// The classes that there are, in order.
+    /// The classes that occur, in order.
     present: Vec<usize>,
     labels: Vec<u64>,
     verdicts: Vec<u64>,
@@ -373,7 +372,7 @@ impl<'a> ClassTable<'a> {
         self.present.iter().map(row).collect()
     }
 
-    /// The cells with items alone.
+    /// The cells that have items.
     fn filled(&self) -> Vec<(String, Vec<(String, u64)>)> {
         let mut cells: Vec<_> = self.cells.iter().map(|(at, count)| (*at, *count)).collect();
         cells.sort_unstable();

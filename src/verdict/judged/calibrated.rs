@@ -1,8 +1,8 @@
-//! `CalibratedJudge`: a judge of a run beside the labels of people, and the means that these correct.
+//! `CalibratedJudge`: a judge of a run with the labels of people, and the means they correct.
 //!
-//! A correction holds for the answers of which some were drawn by lot and labelled, or all. Labels of other answers, those
-//! of an earlier run or of another agent, tell how far the judge was off there; that it is off as far here nobody knows.
-//! Labels that were picked tell nothing of all answers.
+//! A correction is valid if a random sample of the run's answers was labelled, or all of them. Labels of other answers,
+//! those of an earlier run or another agent, show how far the judge was off there, but not here. Labels of hand-picked
+//! answers show nothing about all answers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,44 +13,44 @@ use crate::figure::{Interval, Value};
 use crate::stats::{self, BoundedMean, PoweredMean, powered_mean_of_groups, shifted_mean};
 use crate::verdict::gate::Slice;
 
-/// What to type for a correction.
+/// The command for a correction.
 const CALIBRATE: &str = "`cargo evaltest judge calibrate RUN_DIR --labels FILE`";
-/// How labels come to be drawn.
+/// The command that draws answers to label.
 const DRAW: &str = "`cargo evaltest judge calibrate RUN_DIR --draw 100`";
 
-/// A judge of a run beside labels of people.
+/// A judge of a run with the labels of people.
 #[derive(Clone, Debug)]
 pub struct CalibratedJudge {
     told: JudgeCalibration,
     labels: CalibrationLabels,
     items: Vec<JudgedItem>,
-    /// The lowest and the highest of figures, where that is known.
+    /// The lowest and highest values of figures, if known.
     scales: BTreeMap<String, [f64; 2]>,
 }
 
-/// A corrected mean, and of how many items it is not because they lack a verdict.
+/// A corrected mean, and the number of items it excludes because they lack a verdict.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunCorrection {
     pub(crate) found: CorrectedFigure,
-    /// Its value with intervals of any confidence.
+    /// The mean, with intervals of any confidence.
     pub(crate) mean: BoundedMean,
-    /// Items, those of several epochs in part.
+    /// Number of items; fractional with several epochs.
     pub(crate) lacking: f64,
 }
 
-/// What the labels of a calibration may be taken for in a run.
+/// How the labels of a calibration can be used in a run.
 #[derive(Clone, Debug)]
 enum CalibrationLabels {
-    /// Nothing but agreement, for this reason.
+    /// For agreement only, for this reason.
     None(String),
-    /// Of the answers of this run: by id, the labels by figure.
+    /// Labels of answers of this run: by id, the labels by figure.
     Own(HashMap<String, BTreeMap<String, f64>>),
-    /// Of other answers.
+    /// Labels of other answers.
     Others(Vec<CalibratedAnswer>),
 }
 
 impl CalibratedJudge {
-    /// One without a calibration, or with one that cannot be used.
+    /// A judge without a calibration, or with one that cannot be used.
     pub(crate) fn without(reason: impl Into<String>) -> Self {
         Self {
             told: JudgeCalibration::without(reason),
@@ -60,8 +60,8 @@ impl CalibratedJudge {
         }
     }
 
-    /// One that said this of the items of a run, whose ids and answers hash to `population`, on these scales. `differs`
-    /// says in what the calibration is of another judge.
+    /// A judge with these verdicts on the items of a run, whose ids and answers hash to `population`, on these scales.
+    /// `differs` says how the judge of the calibration differs.
     pub(crate) fn of(
         calibration: &Calibration,
         differs: Option<&str>,
@@ -97,7 +97,7 @@ impl CalibratedJudge {
         judge
     }
 
-    /// What the summary says of it.
+    /// The calibration for the summary.
     pub(crate) fn told(&self) -> &JudgeCalibration {
         &self.told
     }
@@ -106,7 +106,7 @@ impl CalibratedJudge {
     ///
     /// # Errors
     ///
-    /// With the reason why there is none.
+    /// With the reason if there is none.
     pub(crate) fn corrected(
         &self,
         figure: &str,
@@ -143,7 +143,7 @@ impl CalibratedJudge {
             items,
             ..
         } = correction.found;
-        // Where all have one it is the people's own mean.
+        // If all answers are labelled, it is simply the mean of the labels.
         if labels < LEAST_LABELS && labels < items {
             return Err(format!(
                 "{labels} labels of {items} answers, where {LEAST_LABELS} are the least, or one of each: {DRAW}; by these it \
@@ -160,7 +160,7 @@ impl CalibratedJudge {
         self.items.iter().filter(is_in)
     }
 
-    /// The mean that the labels make of a figure; `None` without two labels.
+    /// The corrected mean of a figure; `None` with fewer than two labels.
     fn estimate(&self, figure: &str, slice: Option<&Slice>) -> Option<RunCorrection> {
         let values = self.items_of(slice).filter_map(|item| item.mean(figure));
         let values: Vec<f64> = values.collect();
@@ -177,7 +177,7 @@ impl CalibratedJudge {
                     match (item.mean(figure), label(item)) {
                         (Some(value), Some(label)) => both.push((value, label, group)),
                         (Some(value), None) => judged.push((value, group)),
-                        // Without a verdict a label stands for itself alone: it counts where all have one.
+                        // Without a verdict, a label is its own prediction; it counts if all items have one.
                         (None, Some(label)) => labelled.push((label, label, group)),
                         (None, None) => {}
                     }
@@ -207,7 +207,7 @@ impl CalibratedJudge {
         }
     }
 
-    /// A mean within the scale of its figure.
+    /// A mean limited to the scale of its figure.
     fn correction(
         &self,
         figure: &str,
@@ -238,7 +238,7 @@ impl CalibratedJudge {
         })
     }
 
-    /// Has all figures with labels told.
+    /// Computes all labelled figures for the summary.
     fn tell(&mut self) {
         let figures: BTreeSet<&String> = match &self.labels {
             CalibrationLabels::None(_) => BTreeSet::new(),
@@ -258,7 +258,7 @@ impl CalibratedJudge {
     }
 }
 
-/// Why there is no correction where nobody labelled anything.
+/// The message if there are no labels.
 pub(crate) fn no_labels() -> String {
     format!("no labels of this run: {CALIBRATE}")
 }

@@ -1,4 +1,4 @@
-//! `JudgeCalibration`: what a run can say of the calibration of a judge, in `summary.json`.
+//! `JudgeCalibration`: the calibration of a judge, in `summary.json`.
 
 use std::collections::BTreeMap;
 
@@ -7,56 +7,56 @@ use serde::{Deserialize, Serialize};
 use crate::data::calibration::Calibration;
 use crate::figure::{Interval, Scale};
 
-/// Of fewer labelled answers a judge is not calibrated.
+/// The fewest labelled answers for a calibration.
 pub(crate) const LEAST_LABELS: u64 = 50;
-/// Of fewer the interval of kappa is told: it is wide.
+/// With fewer labels, the interval of kappa is shown, as it is wide.
 pub(crate) const ENOUGH_LABELS: u64 = 100;
 
-/// Why a judge is not calibrated of whom nobody says anything.
+/// The reason if there are no labels.
 pub(crate) const NO_LABELS: &str = "no labels of people";
 
-/// Whether labels of people say what a judge is worth.
+/// Whether there are enough labels by people to show how good a judge is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CalibrationStatus {
-    /// They do.
+    /// There are.
     Calibrated,
     /// There are none, too few, or they are of another judge.
     #[default]
     Uncalibrated,
 }
 
-/// What a run can say of the calibration of a judge.
+/// The calibration of a judge.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[serde(default)]
 pub struct JudgeCalibration {
-    /// Whether labels of people say what it is worth.
+    /// Whether the judge is calibrated.
     pub status: CalibrationStatus,
-    /// Why not.
+    /// Why it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Labelled answers with a verdict, of those that were drawn by lot or are all.
+    /// Labelled answers with a verdict that are a random sample, or all.
     pub n: u64,
-    /// Further ones that were picked.
+    /// Further labelled answers that were picked by hand.
     #[serde(skip_serializing_if = "is_zero")]
     pub picked: u64,
-    /// Why nobody can see that the others were drawn by lot.
+    /// Why the others cannot be verified to be a random sample.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<String>,
-    /// Of which figure kappa is; empty where there is none.
+    /// The figure that kappa is about; empty if there is none.
     pub kappa_of: String,
-    /// Whether it is weighted by the square of the distance.
+    /// Whether kappa is weighted by the squared distance.
     pub kappa_quadratic: bool,
-    /// Cohen's kappa of labels and verdicts; weighted by the square of the distance where these are points.
+    /// Cohen's kappa of labels and verdicts; weighted by the squared distance for points.
     pub kappa: Option<f64>,
     /// Its 95 % confidence interval.
     pub kappa_ci95: Option<[f64; 2]>,
     /// The run whose answers were labelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Why no correction holds for this run, where labels are there.
+    /// Why no correction is valid for this run, if there are labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_corrected: Option<String>,
     /// The means of figures, corrected by labels of this run that were drawn by lot, or are all.
@@ -78,13 +78,13 @@ fn is_zero(number: &u64) -> bool {
 pub struct CorrectedFigure {
     /// By the judge alone, over the items with a verdict.
     pub judge: Option<f64>,
-    /// Corrected.
+    /// The corrected mean.
     pub value: f64,
-    /// Its 95 % confidence interval, within the scale where that is known.
+    /// Its 95 % confidence interval, limited to the scale if known.
     pub ci95: [f64; 2],
-    /// Labelled items that it is of.
+    /// Number of labelled items.
     pub labels: u64,
-    /// Items that it is of, with a verdict or a label.
+    /// Number of items with a verdict or a label.
     pub items: u64,
 }
 
@@ -97,7 +97,7 @@ impl JudgeCalibration {
         }
     }
 
-    /// That of a judge with this fingerprint and these served models.
+    /// Of a calibration; `differs` says how its judge differs.
     pub(crate) fn of(calibration: &Calibration, differs: Option<&str>) -> Self {
         let n = calibration.n;
         let labels = if n == 1 { "label" } else { "labels" };
@@ -130,7 +130,7 @@ impl JudgeCalibration {
         }
     }
 
-    /// That it is not calibrated, and why.
+    /// A message that it is not calibrated, and why; `None` if it is.
     pub(crate) fn uncalibrated(&self) -> Option<String> {
         (self.status == CalibrationStatus::Uncalibrated).then(|| match &self.reason {
             None => "uncalibrated".to_owned(),
@@ -138,7 +138,7 @@ impl JudgeCalibration {
         })
     }
 
-    /// What it is in words.
+    /// A text about the calibration.
     pub fn told(&self) -> String {
         let (n, kappa) = (self.n, self.told_kappa());
         let alone = if n < ENOUGH_LABELS { " alone" } else { "" };
@@ -146,7 +146,7 @@ impl JudgeCalibration {
             .unwrap_or_else(|| format!("calibrated on {n} labels{alone} ({kappa})"))
     }
 
-    /// Kappa with its interval.
+    /// Kappa with its interval, as text.
     pub(crate) fn told_kappa(&self) -> String {
         let weighted = if self.kappa_quadratic {
             "quadratic "
@@ -157,7 +157,7 @@ impl JudgeCalibration {
             "" => String::new(),
             figure => format!(" of `{figure}`"),
         };
-        // Where all agree, or none do, it is a point in every draw: that is no certainty.
+        // If all agree, or none do, every bootstrap draw gives the same value, which is not certainty.
         match (self.kappa, self.kappa_ci95.filter(|[low, high]| low < high)) {
             (Some(kappa), Some(ci95)) => {
                 let ci95 = Interval(ci95.map(|end| Scale(end, 2))).ci95();
@@ -168,7 +168,7 @@ impl JudgeCalibration {
         }
     }
 
-    /// What should be known where labels are few, though enough.
+    /// A warning if labels are sufficient but few.
     pub fn warning(&self) -> Option<String> {
         let is_few = self.status == CalibrationStatus::Calibrated && self.n < ENOUGH_LABELS;
         is_few.then(|| {

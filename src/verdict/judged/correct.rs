@@ -1,4 +1,4 @@
-//! A mean of a judge's verdicts that a few labels correct.
+//! A mean of a judge's verdicts, corrected by a few labels.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -8,12 +8,12 @@ use crate::stats::{MeanEstimate, powered_mean};
 
 use super::{JudgedLine, missing, share};
 
-/// What the judge and, where there is a label, a person gives an item: 0 to 1.
+/// An item with the judge's value and possibly a label by a person, 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GradedItem {
     /// The judge's value.
     pub judge: f64,
-    /// The label, if somebody looked.
+    /// The label, if there is one.
     pub label: Option<f64>,
 }
 
@@ -36,21 +36,21 @@ impl JudgedLine for GradedItem {
     }
 }
 
-/// The mean by the labels alone, by the judge alone, and by both. A figure is `null` where it is nothing over nothing.
+/// The mean by the labels alone, by the judge alone, and by both. A figure is `null` if it is 0 / 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct JudgeCorrection {
-    /// Of the labels.
+    /// The mean of the labels.
     pub labels: PlainMean,
-    /// Of the verdicts of all items. Its interval knows nothing of how wrong the judge is.
+    /// The mean of the verdicts on all items. Its interval ignores the judge's errors.
     pub judge: PlainMean,
-    /// Of both.
+    /// The mean by both.
     pub corrected: CorrectedMean,
 }
 
-/// A mean with its 95 % confidence interval of the normal approximation, which may lie beyond 0 and 1.
+/// A mean with its 95 % confidence interval by the normal approximation, not limited to 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PlainMean {
-    /// Items.
+    /// Number of items.
     pub n: u64,
     /// 0 to 1.
     pub mean: Option<f64>,
@@ -61,20 +61,20 @@ pub struct PlainMean {
 /// The mean of all items as people would label them, by prediction-powered inference.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CorrectedMean {
-    /// The verdicts' mean, corrected by what is off where there is a label.
+    /// The mean of the verdicts, corrected by their error on labelled items.
     pub mean: Option<f64>,
     /// `null` for fewer than two labels.
     pub ci95: Option<[f64; 2]>,
-    /// How much the verdicts count, 0 (not at all: a judge that tells nothing) to 1.
+    /// The weight of the verdicts, 0 (a useless judge) to 1.
     pub lambda: Option<f64>,
 }
 
 impl JudgeCorrection {
-    /// Of these items.
+    /// Computes the means of these items.
     ///
     /// # Errors
     ///
-    /// Without items.
+    /// If there are no items.
     pub fn of(items: &[GradedItem]) -> Result<Self> {
         if items.is_empty() {
             return Err(Error::usage("there are no items"));

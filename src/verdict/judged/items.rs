@@ -1,4 +1,4 @@
-//! `JudgedItems`: what a judge says of each item of a run, with a hash of what it is said of.
+//! `JudgedItems`: a judge's verdicts on each item of a run, with hashes of the answers.
 
 use std::collections::BTreeMap;
 
@@ -9,55 +9,55 @@ use crate::stats::as_f64;
 use crate::text::hash::{Hasher, MaskKey};
 use crate::verdict::gate::Slice;
 
-/// The name of the score itself among the figures.
+/// The name of the score among the figures.
 pub(crate) const VALUE: &str = "value";
-/// That of being correct, whose mean is the accuracy.
+/// The name of correctness, whose mean is the accuracy.
 pub(crate) const CORRECT: &str = "correct";
-/// The points on the scale of a rubric.
+/// The name of the points on the scale of a rubric.
 pub(crate) const TOTAL: &str = "total";
-/// The verdict in a word, which is no number.
+/// The name of the verdict as a word, which is not a number.
 pub(crate) const VERDICT: &str = "verdict";
 
-/// Details that tell of the judging, and not of the answer.
+/// Details about the judging rather than the answer.
 const OF_JUDGING: [&str; 2] = ["self_agreement", "repaired"];
 
-/// An item of a run, and what a judge says of it.
+/// An item of a run with the verdicts of a judge.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct JudgedItem {
     pub(crate) id: String,
-    /// The group of items that it hangs together with.
+    /// The group of dependent items it belongs to.
     pub(crate) cluster: Option<String>,
     pub(crate) slices: Vec<Slice>,
-    /// Hash of its first answer; `None` where there is none.
+    /// Hash of its first answer; `None` if there is none.
     pub(crate) answer: Option<String>,
-    /// What is said of that answer.
+    /// The verdict on that answer.
     pub(crate) first: GivenFigures,
-    /// The sum of each figure over the epochs that have it, and how many those are.
+    /// The sum of each figure over the epochs that have it, and their number.
     sums: BTreeMap<String, (f64, u64)>,
-    /// How many epochs have a verdict to get, and how many have it.
+    /// The number of epochs that should have a verdict, and of those that have it.
     pub(crate) wanted: u64,
     pub(crate) given: u64,
 }
 
-/// What a judge says of one answer.
+/// A judge's verdict on one answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct GivenFigures {
     pub(crate) numbers: BTreeMap<String, f64>,
     pub(crate) verdict: Option<String>,
 }
 
-/// What a judge says of the items of a run.
+/// A judge's verdicts on the items of a run.
 #[derive(Clone)]
 pub(crate) struct JudgedItems {
     scorer: String,
-    /// The scorer that decides.
+    /// The deciding scorer.
     first: Option<String>,
     pub(crate) items: Vec<JudgedItem>,
     population: Hasher,
 }
 
 impl JudgedItems {
-    /// Of no records yet; `first` is the scorer that decides.
+    /// Without records yet; `first` is the deciding scorer.
     pub(crate) fn new(scorer: &str, first: Option<&str>) -> Self {
         Self {
             scorer: scorer.to_owned(),
@@ -67,7 +67,7 @@ impl JudgedItems {
         }
     }
 
-    /// Adds a record; those of one sample come one after the other.
+    /// Adds a record; records of a sample must be consecutive.
     pub(crate) fn add(&mut self, record: &Record) {
         let answer = answer_hash(record);
         let hash = std::mem::take(&mut self.population);
@@ -119,7 +119,7 @@ impl JudgedItem {
         Some(sum / as_f64(*count))
     }
 
-    /// How much of it lacks a verdict: of its epochs that should have one, 0 to 1.
+    /// The share (0 to 1) of the expected verdicts of its epochs that is missing.
     pub(crate) fn lacking(&self) -> f64 {
         match self.wanted {
             0 => 0.0,
@@ -127,13 +127,13 @@ impl JudgedItem {
         }
     }
 
-    /// What its group is called, or else itself: no two of them are the same.
+    /// Its group, or a unique group of its own.
     pub(crate) fn group(&self) -> String {
         group(self.cluster.as_deref(), &self.id)
     }
 }
 
-/// A group of items, or an item that is one by itself.
+/// A group of items, or a single item as its own group.
 pub(crate) fn group(cluster: Option<&str>, id: &str) -> String {
     match cluster {
         Some(cluster) => format!("cluster {cluster}"),
@@ -142,7 +142,7 @@ pub(crate) fn group(cluster: Option<&str>, id: &str) -> String {
 }
 
 impl GivenFigures {
-    /// What the scorer of this name says in a record; `None` where it gave no verdict, or there was no answer.
+    /// The verdict of the scorer of this name in a record; `None` without a verdict or an answer.
     pub(crate) fn of(record: &Record, scorer: &str, first: Option<&str>) -> Option<Self> {
         let outcome = &record.result;
         if outcome.is_failure_as_wrong() {
@@ -185,7 +185,7 @@ impl GivenFigures {
     }
 }
 
-/// Hash of an answer, of which a guess cannot be tested where answers are masked; `None` where there is none.
+/// Hash of an answer, keyed if answers are masked so that guesses cannot be tested; `None` if there is no answer.
 fn answer_hash(record: &Record) -> Option<String> {
     let Output {
         text, tool_calls, ..

@@ -1,4 +1,4 @@
-//! How often the answers of a run win over others, of the verdicts of the scorer `pairwise`.
+//! Win rates of the answers of a run over others, from the verdicts of the scorer `pairwise`.
 
 use std::collections::BTreeMap;
 
@@ -8,73 +8,74 @@ use serde_json::Value;
 use super::winrate::{OrdersWinRate, Preferred};
 use crate::stats::{Slope, as_f64, ratio, win_rate95};
 
-/// Of fewer pairs nothing is said of their lengths.
+/// The fewest pairs for figures about lengths.
 const ENOUGH: usize = 10;
 
-/// A pair of texts that was compared in both orders.
+/// A pair of texts compared in both orders.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgedPair {
-    /// What hangs together with it: the sample, or its cluster.
+    /// The group of dependent pairs: the sample, or its cluster.
     pub item: String,
-    /// What was preferred when the answer of the run was shown first, and when it was shown second; A is that answer.
+    /// The preference with the answer of the run shown first, and shown second; A is that answer.
     pub preferred: [Preferred; 2],
     /// Characters of the answer of the run, and of the other text.
     pub lengths: [u64; 2],
 }
 
-/// What an interval says of a win rate.
+/// The position of a win rate's interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Standing {
     /// The whole interval lies above one half.
     Above,
-    /// It holds one half.
+    /// It contains one half.
     NotToldApart,
     /// The whole interval lies below one half.
     Below,
 }
 
-/// How often the answers of a run win.
+/// The win rate of the answers of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PairsSummary {
-    /// All pairs that were asked about.
+    /// All compared pairs.
     pub n: u64,
-    /// The items of those that have a verdict: the epochs of a sample hang together.
+    /// The items of those with a verdict; epochs of a sample are dependent.
     pub items: u64,
     /// The answer of the run is preferred in both orders.
     pub wins: u64,
-    /// The other text is.
+    /// The other text is preferred in both orders.
     pub losses: u64,
-    /// Neither is, in both orders.
+    /// Neither is preferred, in both orders.
     pub ties: u64,
-    /// Another verdict in the other order.
+    /// The verdict differs between the orders.
     pub inconsistent: u64,
-    /// Pairs without a verdict, outside the rate.
+    /// Pairs without a verdict, excluded from the rate.
     pub unreadable: u64,
-    /// (wins + ½ (ties + inconsistent)) / (n - unreadable); `null` of nothing.
+    /// (wins + ½ (ties + inconsistent)) / (n - unreadable); `null` without pairs.
     pub win_rate: Option<f64>,
-    /// Of the rate, with pairs of one item as what hangs together; half a win is no coin flip. It is never a point.
+    /// Its 95 % confidence interval, with the pairs of an item as a group; half a win is not treated as a coin flip. It
+    /// always has a width.
     pub ci95: Option<[f64; 2]>,
-    /// Where the interval lies.
+    /// The position of the interval.
     pub standing: Option<Standing>,
-    /// `first_shown_wins` / `inconsistent`; `null` of nothing.
+    /// `first_shown_wins` / `inconsistent`; `null` if there are none.
     pub position_bias: Option<f64>,
-    /// Pairs whose first shown text is preferred in both orders.
+    /// Inconsistent pairs in which the text shown first is preferred both times.
     pub first_shown_wins: u64,
-    /// What the rate gains where the answer of the run is much longer than the other text, against one as long: the slope
-    /// of a line through win (1, ½, 0) by tanh of the difference in characters over the standard deviation of these
-    /// differences. Absent of fewer than ten pairs, and where no length differs.
+    /// The effect of length on the rate: the slope of a line through win (1, ½, 0) by tanh of the difference in
+    /// characters over the standard deviation of these differences. Absent with fewer than ten pairs, and if no lengths
+    /// differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length_coefficient: Option<f64>,
-    /// Its interval, with pairs of one item as what hangs together. Absent where it would be a point.
+    /// Its interval, with the pairs of an item as a group. Absent if it would have no width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length_ci95: Option<[f64; 2]>,
 }
 
 impl JudgedPair {
-    /// What the details of a score tell, where it is that of a comparison.
+    /// Parses the details of a score; `None` if it is not that of a comparison.
     pub fn of_details<'a>(item: &str, detail: impl Fn(&str) -> Option<&'a Value>) -> Option<Self> {
         let preferred = |name: &str| match detail(name)?.as_str()? {
             "A" => Some(Preferred::A),
@@ -90,7 +91,7 @@ impl JudgedPair {
         })
     }
 
-    /// How many halves of a win it is.
+    /// The number of half wins.
     fn halves(&self) -> u8 {
         match self.preferred {
             [Preferred::A, Preferred::A] => 2,
@@ -101,7 +102,7 @@ impl JudgedPair {
 }
 
 impl PairsSummary {
-    /// Of pairs that were read, and the number of those that were not.
+    /// From the readable pairs, and the number of others.
     pub fn of(pairs: &[JudgedPair], unreadable: u64) -> Self {
         let verdicts: Vec<_> = pairs
             .iter()
@@ -151,9 +152,8 @@ impl Standing {
     }
 }
 
-/// How wins go with the difference in length, which counts less and less the larger it is, as in Y. Dubois et al.,
-/// *Length-controlled `AlpacaEval`* (2024), arXiv:2404.04475; by a straight line, which has a slope also where every longer
-/// answer wins.
+/// The slope of wins by the difference in length, which saturates as in Y. Dubois et al., *Length-controlled
+/// `AlpacaEval`* (2024), arXiv:2404.04475; by a straight line, which has a slope even if every longer answer wins.
 fn length_slope(items: &BTreeMap<&str, Vec<&JudgedPair>>) -> Option<Slope> {
     let longer = |pair: &JudgedPair| as_f64(pair.lengths[0]) - as_f64(pair.lengths[1]);
     let all: Vec<f64> = items.values().flatten().map(|pair| longer(pair)).collect();

@@ -1,4 +1,4 @@
-//! What people say of an answer, as the figures that a judge gives.
+//! Converts labels of people to the figures of a judge.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,28 +10,28 @@ use crate::data::labels::{ItemLabels, LabelClass};
 use crate::error::{Error, Result, nearest};
 use crate::stats::mean;
 
-/// The figures that a judge gives, and how labels become such.
+/// The figures of a judge, and how labels convert to them.
 #[derive(Clone, Debug)]
 pub(crate) struct PeoplesFigures<'a> {
     rule: &'a JudgeRule,
-    /// The lowest and the highest of figures, where that is known.
+    /// The lowest and highest values of figures, if known.
     bounds: Option<&'a BTreeMap<String, [f64; 2]>>,
-    /// What it gives in numbers.
+    /// The numeric figures.
     numbers: BTreeSet<&'a str>,
     has_verdicts: bool,
 }
 
-/// What people say of an answer, by figure.
+/// The labels of an answer by people, by figure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SaidOfAnswer {
-    /// What each of them says.
+    /// The label of each person.
     pub(crate) classes: BTreeMap<String, Vec<LabelClass>>,
-    /// What that amounts to: the mean of numbers, the majority of what is none.
+    /// Their mean for numbers, the majority otherwise.
     pub(crate) values: BTreeMap<String, f64>,
 }
 
 impl<'a> PeoplesFigures<'a> {
-    /// Those of a judge that said this of a run.
+    /// The figures of a judge with these verdicts on a run.
     pub(crate) fn of(
         items: &'a [JudgedItem],
         rule: &'a JudgeRule,
@@ -49,11 +49,11 @@ impl<'a> PeoplesFigures<'a> {
         }
     }
 
-    /// What people say of an item, in these figures.
+    /// Converts the labels of an item to these figures.
     ///
     /// # Errors
     ///
-    /// For a dimension that the judge does not have, and a label that is none of what it gives.
+    /// If the judge has no such dimension, or cannot give such a label.
     pub(crate) fn said(&self, labels: &ItemLabels) -> Result<SaidOfAnswer> {
         let mut said = SaidOfAnswer::default();
         for label in &labels.whole {
@@ -86,7 +86,7 @@ impl<'a> PeoplesFigures<'a> {
         Ok(said)
     }
 
-    /// What a label of the whole answer is of.
+    /// The figure that a label of the whole answer is about.
     fn figure_of(&self, label: &LabelClass) -> Result<&'static str> {
         let points = if self.numbers.contains(TOTAL) || !self.rule.weights.is_empty() {
             TOTAL
@@ -124,7 +124,7 @@ impl<'a> PeoplesFigures<'a> {
         Err(Error::usage(message).hint(near.unwrap_or_default() + &told))
     }
 
-    /// The mean of what people give a figure that is a number.
+    /// The mean of the labels of a numeric figure.
     fn points(&self, figure: &str, labels: &[LabelClass]) -> Result<f64> {
         let bounds = self.bounds.and_then(|bounds| bounds.get(figure)).copied();
         let unit = (figure == VALUE).then_some([0.0, 1.0]);
@@ -146,7 +146,7 @@ impl<'a> PeoplesFigures<'a> {
         mean(&numbers).ok_or_else(|| Error::usage(format!("`{figure}` has no label")))
     }
 
-    /// What follows from what is said: the total from all dimensions, the value of a verdict, and what is correct.
+    /// Derives further figures: the total of all dimensions, the value of a verdict, and correctness.
     fn derive(&self, said: &mut SaidOfAnswer) {
         if let Some(total) = self.rule.total(&said.values) {
             said.derived(TOTAL, &[json!(total)], total);
@@ -154,7 +154,7 @@ impl<'a> PeoplesFigures<'a> {
         if let (Some((only, _)), 1) = (self.rule.weights.iter().next(), self.rule.weights.len())
             && let Some(total) = said.values.get(TOTAL).copied()
         {
-            // Of one dimension the points are the total.
+            // With a single dimension, its points are the total.
             let each: Vec<Value> = said.classes[TOTAL]
                 .iter()
                 .map(LabelClass::to_value)
@@ -191,8 +191,8 @@ impl<'a> PeoplesFigures<'a> {
         }
     }
 
-    /// Where the judge counts each choice by its name, as `win`, `tie` and `loss` of pairs, so do people. How far the two
-    /// agree on one of them is told by the verdict.
+    /// Derives the rate of each choice, such as `win`, `tie` and `loss` of pairs, if the judge has them. Agreement is
+    /// that of the verdict.
     fn derive_rates(&self, choice: Option<&LabelClass>, said: &mut SaidOfAnswer) {
         let Some(choice) = choice else { return };
         let names = self.rule.choices.keys();
@@ -217,7 +217,7 @@ impl SaidOfAnswer {
         classes.push(label);
     }
 
-    /// What nobody said by itself.
+    /// Adds a derived figure, unless it was labelled itself.
     fn derived(&mut self, figure: &str, each: &[Value], value: f64) {
         if !self.classes.contains_key(figure) {
             let classes = each.iter().filter_map(LabelClass::of).collect();
@@ -227,7 +227,7 @@ impl SaidOfAnswer {
     }
 }
 
-/// The label of more than half.
+/// The majority label.
 pub(crate) fn majority(labels: &[LabelClass]) -> Option<&LabelClass> {
     let count = |label: &LabelClass| {
         let same = labels.iter().filter(|other| other.text() == label.text());

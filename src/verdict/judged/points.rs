@@ -1,4 +1,4 @@
-//! `PointsAgreement`: how far points that a judge gives are from those of people, of whom there may be several.
+//! `PointsAgreement`: how far a judge's points are from those of people.
 
 use std::collections::HashMap;
 
@@ -6,25 +6,25 @@ use serde::Serialize;
 
 use crate::stats::{DRAWS, Sum, as_f64, bootstrap95};
 
-/// A judge's points beside the mean of what people give each answer.
+/// A judge's points compared with the mean of the points by people.
 ///
-/// Two people who give 4 and 5 say 4.5, and a judge that gives 4 is half a point off: no majority is asked for.
+/// Two people who give 4 and 5 count as 4.5, and a judge that gives 4 is half a point off: no majority is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PointsAgreement {
-    /// Answers with both.
+    /// Answers with points by both.
     pub n: u64,
-    /// Cohen's kappa by the square of the distance on the scale; `null` where neither varies.
+    /// Cohen's kappa, weighted by the squared distance on the scale; `null` if neither varies.
     pub kappa_quadratic: Option<f64>,
-    /// Its 95 % confidence interval, by the bootstrap over answers; `null` where it has no width.
+    /// Its 95 % confidence interval, by the bootstrap over answers; `null` if it has no width.
     pub kappa_ci95: Option<[f64; 2]>,
-    /// How far the two are apart on average, in points.
+    /// The mean distance between the two, in points.
     pub distance: Option<f64>,
     /// Its 95 % confidence interval.
     pub distance_ci95: Option<[f64; 2]>,
 }
 
 impl PointsAgreement {
-    /// Of answers with what people give them and what the judge does.
+    /// From answers as `(points by people, points by the judge)`.
     pub(crate) fn of(answers: &[(f64, f64)]) -> Self {
         let mut places = HashMap::new();
         let mut different = Vec::new();
@@ -54,7 +54,7 @@ impl PointsAgreement {
     }
 }
 
-/// One less the mean squared distance over that which chance would give, and the mean distance.
+/// One minus the mean squared distance over that expected by chance, and the mean distance.
 fn figures(answers: &[(f64, f64)], counts: &[u64]) -> [Option<f64>; 2] {
     let n = counts.iter().sum::<u64>();
     let mean = |of: &dyn Fn(f64, f64) -> f64| {

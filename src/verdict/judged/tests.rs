@@ -1,4 +1,4 @@
-//! What the figures are on cases by hand.
+//! The figures of small cases, computed by hand.
 
 mod published;
 
@@ -38,7 +38,7 @@ fn agreement_by_hand() {
         { "labels": [2, null], "judge": 2.0 },
         { "labels": [2, 2, 2], "judge": 3 },
         { "labels": [3, 3], "judge": 3 },
-        // No more than half: in alpha alone.
+        // No majority: only in alpha.
         { "labels": [1, 2], "judge": 1 },
         { "labels": [1, 2, 3], "judge": null },
         // A verdict alone, labels alone.
@@ -50,7 +50,7 @@ fn agreement_by_hand() {
     near(&found["constant_agreement"], 0.5);
     // Labels 1, 2, 1 and verdicts 1, 1, 2: 16 - (1 + 2 + 2) pairs of 16 differ by chance.
     near(&found["kappa"], 1.0 - 4.0 / 11.0);
-    // Borders: 1·3 + 1·3 and 3·2 + 1·2.
+    // Boundaries: 1·3 + 1·3 and 3·2 + 1·2.
     near(&found["kappa_linear"], 1.0 - 4.0 / 14.0);
     assert_eq!(
         found["classes"],
@@ -163,7 +163,7 @@ fn nothing_over_nothing_is_null() {
         &ordered,
     );
     assert!(JudgeAgreement::of(&[]).is_err() && JudgeCorrection::of(&[]).is_err());
-    // One class that nobody was right about.
+    // A class without any correct verdict.
     let found = agreement(&json!([{ "labels": ["a"], "judge": "b" }]));
     assert_eq!(
         found["classes"]["a"],
@@ -184,7 +184,7 @@ fn many_classes_are_no_large_table() {
     assert_eq!(rows.len(), 300);
 }
 
-/// Items with the labels of three people and a verdict, most of them alike.
+/// Items with the labels of three people and a verdict, most of them equal.
 fn ratings(items: u32, classes: usize) -> Vec<LabelledItem> {
     let mut random = SplitMix64(3);
     let line = |_| {
@@ -218,12 +218,12 @@ fn more_draws_give_the_same_intervals() {
 
 #[test]
 fn a_thousand_items_take_half_a_second() {
-    // Each with values of its own, so that none is like another.
+    // Each with its own values, so that no two are equal.
     let items = ratings(1_000, 500);
     let before = clock_gettime(ClockId::ThreadCPUTime);
     assert_eq!(JudgeAgreement::of(&items).unwrap().items, 1_000);
     let taken = clock_gettime(ClockId::ThreadCPUTime) - before;
-    // Half a second as this test is built, without optimisation; more on a slow machine.
+    // Half a second in an unoptimised build; more on a slow machine.
     assert!(taken.tv_sec < 2, "{taken:?}");
 }
 

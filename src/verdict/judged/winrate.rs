@@ -8,10 +8,10 @@ use crate::stats::{MeanEstimate, ratio, wilson95_of_share};
 
 use super::{JudgedLine, missing, share, wrong};
 
-/// Which of two answers is better, in the original orientation whatever the order was in which they were shown.
+/// Which of two answers is better, independent of the order in which they were shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preferred {
-    /// The one whose wins are counted.
+    /// The answer whose wins are counted.
     A,
     /// The other.
     B,
@@ -22,14 +22,14 @@ pub enum Preferred {
 /// A comparison of two answers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ComparedAnswers {
-    /// What was preferred when A was shown first, and when B was; `None` where that could not be read.
+    /// The preference with A shown first, and with B shown first; `None` if unreadable.
     BothOrders(Option<Preferred>, Option<Preferred>),
-    /// How far A is preferred, 0 to 1; `None` where that is not known.
+    /// The degree to which A is preferred, 0 to 1; `None` if unknown.
     Preference(Option<f64>),
 }
 
 impl ComparedAnswers {
-    /// The members that lines of this kind have.
+    /// The members of lines of this kind.
     pub fn members(&self) -> &'static str {
         match self {
             Self::BothOrders(..) => "`first` and `second`",
@@ -68,11 +68,11 @@ impl JudgedLine for ComparedAnswers {
     }
 }
 
-/// A preference from the log-probabilities of the tokens `m` and `M`, by which a judge names the better answer.
+/// A preference from the log-probabilities of the tokens `m` and `M`, with which a judge names the better answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LogprobPreference(
-    /// P(M) / (P(m) + P(M)), and 1 less that where the answers were swapped. A token that is not there is one of
-    /// probability 0; `None` where neither is.
+    /// P(M) / (P(m) + P(M)), or 1 minus that if the answers were swapped. A missing token has probability 0; `None` if
+    /// both are missing.
     pub Option<f64>,
 );
 
@@ -106,14 +106,14 @@ impl JudgedLine for LogprobPreference {
             (None, None) => None,
             (Some(_), None) => Some(1.0),
             (None, Some(_)) => Some(0.0),
-            // Of e^-1000 alone nothing would be left; of their ratio everything is.
+            // e^-1000 alone would underflow; the ratio does not.
             (Some(this), Some(other)) => Some(1.0 / (1.0 + (other - this).exp())),
         }))
     }
 }
 
 fn logprob(tokens: &Map<String, Value>, token: &str) -> Result<Option<f64>> {
-    /// By which rounding may take the logarithm of a probability above 0.
+    /// How far rounding may raise the logarithm of a probability above 0.
     const ROUNDING: f64 = 1e-3;
     let value = match tokens.get(token) {
         None | Some(Value::Null) => return Ok(None),
@@ -129,41 +129,41 @@ fn logprob(tokens: &Map<String, Value>, token: &str) -> Result<Option<f64>> {
     }
 }
 
-/// How often A wins, of verdicts in both orders.
+/// The win rate of A, from verdicts in both orders.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct OrdersWinRate {
     /// All pairs of answers.
     pub n: u64,
     /// A is preferred in both orders.
     pub wins: u64,
-    /// B is.
+    /// B is preferred in both orders.
     pub losses: u64,
-    /// Neither is, in both orders.
+    /// Neither is preferred, in both orders.
     pub ties: u64,
-    /// Another verdict in the other order, also where one of the two is a tie.
+    /// The verdict differs between the orders, even if one is a tie.
     pub inconsistent: u64,
-    /// Pairs with a verdict that is missing.
+    /// Pairs with a missing verdict.
     pub unreadable: u64,
     /// (wins + ½ (ties + inconsistent)) / (n - unreadable).
     pub win_rate: Option<f64>,
-    /// Wilson's interval of that share of so many.
+    /// Wilson's interval of this share.
     pub ci95: Option<[f64; 2]>,
-    /// `first_shown_wins` / `inconsistent`: 1 where it is always the first shown that gains by the order.
+    /// `first_shown_wins` / `inconsistent`: 1 if the answer shown first always gains by the order.
     pub position_bias: Option<f64>,
-    /// Pairs whose first shown answer is preferred in both orders.
+    /// Inconsistent pairs in which the answer shown first is preferred both times.
     pub first_shown_wins: u64,
 }
 
-/// How far A is preferred, on average.
+/// The mean preference for A.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PreferenceWinRate {
-    /// Preferences that are known.
+    /// Known preferences.
     pub n: u64,
     /// Their mean.
     pub win_rate: Option<f64>,
     /// The sample standard deviation over √n; `null` for fewer than two.
     pub standard_error: Option<f64>,
-    /// Of the normal approximation, which may lie beyond 0 and 1.
+    /// By the normal approximation, not limited to 0 to 1.
     pub ci95: Option<[f64; 2]>,
     /// Lines without a preference.
     #[serde(skip)]
@@ -171,7 +171,7 @@ pub struct PreferenceWinRate {
 }
 
 impl OrdersWinRate {
-    /// Of verdicts when A was shown first, and when B was.
+    /// From verdicts with A shown first, and with B shown first.
     pub fn of(pairs: &[(Option<Preferred>, Option<Preferred>)]) -> Self {
         let count = |is: fn(Preferred, Preferred) -> bool| {
             let read = pairs
@@ -203,7 +203,7 @@ impl OrdersWinRate {
 }
 
 impl PreferenceWinRate {
-    /// Of preferences, with `None` where there is none.
+    /// From preferences; `None` for unknown ones.
     pub fn of(preferences: &[Option<f64>]) -> Self {
         let known: Vec<_> = preferences.iter().flatten().copied().collect();
         let estimate = MeanEstimate::of(&known);

@@ -1,12 +1,12 @@
-//! What the accuracy could be had every sample a verdict.
+//! Bounds of the accuracy if every sample had a verdict.
 
 use crate::stats;
 
-/// The share that is correct with all that lack a verdict as wrong, and with all of them as correct. `None` where there
-/// is no share to tell: of nothing, and of samples without a ground truth.
+/// The share of correct samples with all missing verdicts as wrong, and as correct. `None` if there is nothing to
+/// score, or no ground truth.
 ///
-/// With several epochs these are numbers of answers. Every sample has equally many, so an epoch without an answer is
-/// wrong and correct within its sample.
+/// With several epochs the arguments are numbers of answers. Every sample has equally many, so a missing answer counts
+/// within its sample.
 pub(super) fn accuracy_bounds(
     correct: u64,
     scored: u64,
@@ -21,8 +21,7 @@ pub(super) fn accuracy_bounds(
     Some([low, stats::ratio(correct + unknown, all)?])
 }
 
-/// The same of the share that is correct and of the share that is wrong: counted, for 1 - accuracy would be off in the
-/// last digit.
+/// The bounds of the correct and of the wrong share; both counted, since 1 - accuracy has rounding errors.
 pub(super) fn both_bounds(
     correct: u64,
     scored: u64,
@@ -33,7 +32,7 @@ pub(super) fn both_bounds(
         .map(|part| accuracy_bounds(part, scored, unscored, unknown))
 }
 
-/// The interval of 1 - a share.
+/// The interval of 1 minus a share.
 pub(crate) fn mirrored([low, high]: [f64; 2]) -> [f64; 2] {
     [1.0 - high, 1.0 - low]
 }

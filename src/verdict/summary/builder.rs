@@ -1,4 +1,4 @@
-//! `SummaryBuilder`: makes a [`Summary`] of records one by one, without keeping them.
+//! `SummaryBuilder`: builds a [`Summary`] from records, one by one, without storing them.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::stats;
 use crate::verdict::gate::Slice;
 use crate::verdict::poll::Poll;
 
-/// Makes a [`Summary`] of records one by one, without keeping them.
+/// Builds a [`Summary`] from records, one by one, without storing them.
 ///
 /// Sums of floats depend on their order in the last digit: add the records in dataset order.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub(crate) struct SummaryBuilder {
     judge: JudgeTally,
     metrics: Map<String, Value>,
     epochs: u32,
-    /// The sample whose epochs come in, when there are several.
+    /// The epochs of the current sample, if there are several.
     sample: Option<Gathering>,
     flaky: Vec<Flaky>,
 }
@@ -43,9 +43,9 @@ struct Gathering {
     id: String,
     slices: Vec<Slice>,
     poll: Poll,
-    /// By the name of the scorer, when there are several.
+    /// By the name of the scorer, if there are several.
     others: BTreeMap<String, Poll>,
-    /// Epochs that should have a verdict and name no scorer: they errored.
+    /// Epochs that errored, and so have no verdict of any scorer.
     untold: u64,
 }
 
@@ -70,14 +70,14 @@ impl SummaryBuilder {
         }
     }
 
-    /// Says how often each sample is asked. The records of a sample must then come one after the other.
+    /// Sets the number of epochs. The records of a sample must then be consecutive.
     #[must_use]
     pub(crate) fn epochs(mut self, epochs: u32) -> Self {
         self.epochs = epochs;
         self
     }
 
-    /// Leaves out the figures by slice, which nobody asks for here, and the latencies, which are kept elsewhere.
+    /// Omits the figures by slice, and the latencies, which the caller stores elsewhere.
     #[must_use]
     pub(crate) fn without_slices_and_latencies(mut self) -> Self {
         self.has_slices = false;
@@ -92,7 +92,7 @@ impl SummaryBuilder {
         self
     }
 
-    /// Names the scorer that decides.
+    /// Sets the name of the deciding scorer.
     #[must_use]
     pub(crate) fn scorer(mut self, name: Option<&str>) -> Self {
         self.scorer = name.map(str::to_owned);
@@ -106,7 +106,7 @@ impl SummaryBuilder {
         self.judge.add(record, self.scorer.as_deref());
         let slices = self.has_slices.then(|| slices_of(record));
         for (dimension, value) in slices.into_iter().flatten() {
-            // `entry` would need a new `String` for every record.
+            // `entry` would allocate a `String` for every record.
             if !self.slices.contains_key(dimension) {
                 self.slices.insert(dimension.to_owned(), BTreeMap::new());
             }
@@ -125,7 +125,7 @@ impl SummaryBuilder {
         self.attempts += u64::from(outcome.attempts);
         let refused = outcome.refused.len() as u64;
         self.refused += refused;
-        // Asked again for another answer is no retry.
+        // A request after a refused answer is not a retry.
         if u64::from(outcome.attempts) > 1 + refused {
             self.recovered.retried += 1;
             self.recovered.recovered += u64::from(is_answered(outcome));
@@ -162,7 +162,7 @@ impl SummaryBuilder {
         }
     }
 
-    /// Takes the sample whose epochs are all there into account.
+    /// Finishes the current sample.
     fn end_sample(&mut self) {
         let Some(mut sample) = self.sample.take() else {
             return;
@@ -188,7 +188,7 @@ impl SummaryBuilder {
         }
     }
 
-    /// The summary of what was added. `gates` is empty and `exit_code` is `Passed` until the caller fills them in.
+    /// The summary. `gates` is empty and `exit_code` is `Passed` until the caller sets them.
     pub(crate) fn finish(mut self) -> Summary {
         self.end_sample();
         let total = self.total.finish();

@@ -1,15 +1,15 @@
-//! `BaselineChange`: how far a run is from the accepted baseline, whatever its gates ask.
+//! `BaselineChange`: the change since the accepted baseline, independent of gates.
 
 use serde::{Deserialize, Serialize};
 
-/// A run beside the accepted baseline, over the samples that both have a verdict for. The figures are those that the gate
-/// `no_regression` would print; shares and differences are fractions, now less before.
+/// A run compared with the accepted baseline, over the samples with a verdict in both. The figures are those of the
+/// gate `no_regression`; shares and differences are fractions, now minus before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BaselineChange {
     /// The ids of the runs that were accepted.
     pub runs: Vec<String>,
-    /// Samples with a verdict on both sides; each is one, however many answers it has.
+    /// Samples with a verdict on both sides, each counted once, however many answers it has.
     pub n: u64,
     /// Samples that were correct and are wrong now.
     pub worse: u64,
@@ -19,11 +19,11 @@ pub struct BaselineChange {
     pub accuracy_before: f64,
     /// Accuracy of now over these samples.
     pub accuracy_now: f64,
-    /// By how much it rose.
+    /// The rise of accuracy.
     pub difference: f64,
-    /// The 95 % confidence interval of the difference, which is never a point.
+    /// The 95 % confidence interval of the difference, which always has a width.
     pub difference_ci95: [f64; 2],
-    /// How likely so few right answers of now, or fewer, would be, were the agent the same.
+    /// The probability of at most this many right answers now if the agent is unchanged.
     pub p: f64,
     /// The ids that went from correct to wrong, in dataset order.
     pub became_wrong: Vec<String>,

@@ -1,4 +1,4 @@
-//! `DifficultyDrop`: how much accuracy falls from one level to the next.
+//! `DifficultyDrop`: the drop of accuracy from one level to the next.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::group::Group;
 
-/// How much accuracy falls from one level to the next that occurs.
+/// The drop of accuracy between two adjacent levels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DifficultyDrop {
@@ -14,12 +14,12 @@ pub struct DifficultyDrop {
     pub from: String,
     /// The harder one.
     pub to: String,
-    /// The relative drop, (accuracy of `from` - accuracy of `to`) / accuracy of `from`; negative when the
-    /// harder level went better. `null` when either accuracy is, or when that of `from` is 0.
+    /// The relative drop, (accuracy of `from` - accuracy of `to`) / accuracy of `from`; negative if the harder level
+    /// went better. `null` if either accuracy is, or if that of `from` is 0.
     pub drop: Option<f64>,
 }
 
-/// The drops between neighbours among the levels that are integers, in numeric order.
+/// The drops between adjacent integer levels, in numeric order.
 pub(super) fn difficulty_drops(levels: &BTreeMap<String, Group>) -> Vec<DifficultyDrop> {
     let mut levels: Vec<(i64, &String, Option<f64>)> = levels
         .iter()

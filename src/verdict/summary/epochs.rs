@@ -1,4 +1,4 @@
-//! `EpochFigures`: what several answers to each sample say together.
+//! `EpochFigures`: figures over several answers to each sample.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use crate::stats::{self, Clusters, Sum};
 use crate::verdict::poll::Poll;
 
-/// What several answers to each sample say together. Samples without a verdict to get are in no figure.
+/// Figures over several answers to each sample. Samples for which no verdict is expected are excluded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EpochFigures {
-    /// How often each sample is asked.
+    /// Answers per sample.
     pub epochs: u32,
     /// Samples, each counted once; without those that were not needed.
     pub samples: u64,
-    /// Those with a verdict in at least one epoch.
+    /// Samples with a verdict in at least one epoch.
     pub scored: u64,
-    /// Those that lack a verdict in at least one epoch: it errored or was never asked.
+    /// Samples whose verdict is missing in at least one epoch: it errored or was never asked.
     pub incomplete: u64,
     /// The standard error of the accuracy, clustered by sample; `null` with fewer than two samples.
     pub standard_error: Option<f64>,
@@ -25,32 +25,32 @@ pub struct EpochFigures {
     pub pass_at: BTreeMap<u32, Estimate>,
     /// pass^k: the probability that all of k answers are correct, by k.
     pub pass_hat: BTreeMap<u32, Estimate>,
-    /// The answer that most epochs gave, over the samples with a verdict.
+    /// The most frequent answer, over the samples with a verdict.
     pub majority: Majority,
     /// Samples that are correct in some epochs and wrong in others.
     pub flaky: u64,
-    /// How often two answers to the same sample get different verdicts, 0 to 1: the mean over the samples with
-    /// at least two verdicts.
+    /// The probability (0 to 1) that two answers to the same sample get different verdicts: the mean over the samples
+    /// with at least two verdicts.
     pub disagreement: Option<f64>,
 }
 
-/// A mean over samples of what their epochs say.
+/// A mean over samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Estimate {
     /// The mean over the samples with at least k verdicts; `null` without any.
     pub value: Option<f64>,
-    /// How many samples those are.
+    /// Number of these samples.
     pub samples: u64,
     /// The standard error of the mean; `null` with fewer than two samples.
     pub standard_error: Option<f64>,
-    /// The value with all epochs that lack a verdict as wrong.
+    /// The value with all missing verdicts as wrong.
     pub low: Option<f64>,
-    /// The value with all of them as correct.
+    /// The value with all missing verdicts as correct.
     pub high: Option<f64>,
 }
 
-/// How often the answer that most epochs gave is correct.
+/// How often the most frequent answer is correct.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Majority {
@@ -60,9 +60,9 @@ pub struct Majority {
     pub accuracy: Option<f64>,
     /// Its 95 % Wilson interval `[low, high]`.
     pub accuracy_ci95: Option<[f64; 2]>,
-    /// The share of all samples with the epochs that lack a verdict as wrong.
+    /// The share of all samples with missing verdicts as wrong.
     pub low: Option<f64>,
-    /// The same with them as correct.
+    /// The same with missing verdicts as correct.
     pub high: Option<f64>,
 }
 
@@ -74,22 +74,21 @@ pub struct Flaky {
     pub sample_id: String,
     /// Epochs with a verdict.
     pub scored: u64,
-    /// Those that are correct.
+    /// Epochs that are correct.
     pub correct: u64,
-    /// How many different answers were given.
+    /// The number of distinct answers.
     pub answers: u64,
 }
 
 impl EpochFigures {
-    /// Leaves out the samples that were never asked, to which so many answers were skipped: all of each, since the
-    /// epochs of a sample are asked together.
+    /// Excludes samples that were never asked, with `skipped` answers in total: epochs of a sample are asked together.
     pub(super) fn leave_out(&mut self, skipped: u64) {
         let left = skipped / u64::from(self.epochs.max(1));
         let before = stats::as_f64(self.samples);
         self.samples = self.samples.saturating_sub(left);
         self.incomplete = self.incomplete.saturating_sub(left);
         let (left, now) = (stats::as_f64(left), stats::as_f64(self.samples));
-        // Each of them counts as nothing in the low ends, and as one in the high ends.
+        // Each counts as 0 in the low ends, and as 1 in the high ends.
         let narrow = |value: Option<f64>, low: &mut Option<f64>, high: &mut Option<f64>| {
             if self.incomplete == 0 || self.samples == 0 {
                 (*low, *high) = (value, value);
@@ -116,7 +115,7 @@ pub(super) struct EpochTally {
     clusters: Clusters,
     pass_at: Vec<Sums>,
     pass_hat: Vec<Sums>,
-    /// Correct majorities: of the verdicts that there are, at least, at most.
+    /// Correct majorities: by the existing verdicts, at least, at most.
     majority: [u64; 3],
     flaky: u64,
     disagreement: Sum,
@@ -174,7 +173,7 @@ impl EpochTally {
         }
     }
 
-    /// Adds samples of which nothing is known, in any epoch.
+    /// Adds samples without any known verdict.
     pub(super) fn add_unknown(&mut self, samples: u64) {
         let mut blank = Poll::default();
         blank.miss(u64::from(self.epochs));
@@ -211,7 +210,7 @@ impl EpochTally {
 }
 
 impl Sums {
-    /// Adds what a sample says; `of` takes how many more answers there are and how many of them are correct.
+    /// Adds a sample; `of` gets the numbers of further answers and of correct ones among them.
     fn add(&mut self, of: impl Fn((u64, u64)) -> Option<f64>, unknown: u64) {
         if let Some(value) = of((0, 0)) {
             self.values.add(value);

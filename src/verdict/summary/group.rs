@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::bounds::{accuracy_bounds, both_bounds};
 use super::{EpochFigures, Labels, StepFigures};
 
-/// The figures of the samples of one slice. The fields mean what those of
-/// [`Summary`](super::Summary) mean.
+/// The figures of the samples of one slice, as in [`Summary`](super::Summary).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Group {
@@ -18,24 +17,24 @@ pub struct Group {
     pub scored: u64,
     /// Scored samples that are correct.
     pub correct: u64,
-    /// Samples that ended without the verdict they should have.
+    /// Samples that ended without their expected verdict.
     pub errors: u64,
-    /// Samples that were answered and have no verdict to get.
+    /// Answered samples for which no verdict is expected.
     pub unscored: u64,
     /// Samples that were never asked.
     pub skipped: u64,
-    /// Samples whose answers were given before.
+    /// Samples whose answers came from the cache.
     #[serde(default, skip_serializing_if = "super::no_samples")]
     pub cached: u64,
-    /// Scored samples to which the agent gave no answer, which `errors: wrong` counts as a wrong one.
+    /// Scored samples without an answer of the agent, which `errors: wrong` counts as wrong.
     #[serde(default, skip_serializing_if = "super::no_samples")]
     pub failed_as_wrong: u64,
-    /// Those among the errors that were answered, and that the first scorer could not judge.
+    /// Errors that were answered, but that the first scorer could not judge.
     #[serde(default, skip_serializing_if = "super::no_samples")]
     pub unjudged: u64,
-    /// correct / scored, 0 to 1; `null` when nothing was scored.
+    /// correct / scored, 0 to 1; `null` if nothing was scored.
     pub accuracy: Option<f64>,
-    /// What it could be had every sample a verdict `[low, high]`.
+    /// Its bounds `[low, high]` if every sample had a verdict.
     #[serde(default)]
     pub accuracy_bounds: Option<[f64; 2]>,
     /// Its 95 % Wilson interval `[low, high]`.
@@ -43,7 +42,7 @@ pub struct Group {
     /// (scored - correct) / scored, 1 - accuracy.
     #[serde(default)]
     pub failure_rate: Option<f64>,
-    /// What it could be had every sample a verdict `[low, high]`.
+    /// Its bounds `[low, high]` if every sample had a verdict.
     #[serde(default)]
     pub failure_rate_bounds: Option<[f64; 2]>,
     /// Its 95 % confidence interval `[low, high]`, the mirror of that of the accuracy.
@@ -56,28 +55,28 @@ pub struct Group {
     /// Count and extremes for every entry of `means`.
     #[serde(default)]
     pub mean_ranges: BTreeMap<String, Range>,
-    /// Figures of the first scorer's labels, when it judges labels.
+    /// Figures of the labels, if the first scorer judges labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Labels>,
-    /// The figures of each scorer by name, when there are several.
+    /// The figures of each scorer by name, if there are several.
     #[serde(default)]
     pub scorers: BTreeMap<String, ScorerSummary>,
-    /// What several answers to each sample say together, when there are several epochs.
+    /// Figures over the epochs of each sample, if there are several epochs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epochs: Option<EpochFigures>,
     /// Tokens and cost.
     #[serde(default)]
     pub usage: UsageTotal,
-    /// How long the answers that counted took.
+    /// Latencies of the answers that counted.
     #[serde(default)]
     pub latency_s: Option<Latency>,
-    /// How many steps right answers took, where the agent tells.
+    /// Steps of right answers, if the agent reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<StepFigures>,
 }
 
 impl Group {
-    /// What was skipped leaves no figure open.
+    /// Excludes skipped samples from all bounds.
     pub(super) fn leave_out_skipped(&mut self) {
         let skipped = self.skipped;
         let [right, wrong] = both_bounds(self.correct, self.scored, self.unscored, self.errors);
@@ -90,7 +89,7 @@ impl Group {
     }
 }
 
-/// What a mean was taken over.
+/// The values behind a mean.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Range {
@@ -108,16 +107,16 @@ pub struct Range {
 pub struct ScorerSummary {
     /// Samples that this scorer judged.
     pub scored: u64,
-    /// Those it found correct.
+    /// Samples it found correct.
     pub correct: u64,
-    /// Samples that should have a verdict and have none of this scorer.
+    /// Samples whose expected verdict of this scorer is missing.
     pub errors: u64,
-    /// Those among them that were answered, and that it could not judge.
+    /// Those that were answered, but that it could not judge.
     #[serde(default, skip_serializing_if = "super::no_samples")]
     pub unjudged: u64,
-    /// correct / scored, 0 to 1; `null` when it judged nothing.
+    /// correct / scored, 0 to 1; `null` if it judged nothing.
     pub accuracy: Option<f64>,
-    /// What it could be had every sample a verdict of it `[low, high]`.
+    /// Its bounds `[low, high]` if every sample had a verdict of it.
     #[serde(default)]
     pub accuracy_bounds: Option<[f64; 2]>,
     /// Its 95 % Wilson interval `[low, high]`.
@@ -127,16 +126,16 @@ pub struct ScorerSummary {
     /// Count and extremes for every entry of `means`.
     #[serde(default)]
     pub mean_ranges: BTreeMap<String, Range>,
-    /// Figures of its labels, when it judges labels.
+    /// Figures of its labels, if it judges labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Labels>,
-    /// What several answers to each sample say together by this scorer, when there are several epochs.
+    /// Figures over the epochs of each sample by this scorer, if there are several epochs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epochs: Option<EpochFigures>,
 }
 
 impl ScorerSummary {
-    /// So many answers that were skipped leave no figure open.
+    /// Excludes skipped answers from all bounds.
     pub(super) fn leave_out(&mut self, skipped: u64) {
         self.accuracy_bounds = accuracy_bounds(self.correct, self.scored, 0, self.errors);
         if let Some(figures) = &mut self.epochs {
@@ -145,8 +144,8 @@ impl ScorerSummary {
     }
 }
 
-/// Tokens and cost of the answers that counted; those that were given before cost nothing again. A sum is `null`
-/// when no sample tells the number.
+/// Tokens and cost of the answers that counted; cached ones cost nothing. A sum is `null` if no sample reports the
+/// number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UsageTotal {
@@ -156,7 +155,7 @@ pub struct UsageTotal {
     pub output_tokens: Option<u64>,
     /// Price in US dollars.
     pub cost_usd: Option<f64>,
-    /// The number of samples that tell any of these.
+    /// The number of samples that report any of these.
     pub samples: u64,
 }
 
@@ -170,7 +169,7 @@ impl UsageTotal {
     }
 }
 
-/// How long answers took, in seconds. Percentiles are interpolated, as those of `NumPy`.
+/// Latencies in seconds. Percentiles are interpolated, as in `NumPy`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Latency {

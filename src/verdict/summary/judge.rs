@@ -1,4 +1,4 @@
-//! `JudgeSummary`: what judges were asked in a run, what they said and what that cost, apart from the agent's figures.
+//! `JudgeSummary`: requests, verdicts and cost of the judges of a run, separate from the agent's figures.
 
 mod held;
 mod jury;
@@ -21,78 +21,80 @@ pub use jury::{JurorSummary, JurySummary, LabelAgreement, WorsePanel};
 pub(crate) use notices::judge_notices;
 use panel::PanelTally;
 
-/// Of fewer answers nothing is said of how a judge judges.
+/// The fewest answers for figures about how a judge scores.
 const ENOUGH: usize = 10;
 
-/// The detail that is the score of a judge on the scale of its rubric.
+/// The detail with the judge's score on the scale of its rubric.
 const TOTAL: &str = "total";
 
-/// The detail that tells how far the repeats of a verdict agree.
+/// The detail with the agreement of repeated verdicts.
 const SELF_AGREEMENT: &str = "self_agreement";
 
-/// The detail that holds those repeats.
+/// The detail with these repeats.
 const REPEATS: &str = "repeats";
 
-/// What judges were asked in a run, what they said and what that cost; also of a single scorer.
+/// Requests, verdicts and cost of the judges of a run, or of a single scorer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[serde(default)]
 pub struct JudgeSummary {
     /// Answers without a verdict because the judge failed: its last reply could not be read, or there was none.
     pub unread: u64,
-    /// Why, in words of files with their numbers: `conflicting`, `refusal`, …, or the kind of the failed request.
+    /// The reasons, as words in files, with their counts: `conflicting`, `refusal`, …, or the kind of the failed
+    /// request.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub reasons: BTreeMap<String, u64>,
     /// Answers that judges were asked about.
     pub samples: u64,
-    /// What they were asked, each repeat and each second ask by itself.
+    /// Calls, counting each repeat and each second attempt.
     pub calls: u64,
-    /// Requests that this took in this run; what was cached or stored took none.
+    /// Requests made in this run, without cached or stored replies.
     pub requests: u64,
-    /// Calls that ask once more because the reply before could not be read.
+    /// Calls that repeat a question because the previous reply could not be read.
     pub asked_again: u64,
-    /// Calls whose replies came from the cache.
+    /// Calls with replies from the cache.
     pub cached: u64,
-    /// Calls whose replies were given to the run whose answers are scored again here.
+    /// Calls with replies from the run that is rescored.
     pub stored: u64,
-    /// Tokens and cost of what was asked in this run; `samples` is the number of calls that tell any.
+    /// Tokens and cost of the requests of this run; `samples` is the number of calls that report any.
     pub usage: UsageTotal,
-    /// How long the replies took that were asked for in this run; `null` when there are none.
+    /// Latencies of the requests of this run; `null` if there are none.
     pub latency_s: Option<Latency>,
-    /// What replied, as endpoints report it: models with their fingerprints, and how many calls each.
+    /// The models that replied, as endpoints report them, with fingerprints, and the number of calls of each.
     pub models: BTreeMap<String, u64>,
-    /// How the judge was made to reply, with the number of calls: `schema`, `tool`, `text`.
+    /// The method for structured replies, with the number of calls: `schema`, `tool`, `text`.
     pub forms: BTreeMap<String, u64>,
     /// Spearman's correlation of a scorer's `total`, or else of its `value`, with the length of the answer, -1 to 1.
-    /// Absent where one of the two does not vary.
+    /// Absent if either does not vary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub length_correlation: Option<f64>,
-    /// The share of a scorer's further verdicts, of those that could be read, that give the points of the first one in
-    /// every dimension, or its choice.
+    /// The share of a scorer's readable repeated verdicts that equal the first one, in the points of every dimension or
+    /// in the choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_agreement: Option<f64>,
-    /// How many further verdicts that is a share of.
+    /// The number of these repeated verdicts.
     #[serde(skip_serializing_if = "is_zero")]
     pub repeats: u64,
-    /// Whether ten or more answers all got the same `total`, or else `value`: such a scorer tells nothing apart.
+    /// Whether ten or more answers all got the same `total`, or else `value`: such a scorer does not distinguish
+    /// answers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub constant: bool,
-    /// What labels of people say of a scorer; absent in older files.
+    /// The calibration of a scorer by labels of people; absent in older files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<JudgeCalibration>,
-    /// How often the answers win, where the scorer compares each with another text.
+    /// The win rate of the answers, if the scorer compares each with another text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pairs: Option<PairsSummary>,
-    /// The same figures of each scorer that asks a judge, by its name.
+    /// The same figures of each scorer that uses a judge, by its name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub scorers: BTreeMap<String, JudgeSummary>,
-    /// How far the judges of each jury agree, by its name. `scorers` has the judges as `<jury>/<judge>`.
+    /// The agreement of the judges of each jury, by its name. `scorers` has the judges as `<jury>/<judge>`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub juries: BTreeMap<String, JurySummary>,
 }
 
 impl JudgeSummary {
-    /// What labels of people say of the scorer of this name; of a jury, of the whole.
+    /// The calibration of the scorer of this name; for a jury, that of the whole.
     pub(crate) fn calibration_of(&self, scorer: &str) -> Option<&JudgeCalibration> {
         let jury = self.juries.get(scorer);
         let of_jury = jury.and_then(|jury| jury.calibration.as_ref());
@@ -117,20 +119,20 @@ pub(super) struct JudgeTally {
 struct Sums {
     told: JudgeSummary,
     costs: Sum,
-    /// Percentiles need them all.
+    /// All of them, for percentiles.
     latencies: Vec<f64>,
-    /// Score and length of each answer that was judged: ranks need them all.
+    /// Score and length of each judged answer, for ranks.
     scores: Vec<(f64, f64)>,
-    /// Over repeats, not over answers: some repeats cannot be read.
+    /// Over repeats, not over answers, as some repeats cannot be read.
     agreement: Sum,
-    /// Those that were compared in both orders.
+    /// Pairs compared in both orders.
     pairs: Vec<JudgedPair>,
 }
 
 impl JudgeTally {
-    /// Adds what was asked for the verdicts of a record, the first of whose scorers is called `first`, if that is known.
+    /// Adds the judge calls of a record. `first` is the name of its first scorer, if known.
     pub(super) fn add(&mut self, record: &Record, first: Option<&str>) {
-        // They were paid, and have no part in a verdict.
+        // These cost money, but belong to no verdict.
         let refused = record.result.refused.iter();
         for call in refused.flat_map(|refused| &refused.judged) {
             self.all.ask(call);
@@ -158,12 +160,12 @@ impl JudgeTally {
             own.clone().for_each(|call| sums.ask(call));
             sums.told.samples += 1;
             let own: Vec<&JudgeCall> = own.collect();
-            // The first verdict alone counts, and of it what was asked last.
+            // Only the first verdict counts, and of it the last call.
             let Some(last) = last_of(&own, 0) else {
                 continue;
             };
             let given = GivenScore::of_call(last).or_else(|| GivenScore::of(record, name, first));
-            // A pair has none either where the other order failed.
+            // A pair also has no verdict if the other order failed.
             let other =
                 last_of(&own, 1).filter(|_| given.is_none() && has_no_verdict(record, name));
             let mut failed = [Some(last), other].into_iter().flatten();
@@ -171,7 +173,7 @@ impl JudgeTally {
             if let Some(failed) = failed {
                 sums.told.unread += 1;
                 *sums.told.reasons.entry(reason(failed)).or_default() += 1;
-                // One of a jury leaves the others.
+                // A juror that fails does not affect the others.
                 if last.vote.is_none() {
                     is_unread = true;
                     *self.all.told.reasons.entry(reason(failed)).or_default() += 1;
@@ -201,7 +203,7 @@ impl JudgeTally {
         self.all.told.unread += u64::from(is_unread);
     }
 
-    /// `None` where no judge was asked.
+    /// `None` if no judge was asked.
     pub(super) fn finish(self) -> Option<JudgeSummary> {
         let scorers = self.scorers.into_iter();
         let scorers = scorers.map(|(name, sums)| (name, sums.finish())).collect();
@@ -251,7 +253,7 @@ impl Sums {
                 ..self.told.usage
             },
             latency_s: latency(&mut self.latencies),
-            // Of a pair it is the difference that may matter.
+            // For pairs the difference in length matters instead.
             length_correlation: match pairs {
                 None => stats::spearman(&self.scores),
                 Some(_) => None,
@@ -261,7 +263,7 @@ impl Sums {
                 .then(|| self.agreement.total())
                 .flatten()
                 .map(|agreeing| agreeing / stats::as_f64(self.told.repeats)),
-            // Of pairs that says that one side always wins, or that the order decides: the lines of the pairs tell which.
+            // For pairs this means that one side always wins, or that the order decides; their own figures show which.
             constant: is_constant && self.scores.len() >= ENOUGH && self.pairs.is_empty(),
             ..self.told
         }
@@ -276,13 +278,13 @@ fn has_no_verdict(record: &Record, scorer: &str) -> bool {
     }
 }
 
-/// What was asked last of a repeat.
+/// The last call of a repeat.
 fn last_of<'a>(calls: &[&'a JudgeCall], repeat: u32) -> Option<&'a JudgeCall> {
     let mut calls = calls.iter().rev().copied();
     calls.find(|call| call.repeat == repeat)
 }
 
-/// Why a call ended without a verdict, in a word of files.
+/// Why a call ended without a verdict, as a word in files.
 fn reason(call: &JudgeCall) -> String {
     let unread = call
         .unread
@@ -295,17 +297,17 @@ fn reason(call: &JudgeCall) -> String {
     }
 }
 
-/// What a judge says of one answer.
+/// A judge's score of one answer.
 struct GivenScore {
     value: f64,
-    /// The share of its repeats that say the same, and of how many.
+    /// The share of its repeats that agree, and their number.
     agreement: Option<(f64, u64)>,
-    /// The pair that it is the verdict on.
+    /// The compared pair, if it is a comparison.
     pair: Option<JudgedPair>,
 }
 
 impl GivenScore {
-    /// That of one of a jury.
+    /// The score of one juror.
     fn of_call(call: &JudgeCall) -> Option<Self> {
         let vote = call.vote.as_deref()?;
         Some(Self {
@@ -315,7 +317,7 @@ impl GivenScore {
         })
     }
 
-    /// That of the scorer of this name: one of several, the only one, or a part of it.
+    /// The score of the scorer of this name: one of several, the only one, or a part of it.
     fn of(record: &Record, scorer: &str, first: Option<&str>) -> Option<Self> {
         let outcome = &record.result;
         let item = record.cluster.as_deref().unwrap_or(&record.sample_id);
@@ -334,7 +336,7 @@ impl GivenScore {
         })
     }
 
-    /// That of a score in its JSON form.
+    /// Parses a score in its JSON form.
     fn of_json(score: &Value, item: &str) -> Option<Self> {
         let number = |name: &str| score.get("details")?.get(name)?.as_f64();
         let value = || score.get(VALUE)?.as_f64();
@@ -346,7 +348,7 @@ impl GivenScore {
     }
 }
 
-/// How far the repeats agree that details tell of, and how many of them could be read.
+/// The agreement of the repeats in the details, and the number of readable ones.
 fn agreement<'a>(detail: &dyn Fn(&str) -> Option<&'a Value>) -> Option<(f64, u64)> {
     let share = detail(SELF_AGREEMENT)?.as_f64()?;
     let all = detail(REPEATS).and_then(Value::as_array);

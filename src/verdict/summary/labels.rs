@@ -1,8 +1,7 @@
-//! `Labels`: answers that are labels: macro-F1, the figures of each label, and the confusion matrix.
+//! `Labels`: classification figures: macro-F1, the figures of each label, and the confusion matrix.
 //!
-//! A scorer that judges labels says so in the details of its scores: `target_label` is the label of the
-//! ground truth, `label` that of the prediction, or `(other)`. Both are texts. Scores without `target_label`
-//! stay out.
+//! A scorer that judges labels has them in the details of its scores: `target_label` is the label of the ground truth,
+//! `label` that of the prediction, or `(other)`. Both are texts. Scores without `target_label` are ignored.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +11,17 @@ use serde_json::Value;
 use crate::data::score::OTHER;
 use crate::stats::{self, Sum};
 
-/// More labels than this are no classification: then nothing but their number is told.
+/// With more labels it is not a classification, and only their number is reported.
 pub(crate) const MAX_LABELS: usize = 64;
 
-/// A longer text is no label.
+/// A longer text is not a label.
 const MAX_LABEL_BYTES: usize = 256;
 
-/// What became of answers that are labels.
+/// The figures of a classification.
 ///
-/// The labels are all that occur as ground truth or as prediction, in the order of their texts. A
-/// prediction that is no label (the scorer says so, or it is longer than 256 bytes) counts as `(other)`:
-/// it misses its ground truth, and has no figures of its own.
+/// The labels are all that occur as ground truth or as prediction, in alphabetical order. A prediction that is not a
+/// label (by the scorer, or because it is longer than 256 bytes) counts as `(other)`: it is wrong, and has no figures
+/// of its own.
 ///
 /// With more than 64 labels there is only the number of samples, and `left_out` is true.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -30,25 +29,25 @@ const MAX_LABEL_BYTES: usize = 256;
 pub struct Labels {
     /// Samples with a label as ground truth.
     pub samples: u64,
-    /// The mean of the labels' F1, each label counting the same however often it occurs: what
-    /// scikit-learn calls `f1_score(average="macro", zero_division=0)`, over all labels but `(other)`.
+    /// The unweighted mean of the labels' F1: scikit-learn's `f1_score(average="macro", zero_division=0)`, over all
+    /// labels but `(other)`.
     pub macro_f1: Option<f64>,
     /// The figures of each label.
     pub by_label: BTreeMap<String, LabelFigures>,
-    /// Which ground truth got which prediction.
+    /// The predictions by ground truth.
     pub confusion: Confusion,
-    /// Whether the figures are left out because there are too many labels.
+    /// Whether the figures are omitted because there are too many labels.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub left_out: bool,
 }
 
-/// The figures of one label. A share of nothing is 0 here, as with `zero_division=0`.
+/// The figures of one label. A share of nothing is 0, as with `zero_division=0`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LabelFigures {
-    /// Of the samples with this prediction, the share whose ground truth it is.
+    /// The share of the samples with this prediction that have this ground truth.
     pub precision: f64,
-    /// Of the samples with this ground truth, the share with this prediction.
+    /// The share of the samples with this ground truth that have this prediction.
     pub recall: f64,
     /// 2 · precision · recall / (precision + recall).
     pub f1: f64,
@@ -69,15 +68,14 @@ pub struct Confusion {
 }
 
 impl Labels {
-    /// The lowest and the highest macro-F1 that so many more samples could lead to, all of them wrong or
-    /// all right, with no label that was not seen yet.
+    /// The lowest and highest macro-F1 with `unknown` more samples, all of them wrong or all right, and no new labels.
     pub(crate) fn macro_f1_within(&self, unknown: u64) -> Option<[f64; 2]> {
         let value = self.macro_f1?;
         if unknown == 0 {
             return Some([value, value]);
         }
-        // A wrong answer is one miss of its ground truth and one false alarm of another label: two to
-        // deal out, at most one of them to the same label.
+        // A wrong answer is one false negative of its ground truth and one false positive of another label: two
+        // changes, at most one of them to the same label.
         let worst = self.dealt(2 * unknown, unknown, |hits, whole, wrong| {
             ratio(2 * hits, whole + wrong)
         });
@@ -87,9 +85,9 @@ impl Labels {
         Some([worst.min(value), best.max(value)])
     }
 
-    /// The mean F1 when `total` changes are dealt to the labels one by one, at most `most` to each, always
-    /// where the next one moves `f1` most. The steps of each label shrink, so that no other way of dealing
-    /// gets further. `f1` is given the hits of a label, its support and predictions, and its changes.
+    /// The mean F1 when `total` changes are assigned to the labels greedily, at most `most` to each, always where the
+    /// next one moves `f1` most. The effect on each label decreases, so greedy is optimal. `f1` gets the hits of a
+    /// label, its support plus predictions, and its changes.
     fn dealt(&self, total: u64, most: u64, f1: impl Fn(u64, u64, u64) -> f64) -> f64 {
         let hits = self.confusion.counts.iter().enumerate();
         let hits = hits.map(|(place, row)| row.get(place).copied().unwrap_or_default());
@@ -136,9 +134,9 @@ fn ratio(part: u64, whole: u64) -> f64 {
 #[derive(Clone, Debug, Default)]
 pub(super) struct LabelTally {
     samples: u64,
-    /// The number of each label, in the order in which they were met.
+    /// The index of each label, in order of first occurrence.
     numbers: BTreeMap<String, usize>,
-    /// By ground truth and prediction; none for `(other)`.
+    /// By ground truth and prediction; `None` for `(other)`.
     counts: BTreeMap<(usize, Option<usize>), u64>,
     overflow: bool,
 }
@@ -170,13 +168,13 @@ impl LabelTally {
             return *number;
         }
         let number = self.numbers.len();
-        // Free texts, not labels: nothing of them is kept.
+        // Free texts, not labels: they are not stored.
         self.overflow |= number == MAX_LABELS || label.len() > MAX_LABEL_BYTES;
         self.numbers.insert(label.to_owned(), number);
         number
     }
 
-    /// `None` when no score was about labels.
+    /// `None` if no score has labels.
     pub(super) fn finish(self) -> Option<Labels> {
         if self.samples == 0 || self.overflow {
             return (self.samples > 0).then(|| Labels {

@@ -1,4 +1,4 @@
-//! `SortedLatencies`: the latencies of a run, of which only the few that are told stay.
+//! `SortedLatencies`: percentiles of sorted latencies, without storing all of them.
 
 use std::collections::BTreeMap;
 
@@ -6,28 +6,28 @@ use super::group::Latency;
 use crate::data::Outcome;
 use crate::stats::{self, Sum};
 
-/// The percentiles that are told.
+/// The reported percentiles.
 const TOLD: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 100.0];
 
-/// The seconds that an answer took, where it was asked for in this run.
+/// The latency in seconds of an answer that was requested in this run.
 pub(crate) fn timed(outcome: &Outcome) -> Option<f64> {
     let is_measured = super::tally::is_answered(outcome) && !outcome.cached;
     let latency = outcome.latency_s;
     (is_measured && latency.is_finite() && latency >= 0.0).then_some(latency)
 }
 
-/// Latencies that come in ascending order.
+/// Latencies added in ascending order.
 #[derive(Clone, Debug)]
 pub(crate) struct SortedLatencies {
     count: u64,
     seen: u64,
     sum: Sum,
-    /// Those at the places between which percentiles lie.
+    /// Those at the ranks around the percentiles.
     told: BTreeMap<u64, f64>,
 }
 
 impl SortedLatencies {
-    /// Of so many, none of which came yet.
+    /// For `count` latencies, none added yet.
     pub(crate) fn new(count: u64) -> Self {
         let places = TOLD
             .iter()
@@ -41,7 +41,7 @@ impl SortedLatencies {
         }
     }
 
-    /// Adds the next.
+    /// Adds the next one.
     pub(crate) fn add(&mut self, latency: f64) {
         if let Some(told) = self.told.get_mut(&self.seen) {
             *told = latency;
@@ -50,7 +50,7 @@ impl SortedLatencies {
         self.sum.add(latency);
     }
 
-    /// `None` of nothing.
+    /// `None` without latencies.
     pub(crate) fn finish(&self) -> Option<Latency> {
         let at = |percent| {
             let ranks = stats::ranks(self.count, percent)?;

@@ -1,26 +1,26 @@
-//! `StepFigures`: how many steps right answers took, and how many people took for the same questions.
+//! `StepFigures`: the steps of right answers, and of people for the same questions.
 
 use serde::{Deserialize, Serialize};
 
 use crate::data::Record;
 use crate::stats::{self, Sum};
 
-/// How many steps right answers took, of those that tell: the agent says it, or its messages show it.
+/// The steps of right answers, reported by the agent or counted from its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StepFigures {
-    /// The mean over the correct answers that tell; `null` without any.
+    /// The mean over the correct answers with known steps; `null` without any.
     pub mean: Option<f64>,
-    /// How many those are.
+    /// Number of these answers.
     pub samples: u64,
-    /// The most that any scored answer took, right or wrong.
+    /// The maximum over all scored answers, right or wrong.
     pub max: u64,
-    /// The mean of steps / annotated steps, over the correct answers that tell and whose dataset says how many steps
-    /// people took; `null` without any.
+    /// The mean of steps / annotated steps, over the correct answers with known steps whose dataset has those of
+    /// people; `null` without any.
     pub ratio: Option<f64>,
-    /// How many those are.
+    /// Number of these answers.
     pub annotated: u64,
-    /// The largest such ratio of any scored answer, right or wrong; 0 without any.
+    /// The largest such ratio over all scored answers, right or wrong; 0 without any.
     pub max_ratio: f64,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct StepTally {
 }
 
 impl StepTally {
-    /// Adds a record, if it was scored and tells.
+    /// Adds a record, if it was scored and has steps.
     pub(super) fn add(&mut self, record: &Record) {
         let outcome = &record.result;
         let (Some(steps), Some(_)) = (outcome.steps, &outcome.score) else {
@@ -55,7 +55,7 @@ impl StepTally {
         }
     }
 
-    /// The figures; `None` where no scored answer tells its steps.
+    /// The figures; `None` if no scored answer has steps.
     pub(super) fn finish(self) -> Option<StepFigures> {
         self.is_told.then(|| StepFigures {
             mean: self.steps.mean(),

@@ -14,7 +14,7 @@ use crate::data::{Outcome, Record, Status, Usage};
 use crate::stats::{self, Clusters, Sum};
 use crate::verdict::poll::Poll;
 
-/// The name of the score itself among the means.
+/// The name of the score among the means.
 pub(crate) const VALUE: &str = "value";
 
 /// Running sums over records.
@@ -32,23 +32,23 @@ pub(super) struct Tally {
     means: Means,
     labels: LabelTally,
     scorers: BTreeMap<String, ScorerTally>,
-    /// Records that should have a verdict and name no scorer: they errored.
+    /// Records that errored, and so have no verdict of any scorer.
     untold: u64,
-    /// Samples of which every epoch did.
+    /// Samples whose epochs all errored.
     untold_samples: u64,
     usage: UsageTotal,
     costs: Sum,
     steps: StepTally,
-    /// Percentiles need them all: 8 bytes a sample.
+    /// All of them, for percentiles: 8 bytes per sample.
     latencies: Vec<f64>,
-    /// Whether somebody else keeps them.
+    /// Whether the caller stores them instead.
     pub(super) skips_latencies: bool,
-    /// With several epochs, what those of each sample say together.
+    /// With several epochs, the figures over those of each sample.
     epochs: Option<Box<EpochTally>>,
     groups: Groups,
 }
 
-/// Right answers and answers by group, where samples come in groups.
+/// Right answers and answers by group, if samples have groups.
 #[derive(Clone, Debug, Default)]
 struct Groups(BTreeMap<String, [u64; 2]>);
 
@@ -64,7 +64,7 @@ impl Groups {
         }
     }
 
-    /// The interval of the accuracy, clustered by group; `None` where there are no groups.
+    /// The interval of the accuracy, clustered by group; `None` without groups.
     fn interval95(&self) -> Option<[f64; 2]> {
         let mut clusters = Clusters::default();
         for [right, all] in self.0.values() {
@@ -179,12 +179,12 @@ impl Tally {
     }
 }
 
-/// Whether a sample that ended so has, or should have, a verdict of the first scorer.
+/// Whether a sample with this status has, or should have, a verdict of the first scorer.
 fn wants_verdict(status: Status) -> bool {
     status == Status::Scored || status.is_error()
 }
 
-/// Whether the agent gave an answer, whatever became of it.
+/// Whether the agent gave an answer, of any status.
 pub(super) fn is_answered(outcome: &Outcome) -> bool {
     let is_told = matches!(
         outcome.status,
@@ -207,7 +207,7 @@ struct ScorerTally {
 }
 
 impl ScorerTally {
-    /// Adds a `Score` in its JSON form. Anything without a verdict is a scorer that could not judge.
+    /// Adds a `Score` in its JSON form. Without a verdict, the scorer could not judge.
     fn add(&mut self, score: &Value, group: Option<&str>) {
         let Some(correct) = score.get("correct").and_then(Value::as_bool) else {
             self.unjudged += 1;
@@ -228,7 +228,8 @@ impl ScorerTally {
         if let Some(epochs) = &mut self.epochs {
             epochs.add_unknown(untold_samples);
         }
-        // What errored names no scorer. An answer that names others was none for this one, as a pair that was not drawn.
+        // Errors name no scorer. An answer with only other scorers was not for this one, such as a pair that was not
+        // drawn.
         let errors = untold + self.unjudged;
         ScorerSummary {
             scored: self.scored,
@@ -254,8 +255,8 @@ impl ScorerTally {
 struct Means(BTreeMap<String, ValueTally>);
 
 impl Means {
-    /// Adds a score and the numeric and boolean entries of its details. A detail that is also called
-    /// `value` gives way to the score.
+    /// Adds a score and the numeric and boolean entries of its details. The score takes precedence over a detail called
+    /// `value`.
     fn add<'a>(&mut self, value: f64, details: impl Iterator<Item = (&'a str, &'a Value)>) {
         self.add_one(VALUE, value);
         for (name, entry) in details {
@@ -302,7 +303,7 @@ impl Means {
     }
 }
 
-/// The sum and the extremes of the values of one name.
+/// The sum and extremes of one name.
 #[derive(Clone, Debug)]
 struct ValueTally {
     sum: Sum,
@@ -317,7 +318,7 @@ impl ValueTally {
         self.max = self.max.max(number);
     }
 
-    /// `None` when the sum left the range of numbers: then there is no mean either.
+    /// `None` if the sum overflowed; then there is no mean either.
     fn range(&self) -> Option<Range> {
         self.sum.mean().map(|_| Range {
             count: self.sum.count(),
@@ -327,7 +328,7 @@ impl ValueTally {
     }
 }
 
-/// What an answer costs that was paid for before. What it does not tell stays untold.
+/// The usage of a cached answer: zero where the answer has a number.
 fn nothing(usage: &Usage) -> Usage {
     Usage {
         input_tokens: usage.input_tokens.map(|_| 0),
@@ -342,7 +343,7 @@ pub(super) fn add_usage(total: &mut UsageTotal, costs: &mut Sum, usage: &Usage) 
         (sum, None) => sum,
         (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
     };
-    // Agents report it: what is no amount of money is left out.
+    // Reported by agents: non-finite amounts are ignored.
     let cost = usage.cost_usd.filter(|cost| cost.is_finite());
     total.input_tokens = plus(total.input_tokens, usage.input_tokens);
     total.output_tokens = plus(total.output_tokens, usage.output_tokens);
@@ -353,7 +354,7 @@ pub(super) fn add_usage(total: &mut UsageTotal, costs: &mut Sum, usage: &Usage) 
     total.samples += u64::from(told);
 }
 
-/// To 1e-12 dollars: three times 0.1 is to be 0.3, not the sum of the floats nearest to 0.1.
+/// Rounds to 1e-12 dollars: three times 0.1 should be 0.3, not a sum of floats near 0.1.
 pub(super) fn round_cost(cost: f64) -> f64 {
     let rounded = (cost * 1e12).round() / 1e12;
     if rounded.is_finite() { rounded } else { cost }

@@ -1,4 +1,4 @@
-//! Tests of the summary, and the records that other tests make summaries of.
+//! Tests of the summary, and records for other tests.
 
 use serde_json::json;
 
@@ -34,7 +34,7 @@ pub(crate) fn record(id: &str, status: Status, correct: bool, level: &str) -> Re
     }
 }
 
-/// A record with the verdicts of several scorers, the first of which decides.
+/// A record with the verdicts of several scorers, the first being the deciding one.
 pub(crate) fn judged(id: &str, verdicts: &[(&str, Option<bool>)]) -> Record {
     let first = verdicts.first().and_then(|(_, verdict)| *verdict);
     let mut record = record(id, Status::Scored, first == Some(true), "1");
@@ -48,7 +48,7 @@ pub(crate) fn judged(id: &str, verdicts: &[(&str, Option<bool>)]) -> Record {
     record
 }
 
-/// Records of answers that are labels: ground truth, prediction.
+/// Records of a classification: ground truth, prediction.
 pub(crate) fn labelled(pairs: &[(&str, Option<&str>)]) -> Vec<Record> {
     let record = |(truth, label): &(&str, Option<&str>)| {
         let mut record = record("a", Status::Scored, *label == Some(*truth), "1");
@@ -208,7 +208,7 @@ fn what_a_scorer_was_not_asked_about_is_outside_its_figures() {
     let pairwise = &summary.scorers["pairwise"];
     assert_eq!((pairwise.scored, pairwise.errors), (1, 0));
     assert_eq!(pairwise.accuracy_bounds, Some([1.0, 1.0]));
-    // What errored might have been asked about.
+    // The sample that errored might have been a pair.
     let summary = Summary::of("test", &[both.clone(), one.clone(), failed]);
     assert_eq!(summary.scorers["pairwise"].errors, 1);
     let mut epochs = SummaryBuilder::new("test").epochs(2);
@@ -345,7 +345,7 @@ fn adds_up_epochs_and_numbers_that_are_none() {
     assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
 }
 
-/// Those of the run, of its slice, and of the scorers of both.
+/// The figures of the run, of its slice, and of the scorers of both.
 fn figures(summary: &Summary) -> Vec<&EpochFigures> {
     let slice = &summary.slices["level"]["1"];
     let of_scorers = summary.scorers.values().chain(slice.scorers.values());
@@ -356,7 +356,7 @@ fn figures(summary: &Summary) -> Vec<&EpochFigures> {
 
 #[test]
 fn what_was_not_needed_opens_no_range_of_epochs() {
-    // Of each sample three answers: `+`, `-`, `!` for an error, `.` for one that was skipped.
+    // Three answers per sample: `+`, `-`, `!` for an error, `.` for a skipped one.
     let summary = |samples: &[&str]| {
         let mut records = Vec::new();
         for (number, answers) in samples.iter().enumerate() {

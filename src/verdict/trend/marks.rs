@@ -1,70 +1,70 @@
-//! `TrendMark`: what is different from the run before.
+//! `TrendMark`: what differs from the previous run.
 
 use serde::Serialize;
 
 use crate::data::history::HistoryLine;
 
-/// What is different from the run before of the same tier, or worth knowing of the run.
+/// What differs from the previous run of the same tier, or is notable about the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "mark", rename_all = "snake_case")]
 pub enum TrendMark {
-    /// Other samples, or the same ones asked otherwise: another line.
+    /// Other samples or questions: another line.
     Dataset,
-    /// Judged by other rules: another line.
+    /// Another scorer: another line.
     Scorer,
-    /// Another agent, by what it says of itself.
+    /// Another agent, by its own description.
     Agent,
     /// Another prompt around the questions.
     Prompt {
-        /// The one before.
+        /// The previous prompt.
         before: Option<String>,
-        /// The one from here on.
+        /// The new prompt.
         after: Option<String>,
     },
-    /// Endpoints served another model.
+    /// Endpoints served other models.
     Model {
-        /// Those before.
+        /// The previous models.
         before: Vec<String>,
-        /// Those from here on.
+        /// The new models.
         after: Vec<String>,
     },
     /// Another model judged.
     Judge,
-    /// From here on the accuracy has another level.
+    /// A change point of the accuracy.
     Level {
         /// The mean accuracy before.
         before: f64,
-        /// And from here on.
+        /// The mean accuracy from here on.
         after: f64,
-        /// How likely a change as clean would be, had nothing changed.
+        /// The probability of a change as clean as this one if nothing changed.
         p: f64,
     },
     /// Gates that did not pass.
     Gates {
-        /// So many failed.
+        /// The number of failed gates.
         failed: usize,
-        /// So many could not be decided.
+        /// The number of undecided gates.
         inconclusive: usize,
     },
-    /// All answers were given before.
+    /// All answers came from the cache.
     Cached,
-    /// The checked out files were not those of the commit.
+    /// The working tree had uncommitted changes.
     Dirty,
 }
 
 impl TrendMark {
-    /// Whether figures before it cannot be compared with those behind it.
+    /// Whether figures before and after it are not comparable.
     pub fn begins_a_line(&self) -> bool {
         matches!(self, Self::Dataset | Self::Scorer)
     }
 
-    /// Whether it is about what is watched: who answers.
+    /// Whether it is about the agent, which is what is monitored.
     pub fn is_of_the_agent(&self) -> bool {
         matches!(self, Self::Agent | Self::Prompt { .. } | Self::Model { .. })
     }
 }
 
-/// What is different between two runs. What one of them does not know is no difference.
+/// The differences between two runs. Unknown values are not differences.
 pub(super) fn between(before: &HistoryLine, after: &HistoryLine) -> Vec<TrendMark> {
     let mut marks = Vec::new();
     if before.dataset_hash != after.dataset_hash {
@@ -103,7 +103,7 @@ pub(super) fn between(before: &HistoryLine, after: &HistoryLine) -> Vec<TrendMar
     marks
 }
 
-/// What is worth knowing of a run by itself.
+/// What is notable about a run by itself.
 pub(super) fn by_itself(run: &HistoryLine) -> Vec<TrendMark> {
     let mut marks = Vec::new();
     let count = |verdict: &str| {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::data::history::HistoryGate;
 
-/// A run of so many tenths of a percent, at a minute.
+/// A run with this accuracy, at a minute.
 fn run(minute: i64, accuracy: f64) -> HistoryLine {
     HistoryLine {
         id: format!("e-{minute}"),
@@ -37,7 +37,7 @@ fn runs_that_can_be_compared_are_a_line() {
         deltas,
         [None, Some(0.0), None, None, None, Some(0.25), None]
     );
-    // There and back again; the tier between has nothing to do with it.
+    // To another dataset and back; the tier in between is unrelated.
     let marks: Vec<_> = trend.entries.iter().map(|entry| &*entry.marks).collect();
     assert_eq!(marks[3], [TrendMark::Dataset]);
     assert_eq!(marks[4], [TrendMark::Dataset]);
@@ -125,18 +125,18 @@ fn another_level_is_marked_where_it_begins() {
         .iter()
         .position(|entry| !entry.marks.is_empty());
     assert_eq!(marked, Some(12));
-    // The same where nobody was asked again says nothing.
+    // The same from the cache is not evidence.
     for run in &mut history[12..] {
         run.cached = 100;
     }
     assert_eq!(Trend::of(&history).lines[0].changes, []);
-    // Nor where each ended as soon as it was sure.
+    // Nor is it if the runs stopped early.
     for run in &mut history[12..] {
         run.cached = 0;
         run.early = true;
     }
     assert_eq!(Trend::of(&history).lines[0].changes, []);
-    // Nor does a level of other questions.
+    // Nor is a level of other questions.
     for run in &mut history[12..] {
         run.early = false;
         run.dataset_hash = "other".to_owned();

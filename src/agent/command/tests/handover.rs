@@ -16,7 +16,7 @@ fn the_prompt_can_be_an_argument() {
     let project = Project::new();
     let script = r#"printf '%s|' "$@"; cat"#;
     let command = project.command(&["sh", "-c", script, "sh", "--ask={prompt}", "{prompt}"]);
-    // Shell syntax, another placeholder and a line ending arrive as they are.
+    // Shell syntax, another placeholder and a line ending arrive unchanged.
     let output = command.answer(&project.task("a'; $(b) {prompt}\n"));
     let expected = "--ask=a'; $(b) {prompt}\n|a'; $(b) {prompt}\n|";
     assert_eq!(output, Ok(expected.into()));

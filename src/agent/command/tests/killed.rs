@@ -1,4 +1,4 @@
-//! What a test binary that is killed leaves running: nothing.
+//! A killed test binary leaves no processes.
 
 use std::process::Stdio;
 
@@ -6,7 +6,7 @@ use crate::agent::{Agent, Command};
 use crate::data::Task;
 use crate::tests::patience::until;
 
-/// The variable that has the first test below hang, and says how.
+/// Makes the first test below hang; the value says how.
 const NAP: &str = "TEST_OF_A_KILLED_BINARY";
 
 #[test]

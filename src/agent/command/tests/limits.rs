@@ -1,9 +1,9 @@
-//! Time, size and interruption; and that nothing is left running.
+//! Time, size and interruption; and that no process is left.
 
 use super::*;
 use crate::tests::needs;
 
-/// What an agent that hangs is given.
+/// The timeout of an agent that hangs.
 const SHORT: Duration = Duration::from_millis(500);
 
 impl Project {
@@ -14,7 +14,7 @@ impl Project {
         }
     }
 
-    /// Runs what hangs until its time is over, of which it has enough to write these files before.
+    /// Runs a script that hangs until its timeout, which is long enough to write these files first.
     #[track_caller]
     fn hang(&self, command: &Command, files: &[&str]) -> AgentError {
         let is_written =
@@ -28,7 +28,7 @@ impl Project {
         });
         let error = result.unwrap_err();
         assert_eq!(error.kind, FailureKind::TimedOut);
-        // How much time is left when it is started depends on the machine.
+        // The remaining time at the start depends on the machine.
         assert!(error.message.starts_with("did not answer in "), "{error:?}");
         error
     }
@@ -167,7 +167,7 @@ fn an_interrupted_run_ends_its_agents_at_once() {
     });
     assert!(started.elapsed() < LONG);
     project.assert_dead("pid");
-    // And starts no further ones.
+    // No further attempts are started.
     let again = project.sh("echo > started").answer(&task);
     assert_eq!(again.unwrap_err().kind, FailureKind::Cancelled);
     assert!(!project.path("started").exists());
@@ -189,7 +189,7 @@ fn a_flood_is_stopped_at_the_limit() {
         FailureKind::OutputTooLarge,
         "printed more than 1000 bytes to stdout; hint: raise `limits.max_output_bytes`",
     );
-    // What was not read was not held either.
+    // Output that was not read was not buffered either.
     assert!(seen.load(std::sync::atomic::Ordering::Relaxed) <= 64 * 1024);
     project.assert_dead("pid");
 }
@@ -228,7 +228,7 @@ fn a_big_prompt_that_nobody_reads() {
     let task = project.task(&"x".repeat(8 << 20));
     let run = |script: &str| project.sh(script).answer(&task);
     assert_eq!(run("echo 4"), Ok("4".into()));
-    // Read in part, then closed while the agent goes on.
+    // Partly read, then closed while the agent continues.
     let script = "head -c 70000 >/dev/null; exec <&-; sleep 0.05; echo 4";
     assert_eq!(run(script), Ok("4".into()));
     let hanging = Task {

@@ -1,4 +1,4 @@
-//! What an attempt costs beside the process itself.
+//! The overhead of an attempt over the process itself.
 //!
 //! `cargo test --release --lib -- --ignored --nocapture overhead`
 

@@ -1,5 +1,5 @@
-//! Arguments for a function from the values of a question, as source. No value is given twice; optional parameters that
-//! are not mentioned stay out.
+//! Arguments for a function from the values of a question, as source. Each value is used once; optional parameters that
+//! are not mentioned are omitted.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ pub(super) enum Language {
 }
 
 impl Language {
-    /// That of the functions of a category.
+    /// The language of a category's functions.
     pub(super) fn of(category: &str) -> Self {
         if category.contains("javascript") {
             Self::JavaScript
@@ -134,7 +134,7 @@ impl Parameter<'_> {
         )
     }
 
-    /// Whether a value can be its own: of its type, and a text in the form that is said of it.
+    /// Whether a value fits: it has the parameter's type and, for a text, its described form.
     pub(super) fn fits(&self, token: &Token) -> bool {
         let description = self
             .schema
@@ -155,7 +155,7 @@ fn type_name(schema: &Value) -> &str {
     schema.get("type").and_then(Value::as_str).unwrap_or("any")
 }
 
-/// Whether a value is of the type of a schema.
+/// Whether a value has the type of a schema.
 fn fits(schema: &Value, token: &Token) -> bool {
     let is_text = matches!(token.kind, Kind::Quoted | Kind::Name | Kind::Code);
     let is_number = token.kind == Kind::Number;
@@ -168,7 +168,7 @@ fn fits(schema: &Value, token: &Token) -> bool {
     }
 }
 
-/// The form of a text that is no free one.
+/// The form of a text that is restricted.
 fn form(text: &str) -> Option<&'static str> {
     let has_lengths = |mark: char, lengths: &[usize]| {
         let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
@@ -184,11 +184,11 @@ fn form(text: &str) -> Option<&'static str> {
     }
 }
 
-/// Words between the name of a parameter and its value, and so many of them.
+/// The most words between the name of a parameter and its value.
 const MOST_BETWEEN: usize = 2;
 const BETWEEN: &str = "a an as at by called for in is named number of the to vector with";
 
-/// The arguments of a call, if the tokens have all that is required.
+/// The arguments of a call, if the tokens have all required ones.
 pub(super) fn fill(
     parameters: &[Parameter<'_>],
     tokens: &[Token],
@@ -235,7 +235,7 @@ impl Filler<'_> {
             .collect()
     }
 
-    /// A value that stands with the parameter's name; of a dictionary those that stand with the names of its fields.
+    /// The value next to the parameter's name; for a dictionary, the values next to its fields' names.
     fn named(&mut self, parameter: &Parameter<'_>) -> Option<String> {
         if matches!(parameter.type_name(), "dict" | "HashMap") {
             let given = self.all(&parameters(parameter.schema));
@@ -245,7 +245,7 @@ impl Filler<'_> {
         Some(self.take(at, parameter.type_name()))
     }
 
-    /// An option of which the question speaks, or whether it speaks of what a boolean is about.
+    /// An option that the question mentions, or whether it mentions what a boolean is about.
     fn mentioned(&mut self, parameter: &Parameter<'_>) -> Option<String> {
         if matches!(parameter.type_name(), "boolean" | "Boolean") {
             return self.flag(parameter);
@@ -259,7 +259,7 @@ impl Filler<'_> {
         Some(self.language.text(option, ""))
     }
 
-    /// Anything of its kind, for a required parameter.
+    /// Any unused value of its kind, for a required parameter.
     fn left(&mut self, parameter: &Parameter<'_>) -> Option<String> {
         let is_it = |&at: &usize| !self.used[at] && parameter.fits(&self.tokens[at]);
         let at = (0..self.tokens.len())
@@ -273,7 +273,7 @@ impl Filler<'_> {
         self.language.value(&self.tokens[at], type_name)
     }
 
-    /// Values of one kind in a row, such as `3, 5 and 8`.
+    /// A series of values of one kind, such as `3, 5 and 8`.
     fn list(&mut self, parameter: &Parameter<'_>) -> Option<String> {
         let items = parameter
             .schema
@@ -294,7 +294,7 @@ impl Filler<'_> {
         )
     }
 
-    /// Whether a boolean's words are there, and whether something denies them.
+    /// The value of a boolean whose words occur, `false` if they are negated.
     fn flag(&self, parameter: &Parameter<'_>) -> Option<String> {
         let stems = stems(parameter.name);
         let at = self
@@ -312,8 +312,8 @@ impl Filler<'_> {
         })
     }
 
-    /// The first free value that stands right before a parameter's name ("20 percent") or after it, with nothing but small
-    /// words between.
+    /// The first unused value right before a parameter's name ("20 percent") or after it, with only small words
+    /// between.
     fn beside_name(&self, parameter: &Parameter<'_>) -> Option<usize> {
         let is_free = |&at: &usize| !self.used[at] && parameter.fits(&self.tokens[at]);
         let name = stems(parameter.name).pop()?;

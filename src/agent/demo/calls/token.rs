@@ -1,10 +1,10 @@
-//! A question as words and values.
+//! Splits a question into words and values.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Words in front of this many letters are the same.
+/// Length of a stem: words that start with the same letters are equal.
 const STEM_CHARS: usize = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum Kind {
     Quoted,
     /// In back quotes, or with digits, dots, colons and the like in it: `KX-204`, `06:45`.
     Code,
-    /// Capitalised words, which do not begin a sentence.
+    /// Capitalised words that do not start a sentence.
     Name,
     Comma,
     /// The end of a sentence.
@@ -27,12 +27,12 @@ pub(super) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: Kind,
-    /// As it is written; a number without commas, a quoted text without quotes.
+    /// As written; a number without commas, a quoted text without quotes.
     pub(super) text: String,
 }
 
 impl Token {
-    /// Whether it is one of some words.
+    /// Whether it is one of these words.
     pub(super) fn is_any(&self, words: &str) -> bool {
         self.kind == Kind::Word
             && words
@@ -48,7 +48,7 @@ impl Token {
     }
 }
 
-/// The word without its ending, so that `converts`, `Converting` and `conversion` are one.
+/// The word without its ending, so that `converts`, `Converting` and `conversion` are equal.
 fn stem(word: &str) -> String {
     let mut stem = word.to_lowercase();
     for (ending, shortest) in [("s", 3), ("ing", 5), ("ed", 4), ("e", 3)] {
@@ -69,7 +69,7 @@ pub(super) fn stems(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Cuts a text into tokens.
+/// Splits a text into tokens.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
@@ -105,7 +105,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
             )
         };
         match found.last_mut() {
-            // Capitalised words that stand together are one name.
+            // Adjacent capitalised words are one name.
             Some(last) if kind == Kind::Name && last.kind == Kind::Name => {
                 last.text = format!("{} {text}", last.text);
             }
@@ -115,7 +115,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     found
 }
 
-/// What letters and digits with single marks between them are.
+/// Classifies letters and digits with single marks between them.
 fn run(run: &str, starts_sentence: bool) -> (Kind, String) {
     // `12km` is a number and its unit.
     let number = run.trim_end_matches(char::is_alphabetic);
@@ -132,7 +132,7 @@ fn run(run: &str, starts_sentence: bool) -> (Kind, String) {
     (kind, run.to_owned())
 }
 
-/// Where two or more values of one kind stand in a row, with commas, `and` and `or` between.
+/// The positions of series: two or more values of one kind, separated by commas, `and` or `or`.
 pub(super) fn series(tokens: &[Token]) -> Vec<Vec<usize>> {
     let mut found: Vec<Vec<usize>> = vec![Vec::new()];
     let mut is_joined = false;

@@ -1,4 +1,4 @@
-//! What the program says, understood.
+//! Handles the lines of the program.
 
 use serde_json::{Map, Value};
 
@@ -11,13 +11,13 @@ use crate::agent::worker::request::{Open, WorkerRefusal};
 use crate::data::{AgentError, FailureKind};
 use crate::system::process::excerpt::beginning;
 
-/// How much of a line that cannot be read is shown.
+/// How many bytes of an unreadable line are shown.
 const EXCERPT_BYTES: usize = 200;
-/// How much of a progress event is shown while it happens.
+/// How many bytes of a progress message are shown live.
 const PROGRESS_BYTES: usize = 1000;
 
 impl Talk<'_> {
-    /// Understands a line.
+    /// Handles a line.
     pub(super) fn hear(&mut self, line: &[u8]) -> Result<(), End> {
         if line.len() > self.setup.max_output_bytes {
             return Err(End::Faulty(self.too_large(line)));
@@ -49,7 +49,7 @@ impl Talk<'_> {
     fn progress(&mut self, id: Option<&str>, text: &str, line: &[u8]) -> Result<(), End> {
         let found = id.and_then(|id| self.open.iter_mut().find(|open| open.request.id == id));
         let Some(open) = found else {
-            // Of a request that was cancelled, or of none.
+            // Of a cancelled request, or of none.
             return self.count_noise(line);
         };
         open.chatter += line.len() + 1;
@@ -83,7 +83,7 @@ impl Talk<'_> {
                 "printed `{printed}`, a reply to `{}`, which is not asked or was answered before",
                 beginning(id.as_bytes(), EXCERPT_BYTES)
             );
-            // The one that the process has now may well be innocent.
+            // The current request may well be innocent.
             return Err(End::Stray(AgentError::of(FailureKind::BadOutput, message)));
         };
         let open = self.open.swap_remove(place);

@@ -1,4 +1,4 @@
-//! Processes that end while they have something to do.
+//! Processes that end during a request.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn one_sample_that_crashes_the_program_takes_no_other_with_it() {
             check_text(&told, "4");
         }
     }
-    // Twice for each that crashes it, and for each place.
+    // Twice for each that crashes it, and for each slot.
     assert!(project.lines("started") <= 6);
 }
 
@@ -56,7 +56,7 @@ fn a_process_that_is_killed_is_started_again() {
         check_text(&told, "4");
         assert_eq!(lost, 1);
     });
-    // And also when it has nothing to do.
+    // And also while idle.
     let pid = project.read("pid");
     let kill = std::process::Command::new("kill")
         .args(["-9", pid.trim()])
@@ -114,7 +114,7 @@ fn a_program_that_only_crashes_is_given_up() {
         ..exited
     };
     assert_eq!(kinds[4], unusable);
-    // It is told once; for the others the run is over.
+    // It is reported once; for the others the run is over.
     assert!(
         kinds[5..]
             .iter()

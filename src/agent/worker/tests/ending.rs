@@ -1,4 +1,4 @@
-//! How processes end, and that nothing is left of them.
+//! How processes end, and that none is left.
 
 use super::*;
 use crate::tests::needs;
@@ -24,20 +24,20 @@ fn who_ignores_the_end_of_stdin_is_ended() {
     close(&project.sh(script).close_grace(SHORT));
     project.assert_dead("pid");
     assert!(project.path("termed").exists());
-    // And who ignores SIGTERM is killed.
+    // A process that ignores SIGTERM is killed.
     let project = Project::new();
     let script = "echo $$ > pid; trap '' TERM; take; answer $id; while :; do sleep 0.01; done";
     close(&project.stubborn(script));
     project.assert_dead("pid");
 }
 
-/// Starts a child and one that leaves the group, each of which has told its pid when this is over. Each process has
-/// files of its own, in which a later one does not write.
+/// Starts a child and one that leaves the group, and waits until each has written its pid. Each process has its own
+/// files, which a later one does not overwrite.
 const CHILDREN: &str = "sleep 1000 & echo $! > child.$$; \
     setsid sh -c 'echo $$ > escaped.part.$1; mv escaped.part.$1 escaped.$1; exec sleep 1000' sh $$ & \
     while [ ! -e escaped.$$ ]; do sleep 0.01; done; echo $$ >> started";
 
-/// Checks that nobody is left of so many processes.
+/// Checks that the children of all processes are gone.
 #[track_caller]
 fn check_children(project: &Project, processes: usize) {
     assert_eq!(project.lines("started"), processes);
@@ -53,7 +53,7 @@ fn children_do_not_outlive_their_parent() {
     let project = Project::new();
     close(&project.sh(&format!("{CHILDREN}; while take; do answer $id; done")));
     check_children(&project, 1);
-    // Nor one that crashed, whose pipes they hold. It is asked again, alone.
+    // Also for a crashed process, whose pipes they hold. It is retried, alone.
     let project = Project::new();
     let worker = project.sh(&format!("{CHILDREN}; take; exit 1"));
     let (told, lost) = ask_until_told(&worker, &task("a"));
@@ -67,7 +67,7 @@ fn children_do_not_outlive_their_parent() {
 #[test]
 fn nor_do_those_that_never_stop_starting_others() {
     let project = Project::new();
-    // Each starts the next one and ends, so that what is found is gone the moment after.
+    // Each starts the next one and ends, so that any found process is gone a moment later.
     let link = "#!/bin/sh\necho $$ >> links\nexec 2>/dev/null\n\
         [ -e over ] || [ $1 -gt 100000 ] || setsid ./link $(($1 + 1)) &\n";
     fs::write(project.path("link"), link).unwrap();

@@ -1,4 +1,4 @@
-//! Programs that do not keep to the protocol, and programs that hang.
+//! Programs that violate the protocol, and programs that hang.
 
 use super::*;
 
@@ -62,7 +62,7 @@ fn a_reply_to_what_was_not_asked_is_blamed_on_a_sample_only_when_it_happens_agai
         "printed `{\"id\": \"b\", \"answer\": \"4\"}`, a reply to `b`, which is not asked or was answered before",
     );
     assert_eq!(lost, 1);
-    // The late second answer of another sample does no harm to the one that is asked now.
+    // The late second answer of another sample does not affect the current one.
     let project = Project::new();
     let worker = project
         .each("test -f late && { rm late; answer a wrong; sleep 1; }; answer $id; touch late");
@@ -125,7 +125,7 @@ fn floods_are_cut_off() {
         &too_large(progress),
     );
     check_fault("exec yes ''", FailureKind::OutputTooLarge, &too_large(""));
-    // Also of a process that has nothing to do.
+    // Also from an idle process.
     let project = Project::new();
     let worker = project
         .sh("echo $$ > pid; take; answer $id; exec yes ''")
@@ -153,7 +153,7 @@ fn a_failure_shows_what_was_written_since_its_task_came() {
 #[test]
 fn a_task_that_hangs_ends_its_process_and_the_others_are_asked_again() {
     let script = "echo >> started; while take; do case $id in hangs) echo > has; sleep 1000;; esac; answer $id; done";
-    // The other one has to be there before the time is over.
+    // The other one must be there before the timeout.
     let (project, hangs, told) = given_time(SHORT, |time| {
         let project = Project::new();
         let worker = project.sh(script).in_flight(2);
@@ -175,7 +175,7 @@ fn a_task_that_hangs_ends_its_process_and_the_others_are_asked_again() {
 #[test]
 fn a_program_that_greeted_may_give_a_task_up() {
     let project = Project::new();
-    // Answers the line after the one that hangs: the one that cancels it.
+    // Answers the line after the one that hangs, which is the cancel message.
     let script = r#"printf '{"type":"hello","protocol":1}\n'; read -r hello; echo >> started; while take; do
         case $id in hangs) read -r cancel; echo "$cancel" > cancel; answer hangs late;; *) answer $id;; esac; done"#;
     let worker = project.sh(script).handshake(LONG);

@@ -1,4 +1,4 @@
-//! What goes in and comes out while all is well.
+//! Requests and replies when all is well.
 
 use std::sync::Mutex;
 
@@ -55,7 +55,7 @@ fn answers_find_their_tasks_in_any_order() {
 #[test]
 fn no_more_is_in_flight_than_allowed_and_every_process_gets_its_share() {
     let project = Project::new();
-    // Nothing is answered before everything is asked: a place that is free again could be given twice.
+    // No answer before everything is asked: otherwise a slot could be reused.
     let script = "echo >> started; while take && a=$id && take; do echo >> pairs; \
         until [ $(grep -c ^ pairs) = 3 ]; do sleep 0.01; done; answer $id; answer $a; done";
     let worker = project.sh(script).processes(3).in_flight(2);
@@ -65,7 +65,7 @@ fn no_more_is_in_flight_than_allowed_and_every_process_gets_its_share() {
         check_text(&reply, "4");
     }
     assert_eq!(project.lines("started"), 3);
-    // More than there is room for wait their turn.
+    // Those without a slot wait their turn.
     let script = "echo >> again; while take; do answer $id; done";
     let worker = project.sh(script).processes(3).in_flight(2);
     let tasks: Vec<_> = (0..30).map(|number| task(&format!("t{number}"))).collect();
@@ -99,7 +99,7 @@ fn one_id_is_in_a_process_once() {
 #[test]
 fn a_program_that_greets_is_greeted_and_asked_when_it_is_ready() {
     let project = Project::new();
-    // The time that it takes to start is not the task's.
+    // The start-up time does not count for the task.
     let (worker, reply) = given_time(SHORT, |time| {
         let start = format!("sleep {}", (time * 2).as_secs_f64());
         let hello = r#"printf '%s\n' "$line" > hello"#;
@@ -138,7 +138,7 @@ fn progress_is_shown_and_is_no_answer() {
         ..task("a")
     };
     check_text(&worker.answer(&task), "4");
-    // What it prints to stderr may be of any task.
+    // Its stderr lines may be about any task.
     assert_eq!(*kept.lock().unwrap(), ["half", "1"]);
     let mut shown = shown.lock().unwrap().clone();
     shown.sort();
@@ -159,7 +159,7 @@ fn what_a_program_used_in_all_is_what_the_answers_cost() {
     };
     assert_eq!(worker.answer(&task("a")).unwrap().usage, used(10, 10.5));
     assert_eq!(worker.answer(&task("b")).unwrap().usage, used(10, 10.0));
-    // A new process counts anew.
+    // A new process counts from zero.
     worker.close();
     assert_eq!(worker.answer(&task("c")).unwrap().usage, used(10, 10.5));
 }

@@ -1,13 +1,13 @@
-//! The brackets of a text. None of them is made up where it opens, so what closes one needs one in the text.
+//! The brackets of a text. The parser never inserts an opening one, so every closing one needs one in the text.
 
-/// Deeper brackets are the parser's.
+/// Deeper brackets are left to the parser.
 const MAX_DEPTH: usize = 32;
 
-/// The brackets that are open.
+/// The open brackets.
 #[derive(Default)]
 pub(super) struct OpenBrackets {
     open: [u8; MAX_DEPTH],
-    /// Whether a comma stands in them, not deeper.
+    /// Whether they directly contain a comma.
     has_comma: [bool; MAX_DEPTH],
     depth: usize,
 }
@@ -19,15 +19,15 @@ impl OpenBrackets {
         matches!(last, Some(b'(' | b'['))
     }
 
-    /// Whether the innermost bracket is a square one with a comma in it, and the only one of its kind: then what
-    /// closes it in the text closes it in every tree.
+    /// Whether the innermost bracket is square, contains a comma, and is the only open square one: then its closing
+    /// bracket in the text closes it in every tree.
     pub(super) fn is_square_list(&self) -> bool {
         self.depth.checked_sub(1).is_some_and(|last| {
             self.has_comma[last] && self.open[last] == b'[' && !self.open[..last].contains(&b'[')
         })
     }
 
-    /// Takes in a mark. If that decides it: whether the text is hopeless, or else too much to look at.
+    /// Processes a mark. Returns `true` if the text is hopeless, `false` if the scan must stop, `None` to continue.
     pub(super) fn take(&mut self, mark: u8) -> Option<bool> {
         let opening = match mark {
             b'(' | b'[' | b'{' => {
@@ -55,7 +55,7 @@ impl OpenBrackets {
             self.depth -= 1;
             return None;
         }
-        // Another one in between may be closed by a made-up sign.
+        // Another bracket in between may be closed by an inserted token.
         Some(!open.contains(&opening))
     }
 }

@@ -1,9 +1,9 @@
-//! Words of JavaScript that have nothing behind them of what has to be there, and values side by side in brackets.
+//! Detects JavaScript keywords without their required next token, and adjacent values in brackets.
 
 use super::brackets::OpenBrackets;
 use super::signs::{BraceLanguage, Sign, Signs};
 
-/// Whether a text has an error node for certain.
+/// Whether a text certainly has an error node.
 pub(crate) fn in_javascript(text: &str) -> bool {
     let mut look = Look {
         signs: Signs::new(text, BraceLanguage::JavaScript),
@@ -25,7 +25,7 @@ struct Look<'a> {
     is_behind_word: bool,
 }
 
-/// What is next.
+/// What may come next.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     /// A statement may start here.
@@ -34,13 +34,13 @@ enum Place {
     Value,
     /// A block or a value has ended.
     Brace,
-    /// A value has to follow: no statement can, so the words of statements are names.
+    /// A value must follow: no statement can, so statement keywords are names.
     Operator,
     Unsure,
 }
 
 impl Look<'_> {
-    /// Looks at the next sign. The verdict, if that decides it.
+    /// Reads the next token. Returns the verdict if that decides it.
     fn step(&mut self) -> Option<bool> {
         let sign = self.signs.next();
         let is_within_list = self.brackets.is_within_list();
@@ -79,7 +79,8 @@ impl Look<'_> {
         None
     }
 
-    /// Whether a bracket around a list may be made up before a mark: one that cannot stand in it, but behind it.
+    /// Whether the parser may insert the list's closing bracket before a mark, which is one that can follow a list but
+    /// not be in it.
     fn may_be_closed_before(&self, mark: u8) -> bool {
         match mark {
             b';' | b':' => true,
@@ -89,7 +90,7 @@ impl Look<'_> {
         }
     }
 
-    /// Whether what comes is not what has to.
+    /// Whether the required token does not come next.
     fn is_missing(&mut self, next: AwaitedToken) -> bool {
         let sign = self.signs.next();
         match (next, sign) {
@@ -116,7 +117,7 @@ impl Look<'_> {
     }
 }
 
-/// What has to be behind a word that starts a statement.
+/// The token required after a word that starts a statement.
 #[derive(Clone, Copy)]
 enum AwaitedToken {
     Anything,
@@ -125,7 +126,7 @@ enum AwaitedToken {
     Function,
     /// `Name {` or `{`.
     Class,
-    /// `name from`, `name, {`, and what is left to the parser.
+    /// `name from`, `name, {`, and forms left to the parser.
     Import,
 }
 
@@ -140,7 +141,7 @@ fn asks_for(word: &str) -> AwaitedToken {
     }
 }
 
-/// The other words that mean something somewhere, less those that are values.
+/// Other keywords, except those that are values.
 #[rustfmt::skip]
 fn is_special(word: &str) -> bool {
     matches!(

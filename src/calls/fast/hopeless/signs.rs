@@ -1,4 +1,4 @@
-//! The signs of a text, told as the parser tells them wherever it still has a reading without an error.
+//! Tokenizes a text exactly as the parser does, as long as the parser still has a version without an error.
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum BraceLanguage {
@@ -10,19 +10,19 @@ pub(super) enum BraceLanguage {
 pub(super) enum Sign<'a> {
     Word(&'a str),
     Number,
-    /// In quotes.
+    /// A string in quotes.
     Text,
-    /// In back quotes.
+    /// A string in backticks.
     Template,
     Mark(u8),
-    /// Nothing the language has.
+    /// Not a token of the language.
     Broken,
-    /// The end, or what is not looked at closer.
+    /// The end, or something that is not analysed.
     Unsure,
 }
 
 impl Sign<'_> {
-    /// Whether this is for certain not the mark that has to stand here, nor a comment before it.
+    /// Whether this is certainly neither the required mark nor a comment before it.
     pub(super) fn is_not(self, mark: u8) -> bool {
         match self {
             Self::Word(word) => word != "await",
@@ -33,7 +33,7 @@ impl Sign<'_> {
     }
 }
 
-/// Reads signs.
+/// Reads tokens.
 pub(super) struct Signs<'a> {
     text: &'a str,
     place: usize,
@@ -99,9 +99,9 @@ impl<'a> Signs<'a> {
             b'`' | b'#' | b'\\' if is_java => Sign::Broken,
             b'#' => lone_hash(next),
             b'/' if matches!(next, Some(b'/' | b'*')) => Sign::Unsure,
-            // Behind the name in `let x` no value has ended, and a `;` may be made up before a regular expression.
+            // After the name in `let x` no value has ended, and a `;` may be inserted before a regular expression.
             b'/' | b'<' | b'@' if !is_java => Sign::Unsure,
-            // In `.5.a` the second point belongs to no number.
+            // In `.5.a` the second point is not part of a number.
             b'.' if next.is_some_and(|byte| byte.is_ascii_digit()) => Sign::Unsure,
             // `-->` starts a comment.
             b'>' if !is_java && self.text[..start].ends_with("--") => Sign::Unsure,
@@ -110,13 +110,13 @@ impl<'a> Signs<'a> {
         }
     }
 
-    /// Where the first byte stands that ends a text or makes it a matter of the parser's.
+    /// The position of the first byte that ends a string or leaves it to the parser.
     fn text_end(&self, is_end: impl Fn(u8) -> bool) -> usize {
         let bytes = self.text.as_bytes();
         let mut place = self.place;
         while let Some(&byte) = bytes.get(place) {
             if byte == b'\\' {
-                // Not of a number, nor Java's `\{`.
+                // Not a numeric escape, nor Java's `\{`.
                 match bytes.get(place + 1) {
                     Some(b'0'..=b'9' | b'x' | b'u' | b'{') => break,
                     Some(b' '..=b'~') => place += 1,
@@ -130,7 +130,8 @@ impl<'a> Signs<'a> {
         place
     }
 
-    /// A string, over several lines if need be, or a character, which takes any number of them on a line.
+    /// A string, possibly over several lines, or a character literal, which may have any number of characters on one
+    /// line.
     fn java_text(&mut self, quote: u8) -> Sign<'a> {
         let start = self.place;
         let is_char = quote == b'\'';
@@ -138,7 +139,7 @@ impl<'a> Signs<'a> {
         let is_empty = self.place == start;
         match self.peek() {
             Some(b'\'') if is_char && is_empty => Sign::Broken,
-            // Three quotes.
+            // A triple quote.
             Some(b'"') if is_empty && self.at(self.place + 1) == Some(b'"') => Sign::Unsure,
             Some(byte) if byte == quote => {
                 self.place += 1;
@@ -149,7 +150,7 @@ impl<'a> Signs<'a> {
         }
     }
 
-    /// On a line.
+    /// A string on one line.
     fn javascript_text(&mut self, quote: u8) -> Sign<'a> {
         self.place = self.text_end(|byte| byte == quote || matches!(byte, b'\n' | b'\r'));
         match self.peek() {
@@ -178,8 +179,8 @@ impl<'a> Signs<'a> {
         }
     }
 
-    /// Without its closing quote what comes next is read as if it stood outside. A quote may be made up before a sign
-    /// that goes on with a value, but not before another value.
+    /// Without a closing quote the next token is read as outside the string. The parser may insert a quote before a
+    /// token that continues a value, but not before another value.
     fn not_closed(&mut self, quote: u8, sign: Sign<'a>) -> Sign<'a> {
         self.skip_while(is_space);
         match self.peek() {
@@ -191,10 +192,10 @@ impl<'a> Signs<'a> {
     }
 }
 
-/// A JavaScript `#`, which starts private names and the line `#!`.
+/// A JavaScript `#`, which starts private names and the `#!` line.
 fn lone_hash(next: Option<u8>) -> Sign<'static> {
     match next {
-        // To the parser DEL is a letter.
+        // The parser treats DEL as a letter.
         Some(b'!' | b'\\' | 0x7f..) => Sign::Unsure,
         Some(byte) if is_word_start(byte) => Sign::Unsure,
         _ => Sign::Broken,

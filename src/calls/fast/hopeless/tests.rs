@@ -129,7 +129,7 @@ fn every_hopeless_text_has_an_error_node() {
         for (reader, is_hopeless) in readers.iter_mut().zip(verdicts) {
             all += 1;
             hopeless += u32::from(is_hopeless);
-            // Of the others a share, to see what the texts are worth.
+            // Parse a share of the others, to see how good the texts are.
             if is_hopeless || all % 16 == 0 {
                 let is_read = is_read(reader, &text);
                 assert!(!(is_read && is_hopeless), "{text:?}");

@@ -1,4 +1,4 @@
-//! What a result file tells of an answer, as the output of an agent.
+//! Converts an answer in a result file to an agent's output.
 
 use serde_json::{Value as Json, json};
 
@@ -7,7 +7,7 @@ use crate::bfcl::export::{RESULT, has_steps};
 use crate::calls::{JsonValue as _, Value, half};
 use crate::data::Output;
 
-/// How the official program begins a result where it got no answer.
+/// How the official program starts a result without an answer.
 pub(super) const FAILURE: &str = "Error during inference";
 
 pub(super) fn is_failure(result: &Value) -> bool {
@@ -16,7 +16,7 @@ pub(super) fn is_failure(result: &Value) -> bool {
         .is_some_and(|text| text.starts_with(FAILURE))
 }
 
-/// Whether an answer has native calls in it.
+/// Whether an answer contains native calls.
 pub(super) fn has_calls(category: &Category, result: &Value) -> bool {
     match result.as_list() {
         Some(items) if has_steps(&category.name) => {
@@ -39,7 +39,7 @@ fn calls(result: &Value) -> Option<Vec<Json>> {
     result.as_list()?.iter().map(call).collect()
 }
 
-/// The answer of one turn. What is neither a text nor calls is kept as JSON text, which is no call either.
+/// The answer of one turn. A result that is neither text nor calls is stored as JSON text, which is no call either.
 pub(super) fn answer(result: Value, is_native: bool) -> Output {
     if is_native && let Some(tool_calls) = calls(&result) {
         return Output {

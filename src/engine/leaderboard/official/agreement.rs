@@ -1,4 +1,4 @@
-//! Verdicts of two sides, sample by sample.
+//! The agreement of two sides' verdicts, sample by sample.
 
 use serde::Serialize;
 
@@ -7,10 +7,10 @@ use crate::data::{Record, Status};
 use crate::figure::counted;
 use crate::report::document::{Block, Document, Table, list};
 
-/// How far the verdicts of a run and those of the official program agree.
+/// How far the verdicts of a run and of the official program agree.
 #[derive(Clone, Debug, Serialize)]
 pub struct OfficialAgreement {
-    /// Under which name the official program judged.
+    /// The model's name in the official program.
     pub model: String,
     /// By category, in the order of the run.
     pub categories: Vec<CategoryAgreement>,
@@ -25,28 +25,28 @@ pub struct CategoryAgreement {
     pub category: String,
     /// Answers that the official program judged.
     pub answers: u64,
-    /// How many of them are right to it.
+    /// How many of them it calls correct.
     pub correct: u64,
     /// How many both judged.
     pub compared: u64,
-    /// How many both judged alike.
+    /// How many have the same verdict on both sides.
     pub agreed: u64,
-    /// How many are wrong to both, for the same reason.
+    /// How many both call wrong, for the same reason.
     pub(crate) same_error_type: u64,
-    /// How many are wrong to both.
+    /// How many both call wrong.
     pub(crate) both_wrong: u64,
 }
 
-/// A sample that one side takes for right and the other for wrong.
+/// A sample that one side calls right and the other wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Disagreement {
     /// The sample's id.
     pub sample_id: String,
     /// Its category.
     pub category: String,
-    /// Whether it is right to the run, and why.
+    /// The run's verdict, and why.
     pub ours: VerdictSide,
-    /// Whether it is right to the official program, and why.
+    /// The official verdict, and why.
     pub official: VerdictSide,
 }
 
@@ -114,7 +114,7 @@ impl OfficialAgreement {
         self.disagreements.is_empty()
     }
 
-    /// The counts of all categories together.
+    /// The totals over all categories.
     pub fn all(&self) -> CategoryAgreement {
         let mut all = CategoryAgreement {
             category: "all".to_owned(),

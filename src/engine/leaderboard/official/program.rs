@@ -1,4 +1,4 @@
-//! Starting `bfcl evaluate`, and what its failures mean.
+//! Runs `bfcl evaluate`, and explains its failures.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use crate::system::process::group::how_it_ended;
 use crate::system::process::launch::{Launch, NotStarted};
 use crate::text::{clean, shell_word};
 
-/// The variable that names the folder in which the program works.
+/// The variable with the program's working folder.
 const ROOT: &str = "BFCL_PROJECT_ROOT";
 
-/// Keys without which the interfaces of some models cannot be set up. Nothing is asked with them.
+/// Keys that some models' interfaces require. Nothing is asked with them.
 const KEYS: [&str; 20] = [
     "ANTHROPIC_API_KEY",
     "CO_API_KEY",
@@ -42,11 +42,11 @@ const KEYS: [&str; 20] = [
     "WRITER_API_KEY",
 ];
 
-/// What it may print; it has little to say.
+/// The most output; it usually prints little.
 const MAX_OUTPUT: u64 = 64 << 20;
-/// How long it may take to end when it is asked to.
+/// How long it may take to end on request.
 const GRACE: Duration = Duration::from_secs(2);
-/// How many lines of its last words are shown.
+/// How many of its last lines are shown.
 const LAST_LINES: usize = 12;
 
 fn with_program<T>(
@@ -77,7 +77,7 @@ fn with_program<T>(
     })
 }
 
-/// Whether there is such a program.
+/// Checks that the program exists.
 pub(super) fn check(official: &OfficialProgram) -> Result<()> {
     with_program(official, &[], Path::new("."), |launch| {
         let found = launch.check();
@@ -87,7 +87,7 @@ pub(super) fn check(official: &OfficialProgram) -> Result<()> {
     })
 }
 
-/// Has it judge the categories in its folder.
+/// Judges the categories in its folder.
 pub(super) fn run(
     official: &OfficialProgram,
     model: &str,
@@ -141,7 +141,7 @@ pub(super) fn run(
         End::TooLarge => failed(format!("printed more than {MAX_OUTPUT} bytes")),
         End::Lost(error) => failed(format!("cannot be followed: {error}")),
     };
-    // It was stopped: what left its group knows its folder.
+    // After a timeout or stop: processes that left its group are found by its folder.
     escapees::kill(ROOT, official.folder.as_os_str());
     Err(error)
 }
@@ -162,7 +162,7 @@ fn not_started(official: &OfficialProgram, fault: &NotStarted) -> Error {
     ))
 }
 
-/// What is known of its failures.
+/// Explains known failures.
 fn explain(error: Error, said: &str, model: &str, program: &Path) -> Error {
     if said.contains("Invalid model name") || said.contains("KeyError") && said.contains(model) {
         let rule = if model.contains('_') {
@@ -200,7 +200,7 @@ fn explain(error: Error, said: &str, model: &str, program: &Path) -> Error {
     error.hint(format!("its last words:\n{}", last.join("\n")))
 }
 
-/// The package of the module that Python did not find. Some are called otherwise than their modules.
+/// The package of the module that Python did not find; the names of some differ.
 fn missing_package(said: &str) -> Option<&str> {
     const START: &str = "ModuleNotFoundError: No module named '";
     let rest = &said[said.rfind(START)? + START.len()..];

@@ -70,7 +70,7 @@ fn a_refusal_quiets_all_and_halves_what_is_in_flight() {
     for _ in 0..2 {
         go(&mut governor, 6 * SECOND);
     }
-    // However long it asks to be left alone.
+    // However long a pause it asks for.
     governor.finish(
         7 * SECOND,
         &permits[1],
@@ -89,7 +89,7 @@ fn an_agent_that_refuses_everything_is_asked_ever_more_rarely_and_then_no_more()
     let over = loop {
         match governor.admit(now) {
             Admission::Go(permit) => {
-                // Another one that was in flight is no news.
+                // A second refusal among those in flight changes nothing.
                 let other = governor.admit(now);
                 for permit in std::iter::once(permit).chain(as_permit(other)) {
                     governor.finish(now, &permit, QuestionEnd::RateLimited(None));
@@ -145,7 +145,7 @@ fn a_rate_of_tokens_is_not_overrun_before_an_answer_tells_how_many_it_takes() {
     assert_eq!(permits.len(), 10);
     one.finish(SECOND, &permits[0], QuestionEnd::Answered(Some(&usage(5))));
     assert_eq!(started(&mut one).len(), 91);
-    // An agent that does not tell is not held back for it.
+    // An agent that reports no usage is not held back for it.
     let mut other = governor(&limits);
     for permit in started(&mut other) {
         other.finish(SECOND, &permit, QuestionEnd::Answered(None));
@@ -173,7 +173,7 @@ fn the_rates_are_kept_side_by_side() {
     );
     let wait = Duration::from_millis(5100);
     assert_eq!(governor.admit(Duration::ZERO), Admission::Wait(Some(wait)));
-    // The next is expected to take as much, and gives it back when it fails.
+    // The next is expected to take as much, which is returned when it fails.
     let second = go(&mut governor, 7 * SECOND);
     assert_eq!(
         governor.admit(8 * SECOND),
@@ -197,7 +197,7 @@ fn a_budget_ends_the_run_and_is_not_overspent_by_what_is_in_flight() {
     let mut flying = Vec::new();
     let over = loop {
         match governor.admit(SECOND) {
-            // The first answer tells what one costs.
+            // The first answer reports what one costs.
             Admission::Go(permit) if asked > 0 => flying.push(permit),
             Admission::Go(permit) => {
                 governor.finish(SECOND, &permit, QuestionEnd::Answered(Some(&usage(1))));
@@ -214,7 +214,7 @@ fn a_budget_ends_the_run_and_is_not_overspent_by_what_is_in_flight() {
     };
     assert_eq!(asked, 10, "5 USD are ten answers of 0.5");
     assert!(over.to_string().contains("5.0000 USD of 5"), "{over}");
-    // What was spent before counts, and a larger budget lets the run go on.
+    // Earlier spending counts, and a larger budget lets the run continue.
     let mut spent = governor.spent.clone();
     assert!(matches!(
         Governor::new(&limits, spent.clone()).admit(SECOND),
@@ -268,7 +268,7 @@ fn times_that_go_back_or_far_ahead_are_survived() {
     }
 }
 
-/// Fails every question as an outage does, and gives the pauses in between.
+/// Fails every question like an outage, and returns the pauses in between.
 fn out_until_over(
     governor: &mut Governor,
     samples: &[&str],
@@ -301,7 +301,7 @@ fn an_agent_that_answers_nobody_is_tried_by_one_question_at_a_time_and_then_no_m
     let mut dead = governor(&limits);
     let (pauses, over) = out_until_over(&mut dead, &names, SECOND);
     assert_eq!((&pauses[..], over), (&[1, 2, 4, 8, 16, 32][..], Over::Out));
-    // One that answered before is waited for longer.
+    // An agent that answered before gets more time.
     let mut asleep = governor(&limits);
     let first = go(&mut asleep, SECOND);
     asleep.finish(SECOND, &first, QuestionEnd::Answered(None));
@@ -314,7 +314,7 @@ fn an_agent_that_answers_nobody_is_tried_by_one_question_at_a_time_and_then_no_m
     assert_eq!(asleep.admit(2 * SECOND), Admission::Wait(Some(3 * SECOND)));
     let probe = go(&mut asleep, 3 * SECOND);
     assert_eq!(asleep.admit(3 * SECOND), Admission::Wait(None));
-    // What it answers, all others may ask again at once.
+    // After an answer, all others may ask again at once.
     let mut awake = asleep.clone();
     awake.finish(4 * SECOND, &probe, QuestionEnd::Answered(None));
     assert!(!awake.is_out());
@@ -335,7 +335,7 @@ fn a_few_samples_that_always_fail_are_no_outage() {
         governor.finish(SECOND, &permit, QuestionEnd::Out(name, None));
         assert!(!governor.is_out());
     }
-    // Nor is it one where something else is said in between.
+    // Other replies in between mean that there is no outage.
     for turn in 0..100 {
         let permit = go(&mut governor, SECOND);
         let name = turn.to_string();
@@ -348,7 +348,7 @@ fn a_few_samples_that_always_fail_are_no_outage() {
     }
 }
 
-/// Asks once, and has no room.
+/// Tries once, without room.
 fn short(governor: &mut Governor, now: Duration, is_alone: bool) {
     let permit = go(governor, now);
     governor.finish(now, &permit, QuestionEnd::Short { is_alone });
@@ -389,12 +389,12 @@ fn whoever_else_is_in_flight_is_waited_for() {
     let now = now + almost;
     short(&mut governor, now, true);
     assert_eq!(governor.lacks_room_for(), almost);
-    // An answer, or a failure of another kind, is a sign of room.
+    // An answer, or a failure of another kind, shows that there is room.
     let now = now + 3 * SECOND;
     let permit = go(&mut governor, now);
     governor.finish(now, &permit, QuestionEnd::RateLimited(None));
     assert_eq!(governor.lacks_room_for(), Duration::ZERO);
-    // So is one of this run that is still in flight.
+    // So does another question of this run that is still in flight.
     let now = now + 60 * SECOND;
     let other = go(&mut governor, now);
     governor.finish(now, &other, QuestionEnd::Answered(None));

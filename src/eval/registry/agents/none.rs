@@ -44,7 +44,7 @@ pub fn shown_parts(agent: &Value) -> Option<Vec<ItemPart>> {
     Some(names.filter_map(ItemPart::named).collect())
 }
 
-/// They are shown in the order in which they are given, each once.
+/// They are shown in the given order, each once.
 fn check(parts: &[ItemPart]) -> Result<()> {
     let twice = |(place, part): &(usize, &ItemPart)| parts[..*place].contains(part);
     if let Some((place, part)) = parts.iter().enumerate().find(twice) {

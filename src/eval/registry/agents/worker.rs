@@ -24,7 +24,7 @@ pub(super) const ENTRY: Recipe<WorkerKeys, MadeAgent> = Recipe {
 
 /// The most processes of a `worker`, and the most samples that one of them has at once.
 const MOST_AT_ONCE: usize = 1024;
-/// How long a `worker` may take to greet.
+/// The timeout for a `worker` to greet.
 const START_TIMEOUT: Duration = Duration::from_mins(1);
 
 #[derive(Deserialize)]

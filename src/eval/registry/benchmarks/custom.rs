@@ -30,7 +30,7 @@ pub(super) const ENTRY: Recipe<CustomKeys, Arc<dyn Benchmark>> = Recipe {
 };
 
 impl Custom {
-    /// Lets samples name scorers of a user's own.
+    /// Lets samples name a user's own scorers.
     #[must_use]
     pub fn registry(self, registry: &Registry) -> Self {
         let context = Context {
@@ -124,7 +124,7 @@ fn custom(keys: CustomKeys, surroundings: &Surroundings<'_>) -> Result<Custom> {
         custom = custom.scorer(default);
     }
     for (item, sample) in custom.whole_samples().iter().enumerate() {
-        // Where the spec names who judges, they say whether they need a ground truth.
+        // If the spec names scorers, they decide whether they need a ground truth.
         let excused = (has_scorers && sample.target.is_none()).then(|| sample.clone().target(""));
         let checked = scorer
             .criterion(excused.as_ref().unwrap_or(sample))
@@ -139,7 +139,7 @@ fn custom(keys: CustomKeys, surroundings: &Surroundings<'_>) -> Result<Custom> {
     Ok(custom)
 }
 
-/// Built-in scorers that compare two texts and ask nobody else: they can be tried out.
+/// Built-in scorers that compare two texts without asking a model: they can be tried out.
 const PURE: [&str; 12] = [
     "aime",
     "choice",
@@ -155,8 +155,7 @@ const PURE: [&str; 12] = [
     "token_f1",
 ];
 
-/// Whether the sample's scorer understands its ground truth, before an agent is paid for an answer. It is asked with
-/// an answer of no meaning.
+/// Checks, before an agent is paid for, that the sample's scorer accepts its ground truth, by judging a dummy answer.
 fn check_target(sample: &Sample) -> Result<()> {
     let (Some(target), Some(spec)) = (&sample.target, sample.metadata.get(KEY)) else {
         return Ok(());
@@ -253,7 +252,7 @@ impl SampleKeys {
     }
 }
 
-/// A ground truth as scorers know it: a number and a bool as a text, lists and maps as they are.
+/// A ground truth in the form scorers expect: numbers and bools as text, lists and maps as they are.
 fn plain(truth: Value) -> Value {
     match truth {
         Value::Number(_) | Value::Bool(_) => truth.to_string().into(),
@@ -261,7 +260,7 @@ fn plain(truth: Value) -> Value {
     }
 }
 
-/// A file beside the spec. Whether it is there is looked at before the run, as for every benchmark.
+/// A file next to the spec. Its existence is checked before the run, as for every benchmark.
 fn attachment(path: &str, folder: &Path) -> Result<Attachment> {
     let relative = PathBuf::from(path);
     let name = relative

@@ -55,7 +55,7 @@ pub(super) struct GaiaColumnKeys {
 }
 
 fn make(keys: GaiaKeys, surroundings: &Surroundings<'_>) -> Result<Arc<dyn Benchmark>> {
-    // Without a path, the name of the benchmark is what it is about.
+    // Without a path, the error is about the name of the benchmark.
     let key = keys.path.as_ref().map_or("type", |_| "path");
     Ok(Arc::new(gaia(keys, surroundings.folder).under(key)?))
 }

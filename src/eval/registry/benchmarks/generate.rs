@@ -116,7 +116,7 @@ fn references(given: Option<&Value>) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// The solver of the key, which is a scorer with one option more.
+/// The solver of the key: a scorer with one more option.
 fn solver(mut keys: Map<String, Value>, surroundings: &Surroundings<'_>) -> Result<ItemSolver> {
     const ON: &str = "on_disagreement";
     let mode = match keys.shift_remove(ON).filter(|mode| !mode.is_null()) {

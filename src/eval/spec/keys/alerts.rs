@@ -1,4 +1,4 @@
-//! `SpecAlerts`: the alerts of a spec, a list of texts, among which `looks: 30` may stand.
+//! `SpecAlerts`: the alerts of a spec, a list of texts that may contain `looks: 30`.
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, MapAccess, SeqAccess};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use crate::error::{Error, Result, Under, inside};
 use crate::verdict::alert::{Alert, Alerts, check_looks};
 
-/// The alerts, with where each stands in the list.
+/// The alerts, each with its position in the list.
 #[derive(Default)]
 pub(in crate::eval::spec) struct SpecAlerts {
     alerts: Alerts,
@@ -16,7 +16,7 @@ pub(in crate::eval::spec) struct SpecAlerts {
 
 impl SpecAlerts {
     /// # Errors
-    /// When one of them can never be raised, beside the others.
+    /// When one can never be raised next to the others.
     pub(in crate::eval::spec) fn checked(self) -> Result<Alerts> {
         match self.alerts.check() {
             Ok(()) => Ok(self.alerts),
@@ -74,7 +74,7 @@ pub(in crate::eval::spec) fn alerts<'de, D: Deserializer<'de>>(
     deserializer.deserialize_seq(AlertsVisitor)
 }
 
-/// [`alerts`] of a key that may be lacking.
+/// [`alerts`] for an optional key.
 pub(in crate::eval::spec) fn given_alerts<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<SpecAlerts>, D::Error> {

@@ -6,8 +6,7 @@ use serde::de::{Error as _, SeqAccess};
 use crate::error::inside;
 use crate::verdict::gate::Gate;
 
-/// A gate as the spec writes it. In one that names several agents or prompts the gate may be about one of them, and what
-/// is read here takes that for a slice.
+/// A gate as the spec writes it. With several agents or prompts, what is read as a slice here may name one of them.
 pub(in crate::eval::spec) struct SpecGate {
     pub(in crate::eval::spec) text: String,
     pub(in crate::eval::spec) gate: Gate,

@@ -1,4 +1,4 @@
-//! `WebhookKeys`: whom a spec tells of an alert.
+//! `WebhookKeys`: where a spec sends alerts.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Moves the `type` of every map of a spec behind other keys.
+//! Moves the `type` of every map of a spec after other keys.
 
 use std::sync::LazyLock;
 
@@ -9,13 +9,13 @@ use super::MARK;
 /// Where `type` goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Goal {
-    /// Behind the key that follows.
+    /// After the next key.
     Middle,
-    /// Behind all others.
+    /// After all others.
     Last,
 }
 
-/// `  - type: x`, with a mark that stays where the map begins.
+/// ` - type: x`, with a mark that stays at the start of the map.
 static BLOCK: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(&format!("^(?P<head> *(?:- )?){MARK}?type: .*$")).unwrap());
 /// `{ type: x, `, with such a mark.
@@ -26,7 +26,7 @@ static FLOW: LazyLock<Regex> = LazyLock::new(|| {
     .unwrap()
 });
 
-/// The same spec with every `type` that has keys behind it somewhere else; `None` if there is none.
+/// The same spec with every `type` that has keys after it moved; `None` if there is none.
 pub(super) fn moved(text: &str, goal: Goal) -> Option<String> {
     let changed = flow(&block(text, goal), goal);
     (changed != text).then_some(changed)
@@ -52,7 +52,7 @@ fn block(text: &str, goal: Goal) -> String {
             .iter()
             .position(|line| is_behind(&line))
             .unwrap_or(rest.len());
-        // Blank lines at the end are not the map's.
+        // Blank lines at the end are not part of the map.
         let end = at
             + 1
             + rest[..end]
@@ -103,7 +103,7 @@ fn flow(text: &str, goal: Goal) -> String {
     text
 }
 
-/// Where the first entry of a map ends and where the map does, behind its first bracket.
+/// The end of a map's first entry and of the map, after its first bracket.
 fn ends(text: &str) -> Option<(Option<usize>, usize)> {
     let (mut depth, mut quote, mut comma) = (0, None, None);
     for (at, c) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! Alerts: texts, whose grammar is a pattern here, and the number of looks.
+//! Alerts: texts, with their grammar as a pattern, and the number of looks.
 
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ pub(super) fn alert() -> Value {
     ] })
 }
 
-/// What the parser of alerts reads; whether a rule can be raised is its business.
+/// What the parser of alerts accepts; it checks itself whether a rule can be raised.
 fn pattern() -> String {
     let by_slice = format!("(accuracy|failure_rate){SLICE}");
     let one = "error_rate|cost_usd|tokens|latency_(mean|p50|p95)|duration_s";

@@ -14,7 +14,7 @@ pub(super) fn extract() -> Value {
     json!({ "anyOf": all })
 }
 
-/// Whether it is nothing without the key that has its name.
+/// Whether it needs the key of its name.
 fn needs_key(name: &str) -> bool {
     options(name).is_some_and(|keys| keys.contains(&name))
 }
@@ -72,7 +72,7 @@ fn form(key: &str) -> Value {
     }
 }
 
-/// What the prediction is, in a line.
+/// The prediction, in one line.
 fn meaning(name: &str) -> &'static str {
     let mut rows = PAGE.lines().filter_map(|row| row.strip_prefix("| `"));
     let row = rows.find_map(|row| {

@@ -26,12 +26,12 @@ pub(in crate::eval) fn tiers(generator: &mut SchemaGenerator) -> Schema {
     by_name(&TierKeys::json_schema(generator))
 }
 
-/// One or more by names of the user's.
+/// One or more, by names that the user chooses.
 fn by_name(one: &Schema) -> Schema {
     json_schema!({
         "type": "object",
         "minProperties": 1,
-        // Of ASCII's signs `-`, `_` and `.` alone, the last not in front.
+        // Of the ASCII punctuation only `-`, `_` and `.`, the last not in front.
         "propertyNames": { "pattern": r"^[^\s!-,./:-@\[-^`{-~][^\s!-,/:-@\[-^`{-~]*$" },
         "additionalProperties": one,
     })
@@ -57,12 +57,12 @@ pub(in crate::eval) fn alerts(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": "array", "items": { "$ref": "#/$defs/alert" }, "uniqueItems": true })
 }
 
-/// A key without a value is as one that is not there.
+/// A key without a value counts as missing.
 fn or_null(name: &str) -> Schema {
     json_schema!({ "anyOf": [{ "$ref": format!("#/$defs/{name}") }, { "type": "null" }] })
 }
 
-/// A slice: what can stand in the brackets of a gate.
+/// A slice value: what can be in the brackets of a gate.
 pub(in crate::eval) fn scalar(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": ["string", "number", "boolean", "null"] })
 }
@@ -85,7 +85,7 @@ pub(in crate::eval) fn prompt(_: &mut SchemaGenerator) -> Schema {
     ] })
 }
 
-/// A map that has this key and no other.
+/// A map with only this key.
 fn one_key(key: &str, value: &Value) -> Value {
     json!({ "type": "object", "properties": { key: value }, "required": [key], "additionalProperties": false })
 }

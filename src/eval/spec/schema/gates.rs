@@ -1,4 +1,4 @@
-//! Gates: texts, whose grammar is a pattern here.
+//! Gates: texts, with their grammar as a pattern.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ pub(super) fn gate() -> Value {
     })
 }
 
-/// What the parser of gates reads; whether a threshold makes sense is its business.
+/// What the parser of gates accepts; it checks itself whether a threshold makes sense.
 fn pattern() -> String {
     let scorer = format!(r"(accuracy|macro_f1|majority|pass[@^][1-9][0-9]*)({ARGUMENT})?");
     let of_one = format!(r"(mean|metric|corrected){ARGUMENT}");

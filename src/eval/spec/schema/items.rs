@@ -1,4 +1,4 @@
-//! What an item is: its fields, topics and checks, which are read by hand.
+//! The schema of an item: its fields, topics and checks, which are read by hand.
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ pub(in crate::eval) fn ready(_: &mut SchemaGenerator) -> Schema {
 /// The name of a field.
 const NAME: &str = "^[A-Za-z_][A-Za-z0-9_]{0,63}$";
 
-/// What items are called, which YAML may read as a number.
+/// Names of items, which YAML may read as a number.
 pub(in crate::eval) fn name(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": ["string", "number", "boolean", "null"], "pattern": "^[A-Za-z0-9_-]{1,64}$" })
 }
@@ -43,7 +43,7 @@ pub(super) fn field() -> Value {
     field
 }
 
-/// What the elements of a list are, which have no name.
+/// The elements of a list, which have no name.
 pub(super) fn element() -> Value {
     let text = |about: &str| json!({ "type": ["string", "null"], "description": about });
     let length =
@@ -86,7 +86,7 @@ pub(in crate::eval) fn checks(_: &mut SchemaGenerator) -> Schema {
     Schema::try_from(checks).unwrap_or_default()
 }
 
-/// What an option of the scorer `item` may be.
+/// The schema of an option of the scorer `item`.
 pub(super) fn form(option: &str) -> Option<Value> {
     Some(match option {
         "fields" => json!({ "type": "array", "minItems": 1, "items": { "$ref": "#/$defs/field" } }),
@@ -96,7 +96,7 @@ pub(super) fn form(option: &str) -> Option<Value> {
     })
 }
 
-/// Which checks there are follows from the fields.
+/// The available checks depend on the fields.
 pub(super) fn of_checks() -> Value {
     let field =
         |about: &str| json!({ "type": ["string", "null"], "pattern": NAME, "description": about });

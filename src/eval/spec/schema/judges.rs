@@ -6,7 +6,7 @@ use super::scorers::map;
 use crate::scorer::ask::judge::ENTRY as JUDGE;
 use crate::scorer::ask::solver::ENTRY as SOLVER;
 
-/// What an option of a judge may be; `None` for those that other scorers have, too.
+/// The schema of an option of a judge; `None` for those that other scorers have, too.
 pub(super) fn form(option: &str) -> Option<Value> {
     Some(match option {
         "agent" => json!({ "$ref": "#/$defs/agent" }),
@@ -31,14 +31,14 @@ pub(super) fn form(option: &str) -> Option<Value> {
     })
 }
 
-/// What an option of a jury may be.
+/// The schema of an option of a jury.
 pub(super) fn of_jury(option: &str) -> Option<Value> {
     Some(match option {
         "judges" => {
             let mut judge = map(&JUDGE);
-            // In a list of judges it need not be said what each is.
+            // In a list of judges the type is optional.
             judge["required"] = json!(["agent"]);
-            // Calibrated is what all of them say together.
+            // The calibration is of the jury's common verdict.
             if let Some(options) = judge["properties"].as_object_mut() {
                 options.remove("calibration");
             }
@@ -58,7 +58,7 @@ pub(super) fn of_jury(option: &str) -> Option<Value> {
     })
 }
 
-/// What an option of a solver may be.
+/// The schema of an option of a solver.
 pub(super) fn of_solver(option: &str) -> Option<Value> {
     Some(match option {
         "votes" => json!({ "type": "integer", "minimum": 1, "maximum": 99 }),
@@ -68,7 +68,7 @@ pub(super) fn of_solver(option: &str) -> Option<Value> {
     })
 }
 
-/// A solver inside the benchmark `generate`, which says what a disagreement means.
+/// A solver inside the benchmark `generate`, which defines what a disagreement means.
 pub(super) fn solver_of_items() -> Value {
     let mut solver = map(&SOLVER);
     solver["required"] = json!(["agent"]);
@@ -152,7 +152,7 @@ fn choices() -> Value {
     })
 }
 
-/// A text that says something.
+/// A non-empty text.
 fn text(description: &str) -> Value {
     json!({ "type": "string", "pattern": "\\S", "description": description })
 }

@@ -1,4 +1,4 @@
-//! Benchmarks and agents: a name, or a map with a `type` and the keys of its kind, described as its page does.
+//! Benchmarks and agents: a name, or a map with a `type` and the keys of its kind, described as on its page.
 
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
@@ -57,7 +57,7 @@ fn kind(about: BuiltIn, keys: Schema) -> Value {
     let mut properties = Map::from_iter([(TYPE.to_owned(), name)]);
     if let Some(Value::Object(keys)) = schema.get_mut("properties").map(Value::take) {
         for (key, mut value) in keys {
-            // The page's row says all; what a derive adds is about the type.
+            // The page's row is complete; the derived description is about the type.
             if let Some(meaning) = told.get(&key) {
                 match &mut value {
                     Value::Object(map) => drop(map.insert("description".into(), meaning.clone())),
@@ -79,7 +79,7 @@ fn kind(about: BuiltIn, keys: Schema) -> Value {
     })
 }
 
-/// A name alone is short for a map that has nothing but it, where that is enough.
+/// A name alone is short for a map with only a `type`, if that is enough.
 fn any_of(kinds: impl Iterator<Item = Value>, own: &[String]) -> Value {
     let own = own.iter().map(|name| {
         json!({
@@ -120,7 +120,7 @@ fn samples(page: &str, schema: &mut Value) {
     }
 }
 
-/// `target` and `targets` are read as `ground_truth`.
+/// `target` and `targets` are aliases of `ground_truth`.
 fn other_names(columns: &mut Value) {
     for name in ["target", "targets"] {
         columns[name] = columns["ground_truth"].clone();

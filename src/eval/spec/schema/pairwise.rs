@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::judges;
 
-/// What an option of it may be; `None` for those that other scorers have, too.
+/// The schema of one of its options; `None` for those that other scorers have, too.
 pub(super) fn form(option: &str) -> Option<Value> {
     Some(match option {
         "criteria" => json!({ "type": "string", "pattern": "\\S" }),

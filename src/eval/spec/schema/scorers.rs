@@ -64,12 +64,12 @@ pub(super) fn map(entry: &Entry) -> Value {
     })
 }
 
-/// Every scorer can have another name, so that one of a kind can stand in a list twice.
+/// Every scorer can be renamed, so that one kind can be in a list twice.
 fn name_schema() -> Value {
     json!({ "type": "string", "minLength": 1, "description": "another name for it, so that one of a kind can stand in a list twice" })
 }
 
-/// Options without which there is no such scorer.
+/// Required options.
 fn needed(scorer: &str) -> &'static [&'static str] {
     match scorer {
         "all" | "any" | "weighted" => &["scorers"],
@@ -84,7 +84,7 @@ fn needed(scorer: &str) -> &'static [&'static str] {
     }
 }
 
-/// What an option may be. Their readers are code; a test tries every option with values of every shape.
+/// The schema of an option. The readers are code; a test tries every option with values of every shape.
 fn form(scorer: &str, option: &str) -> Value {
     let number = |low: f64, high: f64| json!({ "type": "number", "minimum": low, "maximum": high });
     let texts = || json!({ "type": "array", "items": { "type": "string" } });
@@ -146,7 +146,7 @@ fn form(scorer: &str, option: &str) -> Value {
         (_, "pattern" | "key" | "choices" | "base_url" | "model" | "api_key_env" | "cache") => {
             json!({ "type": "string" })
         }
-        // What is left are switches.
+        // The rest are switches.
         _ => json!({ "type": "boolean" }),
     }
 }

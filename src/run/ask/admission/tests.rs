@@ -12,10 +12,10 @@ use crate::{
     Agent, AgentError, Benchmark, Eval, Output, Record, Result, Run, Sample, Score, Task, Usage,
 };
 
-/// Asks for words, none of which may be `bad`, and no two of which may be equal.
+/// Asks for words: `bad` is not allowed, and no two may be equal.
 struct Words;
 
-/// Those that stay.
+/// The words accepted so far.
 #[derive(Default)]
 struct FreshWords(Mutex<Vec<String>>);
 
@@ -74,8 +74,8 @@ impl AnswerAdmission for FreshWords {
     }
 }
 
-/// Says words: the third and the fifth sample are only told once that theirs was bad, the seventh says nothing else, and
-/// the last says first what another sample says, which takes it longer.
+/// Replies with words. The third and fifth sample reply with a bad word first, the seventh always, and the last first
+/// repeats the word of another sample, which is slower.
 #[derive(Clone, Default)]
 struct Speaker {
     asked: Arc<AtomicUsize>,
@@ -120,10 +120,10 @@ fn resumed(eval: &Eval, path: PathBuf) -> Run {
     session.unwrap().run().unwrap()
 }
 
-/// Id, whether it is correct, why, attempts, and the attempts that were refused with reasons.
+/// Id, whether it is correct, why, attempts, and the refused attempts with reasons.
 type ToldAnswer = (String, bool, String, u32, Vec<(u32, String)>);
 
-/// Everything about the answers that does not depend on the clock.
+/// The parts of the answers that do not depend on the clock.
 fn told(run: &Run) -> Vec<ToldAnswer> {
     let of = |record: &Record| {
         let result = &record.result;
@@ -149,7 +149,7 @@ fn what_is_refused_is_asked_again_alike_at_any_concurrency() {
     assert!(first[0].1 && first[0].4.is_empty());
     assert_eq!(first[2].4, [(1, "bad".to_owned())]);
     assert!(first[2].1 && first[2].3 == 2);
-    // The last one stands.
+    // The last one counts.
     let bad = [(1, "bad".to_owned()), (2, "bad".to_owned())];
     assert_eq!(
         first[6],
@@ -158,7 +158,7 @@ fn what_is_refused_is_asked_again_alike_at_any_concurrency() {
     assert_eq!(first[7].4, [(1, "known".to_owned())]);
     assert_eq!(run.summary.refused, 5);
     assert_eq!(run.summary.correct, 7);
-    // What was refused was paid, and is no retry.
+    // Refused answers are paid for, and are no retries.
     assert_eq!(run.summary.usage.output_tokens, Some(13));
     assert_eq!(run.summary.attempts, 13);
     assert_eq!(run.summary.recovered_by_retry.retried, 0);

@@ -23,7 +23,7 @@ impl Benchmark for Five {
     }
 }
 
-/// Counts what it is asked. It is another one once it was asked so often.
+/// Counts its calls. Becomes another agent after this many.
 #[derive(Clone)]
 struct Changing {
     asked: Arc<AtomicUsize>,
@@ -59,7 +59,7 @@ fn an_agent_that_changes_while_it_runs_is_kept_as_far_as_it_was_the_same() {
         asked: Arc::clone(&asked),
         after,
     };
-    // The third answer may be that of the new one already.
+    // The third answer may already come from the new agent.
     let first = run(agent(3), folder.path());
     assert_eq!(first.notices.len(), 1, "{:?}", first.notices);
     assert!(first.notices[0].contains("changed while it ran"));

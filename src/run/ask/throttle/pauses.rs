@@ -1,34 +1,34 @@
-//! `Pauses`: what is told of times in which nothing is asked because the agent has everybody wait. Pure.
+//! `Pauses`: decides which pauses that the agent demands are reported. Pure.
 
 use std::time::Duration;
 
 use crate::eval::limits::governor::Hold;
 
-/// Of a rate limit that leaves nobody waiting for longer nothing is told: such pauses are usual.
+/// Rate limit pauses up to this long are usual, and not reported.
 const WORTH_TELLING: Duration = Duration::from_secs(2);
 
-/// What was told last.
+/// The last report.
 #[derive(Debug, Default)]
 pub(super) struct Pauses {
-    /// Since when nothing is asked, and until when.
+    /// Since when and until when nothing is asked.
     told: Option<(Duration, Duration)>,
 }
 
-/// What is to be told.
+/// What to report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum PauseNews {
-    /// Nothing is asked for so long.
+    /// A pause begins, of this length.
     Begins {
         hold: Hold,
         pause: Duration,
         first: bool,
     },
-    /// That is over, after so long.
+    /// The pause is over; its length.
     Over(Duration),
 }
 
 impl Pauses {
-    /// Nothing is asked now, until this time, if the agent is why.
+    /// Nothing is asked from now until this time, if the agent is the reason.
     pub(super) fn begins(
         &mut self,
         now: Duration,
@@ -49,7 +49,7 @@ impl Pauses {
         Some(PauseNews::Begins { hold, pause, first })
     }
 
-    /// A question ended; `holds` if the agent still has everybody wait.
+    /// A question ended; `holds` if the agent still demands a pause.
     pub(super) fn ends(&mut self, now: Duration, holds: bool) -> Option<PauseNews> {
         let (since, _) = self.told.filter(|_| !holds)?;
         self.told = None;

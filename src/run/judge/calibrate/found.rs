@@ -1,4 +1,4 @@
-//! What people and a judge say of the answers of a run, gathered by figure, and how far the two agree.
+//! The labels of people and of a judge on the answers of a run, by figure, and their agreement.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,16 @@ use crate::verdict::judged::items::{CORRECT, JudgedItem, TOTAL, VALUE, VERDICT};
 use crate::verdict::judged::people::SaidOfAnswer;
 use crate::verdict::judged::points::PointsAgreement;
 
-/// What was said of answers, by figure.
+/// The labels of answers, by figure.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SaidOfAnswers {
     classes: BTreeMap<String, Vec<LabelledItem>>,
-    /// What people give on average, with what the judge does, of what has points.
+    /// For figures with points, pairs of the mean of people's points and the judge's.
     points: BTreeMap<String, Vec<(f64, f64)>>,
 }
 
 impl SaidOfAnswers {
-    /// Adds an answer. Whether the judge says something of what people do.
+    /// Adds an answer. Whether the judge gives any of the labelled figures.
     pub(super) fn add(&mut self, item: &JudgedItem, said: &SaidOfAnswer) -> bool {
         let mut is_read = false;
         for (figure, classes) in &said.classes {
@@ -45,7 +45,7 @@ impl SaidOfAnswers {
         is_read
     }
 
-    /// How far the two agree, by figure.
+    /// The agreement by figure.
     pub(super) fn agreement(&self) -> Result<BTreeMap<String, JudgeAgreement>> {
         let figures = self.classes.iter();
         let figures =
@@ -53,15 +53,15 @@ impl SaidOfAnswers {
         figures.collect()
     }
 
-    /// How far points are apart, by figure.
+    /// The distance of points by figure.
     pub(super) fn points(&self) -> BTreeMap<String, PointsAgreement> {
         let figures = self.points.iter();
         let figures = figures.map(|(figure, both)| (figure.clone(), PointsAgreement::of(both)));
         figures.collect()
     }
 
-    /// The kappa of the figure that says most: the verdict, the total, the value, what is correct, or else the first. Of
-    /// points it is that of the mean of what people say.
+    /// The kappa of the most important figure: the verdict, the total, the value, what is correct, or else the first.
+    /// For points, of the mean of people's.
     pub(super) fn kappa(&self) -> Result<CalibrationKappa> {
         let best = [VERDICT, TOTAL, VALUE, CORRECT];
         let best = best
@@ -97,7 +97,7 @@ impl SaidOfAnswers {
     }
 }
 
-/// The figures of agreement as they stand in a file, those of points as a member `points`.
+/// The agreement as written to a file, with points as a member `points`.
 pub(super) fn told(
     agreement: &BTreeMap<String, JudgeAgreement>,
     points: &BTreeMap<String, PointsAgreement>,
@@ -112,15 +112,15 @@ pub(super) fn told(
     figures.collect()
 }
 
-/// Of labels, those that are of answers that nobody picked; all where these are none.
+/// Only the labels of answers that were not hand-picked; all labels if there are no others.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SaidByChoice {
     pub(super) all: SaidOfAnswers,
     drawn: SaidOfAnswers,
-    /// Answers with a verdict of which people say something: drawn by lot or all, and picked.
+    /// Answers with a verdict that people labelled: drawn at random or all, and hand-picked.
     pub(super) n: u64,
     pub(super) picked: u64,
-    /// Those without a verdict.
+    /// Answers without a verdict.
     pub(super) unread: u64,
 }
 
@@ -143,7 +143,7 @@ impl SaidByChoice {
     }
 }
 
-/// What the judge says of a figure, as a class.
+/// The judge's value of a figure, as a class.
 fn given(item: &JudgedItem, figure: &str) -> Option<LabelClass> {
     let number = item.first.numbers.get(figure);
     match figure {

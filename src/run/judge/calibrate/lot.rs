@@ -1,4 +1,4 @@
-//! Answers drawn by lot for people to label, and whether labels are of such a draw.
+//! Draws answers at random for people to label, and checks whether labels come from such a draw.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,16 +9,16 @@ use crate::data::labels::{ItemLabels, LabelChoice};
 use crate::error::{Error, Result};
 use crate::stats::SplitMix64;
 
-/// So many in a hundred answers of a draw must have a label for the others to be called left out, and not passed over.
+/// If at least this percentage of the answers of a draw have a label, the others were left out rather than passed over.
 const MOST: usize = 80;
 
 impl JudgeOfRun {
-    /// Lines to be filled in by people, of answers that are drawn by lot. A larger draw of the same seed begins with the
+    /// Lines for people to fill in, for randomly drawn answers. A larger draw with the same seed starts with the
     /// smaller one.
     ///
     /// # Errors
     ///
-    /// Where there are fewer answers.
+    /// When there are fewer answers.
     pub fn draw(&self, number: usize, seed: u64) -> Result<Vec<Value>> {
         let ids = self.in_lot(number, seed);
         let all = self.answered().count();
@@ -45,7 +45,7 @@ impl JudgeOfRun {
         answered.map(|item| item.id.as_str())
     }
 
-    /// The first so many answers in the order of a lot.
+    /// The first `number` answers in random order.
     fn in_lot(&self, number: usize, seed: u64) -> Vec<&str> {
         let mut ids: Vec<&str> = self.answered().collect();
         let number = number.min(ids.len());
@@ -58,7 +58,7 @@ impl JudgeOfRun {
         ids
     }
 
-    /// Why nobody can see that labels are of answers that were drawn by lot from this run, as they say.
+    /// Why labels that claim to be drawn at random from this run cannot be verified.
     pub(super) fn doubts(&self, labels: &[ItemLabels]) -> Vec<String> {
         let answered: HashSet<&str> = self.answered().collect();
         let drawn = labels.iter().filter(|item| {
@@ -94,7 +94,7 @@ impl JudgeOfRun {
         doubts
     }
 
-    /// Why these answers are not those that a seed draws.
+    /// Why these answers are not the draw of a seed.
     fn doubt(&self, seed: u64, labelled: &[&str]) -> Option<String> {
         let number = labelled.len();
         let order = self.in_lot(usize::MAX, seed);
@@ -120,7 +120,7 @@ impl JudgeOfRun {
     }
 }
 
-/// So many labels.
+/// Formats a number of labels.
 pub(super) fn count(number: usize) -> String {
     match number {
         1 => "1 label".to_owned(),

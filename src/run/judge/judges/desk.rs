@@ -1,4 +1,4 @@
-//! `JudgeDesk`: where the scorers of one question have judges asked.
+//! `JudgeDesk`: where the scorers of one question ask judges.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,7 @@ pub(in crate::run) struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// What came of asking a judge about it. What was said is to be added.
+    /// The event of a request to a judge about this subject, without the reply.
     pub(super) fn event(&self, call: &JudgeCall, kind: Kind) -> StoredEvent {
         let mut event = StoredEvent::of_judge(self.id, self.epoch, call, kind);
         if self.confirms {
@@ -32,16 +32,16 @@ impl Subject<'_> {
     }
 }
 
-/// The desk of one question.
+/// The client for one question.
 pub(in crate::run) struct JudgeDesk<'a> {
     judging: &'a Judging,
     books: &'a dyn JudgeBooks,
     subject: Subject<'a>,
-    /// What judges said of it before.
+    /// Known replies of judges to this question.
     known: Vec<JudgeCall>,
-    /// Whether that was said to another run, whose answers are scored anew.
+    /// Whether the known replies come from another run, which is being rescored.
     is_stored: bool,
-    /// What was asked this time, in order.
+    /// The requests of this run, in order.
     calls: Mutex<Vec<JudgeCall>>,
     stopped: AtomicBool,
 }
@@ -64,7 +64,7 @@ impl<'a> JudgeDesk<'a> {
         }
     }
 
-    /// What is known was said to another run.
+    /// Marks the known replies as those of another run.
     #[must_use]
     pub(in crate::run) fn stored(self) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl<'a> JudgeDesk<'a> {
         }
     }
 
-    /// What judges were asked, and whether the run stopped before all of them had replied: then there is no verdict.
+    /// The requests made, and whether the run stopped before every reply came: then there is no verdict.
     pub(in crate::run) fn finish(self) -> (Vec<JudgeCall>, bool) {
         let calls = self.calls.into_inner();
         let calls = calls.unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -84,7 +84,7 @@ impl<'a> JudgeDesk<'a> {
         lock(&self.calls).push(call);
     }
 
-    /// What is asked, before anything came of it.
+    /// A new call for a request.
     fn call(scorer: &str, request: &JudgeRequest<'_>) -> JudgeCall {
         JudgeCall {
             scorer: scorer.to_owned(),
@@ -97,14 +97,13 @@ impl<'a> JudgeDesk<'a> {
         }
     }
 
-    /// A reply that nobody need be asked for.
+    /// A known reply, if there is one.
     fn known(&self, call: JudgeCall, request: &JudgeRequest<'_>) -> Option<JudgeCall> {
         let mut replies = self
             .known
             .iter()
             .filter(|known| known.replies_to(&call.key));
-        // Two scorers may have asked the same, as a judge does that stands alone and in a jury, too: each has its own reply
-        // again.
+        // Two scorers may have asked the same, such as a judge on its own and in a jury: each gets its own reply.
         let own = replies.clone().find(|known| known.scorer == call.scorer);
         if let Some(known) = own.or_else(|| replies.next()) {
             return Some(JudgeCall {
@@ -126,7 +125,7 @@ impl<'a> JudgeDesk<'a> {
             cached: true,
             ..call
         };
-        // Written down as any reply, so that a resumed run knows it, whatever becomes of the cache.
+        // Recorded like any reply, so that a resumed run knows it even if the cache is gone.
         self.books.said(&self.subject, &call).then_some(call)
     }
 }

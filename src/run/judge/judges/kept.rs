@@ -1,7 +1,7 @@
-//! `KeptReplies`: what judges said to earlier runs.
+//! `KeptReplies`: the cache of judges' replies across runs.
 //!
-//! The key holds who the judge is to the last setting: its agent as that describes itself, which for an endpoint is its
-//! address, too; the configured judge; the very prompt. A judge that does not say what it is has nothing kept.
+//! The key identifies the judge completely: the identity of its agent (for an endpoint, its address too), the judge's
+//! configuration, and the exact prompt. Nothing is cached for a judge that does not identify itself.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ use crate::system::file;
 use crate::system::panics;
 use crate::text::hash::Hasher;
 
-/// The cache of a run, as its judges use it.
+/// A run's cache, as its judges use it.
 pub(in crate::run) struct KeptReplies {
     answers: AnswerCache,
     usage: CacheUse,
-    /// The run, as it is called where its replies are taken later.
+    /// The name of this run for later runs that reuse its replies.
     asked_by: Option<String>,
     plan: Arc<Plan>,
     emitter: Arc<Emitter>,
@@ -44,13 +44,13 @@ impl KeptReplies {
         }
     }
 
-    /// The reply that was given before, if it may be taken, with the seconds that it took then.
+    /// The cached reply, if it may be used, with its original latency in seconds.
     pub(super) fn recall(
         &self,
         subject: &Subject<'_>,
         request: &JudgeRequest<'_>,
     ) -> Option<(Output, f64)> {
-        // A look at a flip is one of its own, as the agent's answer is.
+        // Confirming a flip needs a new reply, like the agent's new answer.
         if self.usage != CacheUse::On || subject.confirms {
             return None;
         }
@@ -60,7 +60,7 @@ impl KeptReplies {
         Some((kept.output, kept.latency_s))
     }
 
-    /// Keeps a reply, but for one that only confirms, where the first alone counts, and one with a secret in it.
+    /// Caches a reply, except one that confirms a flip (only the first counts) or contains a secret.
     pub(super) fn remember(
         &self,
         subject: &Subject<'_>,
@@ -89,7 +89,7 @@ impl KeptReplies {
     }
 }
 
-/// The key of a reply; `None` where nobody knows what may change it.
+/// The key of a reply; `None` if it is not known what may change it.
 fn key(subject: &Subject<'_>, request: &JudgeRequest<'_>) -> Option<String> {
     let agent = panics::catch(|| request.agent.fingerprint()).ok()??;
     let mut hash = Hasher::default()

@@ -25,25 +25,25 @@ use crate::system::clock;
 use crate::system::lock::lock;
 use crate::text::name::file_name;
 
-/// A judge, and what it takes to ask it.
+/// A judge and its state.
 pub(super) struct JudgeSeat {
     agent: Arc<dyn Agent>,
-    /// As messages name it.
+    /// Its name in messages.
     name: String,
     throttle: Throttle,
     bench: Bench,
     first: FirstAttempts,
     limits: Limits,
-    /// Whether the endpoint refused a form, and whether that was told.
+    /// Whether the endpoint refused a form, and whether that was reported.
     refused_form: AtomicBool,
     told_form: AtomicBool,
     spared: Option<SparedSeat>,
 }
 
-/// The seat of a judge without whom the others of its jury go on.
+/// A judge whose jury can go on without it.
 struct SparedSeat {
     jury: String,
-    /// So many of the jury may be out.
+    /// How many judges of the jury may be out.
     most: usize,
     state: Mutex<SeatState>,
 }
@@ -51,14 +51,14 @@ struct SparedSeat {
 /// Whether it can judge.
 #[derive(Default)]
 struct SeatState {
-    /// Whether it counts as one who cannot.
+    /// Whether it is counted as out.
     counted: bool,
-    /// Why it is not asked any more.
+    /// Why it is no longer asked.
     out: Option<AgentError>,
 }
 
 impl SparedSeat {
-    /// One in the jury of which `scorer` is the name of this judge.
+    /// For the jury judge with the scorer name `scorer`.
     fn of(spared: &Spared, scorer: &str) -> Self {
         let jury = scorer.strip_suffix(&*spared.judge);
         Self {
@@ -68,7 +68,7 @@ impl SparedSeat {
         }
     }
 
-    /// Whether the jury goes on without it. Then it is not asked any more if there is an error for whoever asks.
+    /// Whether the jury goes on without it. If `error` is given, it is not asked again and callers get that error.
     fn leave_out(&self, judging: &Judging, error: Option<&AgentError>) -> bool {
         let mut state = lock(&self.state);
         let may = state.counted || judging.out.one_more(&self.jury, self.most);
@@ -84,15 +84,15 @@ impl SparedSeat {
     }
 }
 
-/// What came of asking.
+/// The result of a request.
 pub(super) enum Called {
-    /// A reply, which is in the books.
+    /// A reply, which is recorded.
     Said,
-    /// The endpoint does not know the form.
+    /// The endpoint does not support the form.
     FormRefused,
     /// No reply; the error is in the call.
     Failed,
-    /// The run goes on no further.
+    /// The run has stopped.
     Stopped,
 }
 
@@ -108,7 +108,7 @@ impl JudgeSeat {
         let limits = Limits {
             timeout: patience.timeout.unwrap_or(run.timeout),
             sample_timeout: None,
-            // The run's budget is kept by the purse.
+            // The agent's throttle enforces the run's budget.
             budget: Budget::default(),
             requests_per_minute: patience.requests_per_minute.map(rate),
             tokens_per_minute: patience.tokens_per_minute.map(rate),
@@ -152,7 +152,7 @@ impl JudgeSeat {
         std::ptr::addr_eq(Arc::as_ptr(&self.agent), Arc::as_ptr(agent))
     }
 
-    /// Asks until there is a reply or no attempt is left. What comes of it goes into `call`, and a reply into the books.
+    /// Asks until there is a reply or no attempt is left. The result goes into `call`, and a reply into the journal.
     pub(super) fn ask(
         &self,
         judging: &Judging,
@@ -205,7 +205,7 @@ impl JudgeSeat {
                 return Called::Stopped;
             }
             if Unread::of_failure(&error).is_some() {
-                // A reply, of its kind: whoever asked asks once more, and no retry does.
+                // This is a reply of sorts: the caller asks once more, instead of a retry.
                 self.first.answered();
                 call.error = Some(books.failed(subject, call, &error, false));
                 return Called::Failed;
@@ -252,7 +252,7 @@ impl JudgeSeat {
         spared.is_some_and(|spared| spared.leave_out(judging, None))
     }
 
-    /// Whether its jury goes on without it, for whatever it is asked it will fail in this way. That is told once.
+    /// Whether its jury goes on without it, because every request will fail in this way. Reported once.
     fn leaves(&self, judging: &Judging, books: &dyn JudgeBooks, error: &AgentError) -> bool {
         let Some(spared) = &self.spared else {
             return false;
@@ -269,8 +269,8 @@ impl JudgeSeat {
         leaves
     }
 
-    /// Says once that the endpoint replies in another form than the one that was tried first. Not before it does:
-    /// what it refuses in every form says nothing of forms.
+    /// Reports once that the endpoint replies in another form than the first one tried. Waits for such a reply, as
+    /// refusing every form says nothing about forms.
     fn tell_form(&self, books: &dyn JudgeBooks, form: ReplyForm) {
         let what = match form {
             ReplyForm::Tool => "the endpoint takes no schema: asked by tool",
@@ -284,14 +284,14 @@ impl JudgeSeat {
         }
     }
 
-    /// The form in which a recorded reply was given, which the recording alone knows.
+    /// The form of a recorded reply, which only the recording knows.
     fn recorded_form(&self, output: &Output) -> Option<ReplyForm> {
         let form = output.metadata.get(ReplyForm::KEY)?.as_str()?;
         let is_recorded = !self.agent.recordings().is_empty();
         ReplyForm::of(form).filter(|_| is_recorded)
     }
 
-    /// Asks once.
+    /// Makes one attempt.
     fn attempt(
         &self,
         judging: &Judging,
@@ -352,7 +352,7 @@ impl JudgeSeat {
         [own, run].into_iter().flatten().min()
     }
 
-    /// The error as it is told of a run: of whom.
+    /// The error with the judge's name, for reports about the run.
     fn named(&self, error: &AgentError) -> AgentError {
         AgentError {
             message: format!("{}: {}", self.name, error.message),
@@ -361,7 +361,7 @@ impl JudgeSeat {
     }
 }
 
-/// Makes the folder of an attempt.
+/// Creates the folder of an attempt.
 fn make_folder(
     judging: &Judging,
     subject: &Subject<'_>,
@@ -374,7 +374,7 @@ fn make_folder(
     new_folder(&judging.scratch, &name).map(Folder)
 }
 
-/// Whether the run ends rather than this question.
+/// Whether the error is the run's end rather than this question's.
 fn is_the_runs(judging: &Judging, error: &AgentError) -> bool {
     match error.kind {
         FailureKind::Cancelled => true,
@@ -384,7 +384,7 @@ fn is_the_runs(judging: &Judging, error: &AgentError) -> bool {
     }
 }
 
-/// The folder of an attempt, which goes with it: [`new_folder`] made it.
+/// The folder of an attempt, made by [`new_folder`] and removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {

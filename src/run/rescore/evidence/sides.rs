@@ -1,11 +1,11 @@
-//! `AnswerSides`: the answers to a sample that count, and how far those of a group go together.
+//! `AnswerSides`: the answers to a sample that count, and the correlation within groups.
 
 use std::collections::BTreeMap;
 
 use crate::stats::{AnswerCounts, ComparedSample, RunGroup, as_f64, design_effect};
 use crate::verdict::baseline::{CurrentSample, right_of};
 
-/// The verdicts on the answers to a sample that count, in the order of runs and of epochs.
+/// The verdicts on the answers to a sample that count, in the order of runs and epochs.
 pub(super) struct AnswerSides<'a> {
     pub(super) before: &'a [Option<bool>],
     pub(super) now: &'a [Option<bool>],
@@ -13,7 +13,7 @@ pub(super) struct AnswerSides<'a> {
 }
 
 impl<'a> AnswerSides<'a> {
-    /// Of the run alone.
+    /// Of this run only.
     pub(super) fn of_now(sample: &'a CurrentSample) -> Self {
         Self {
             before: &[],
@@ -36,8 +36,8 @@ impl<'a> AnswerSides<'a> {
     }
 }
 
-/// How many times as much chance counts as if samples flipped by themselves: 1 without groups, and at least. Where single
-/// answers cannot tell, groups are taken to flip as one.
+/// Variance relative to samples that flip independently: at least 1, and 1 without groups. If single answers cannot
+/// show it, groups are assumed to flip as one.
 pub(super) fn spread(sides: &[AnswerSides<'_>]) -> f64 {
     let mut groups = BTreeMap::<&str, Vec<&AnswerSides<'_>>>::new();
     let mut alone = 0;
@@ -65,7 +65,7 @@ pub(super) fn spread(sides: &[AnswerSides<'_>]) -> f64 {
         };
         answers.map(count).collect::<Vec<_>>()
     };
-    // All columns are alike; one of them stands for now.
+    // All columns are equivalent; use the first as the current run.
     let whole = groups.values().map(|members| RunGroup {
         now: vec![column(members, 0)],
         before: (1..columns).map(|place| column(members, place)).collect(),
@@ -102,7 +102,7 @@ mod tests {
         };
         let four = spread(&sides(4, true));
         assert!((four - 5.0).abs() < 1e-6, "{four}");
-        // What single answers cannot tell.
+        // Single answers cannot show it.
         assert!((spread(&sides(1, true)) - 5.0).abs() < 1e-9);
         assert!(spread(&sides(4, false)) < 3.0);
         let mut alone = sides(4, true);

@@ -10,7 +10,7 @@ use crate::scorer::gaia::GaiaScorer;
 use crate::scorer::per_sample::PerSample;
 use crate::verdict::summary::tests::record;
 
-/// Tells all that it sees.
+/// Outputs everything it sees.
 #[expect(clippy::unnecessary_wraps, reason = "it is a scorer")]
 fn nosy(answer: &Answer<'_>) -> Result<Score> {
     let is = |key: &str| answer.metadata.get(key).cloned();
@@ -39,7 +39,7 @@ fn gaia() -> Rejudge {
     judge(vec![Arc::new(GaiaScorer)], Extract::final_answer())
 }
 
-/// A record with everything in it.
+/// A record with every field set.
 fn full() -> Record {
     let mut full = record("q\"1\u{e9}", Status::Scored, false, "1");
     full.prompt = "What \\ is\nit?".into();
@@ -66,7 +66,7 @@ fn full() -> Record {
     full
 }
 
-/// The new line of a record, and what was seen of it.
+/// Rescores a record: the new line and what was seen of it.
 fn line(judge: &Rejudge, record: &Record) -> (Seen, String) {
     let text = serde_json::to_vec(record).expect("JSON");
     text_of(judge, &text).expect("a record")
@@ -97,7 +97,7 @@ fn a_line_is_what_the_whole_record_would_be() {
         (&seen.record.sample_id, slices),
         (&expect.sample_id, &expect.slices)
     );
-    // Once more it is what it was.
+    // Rescoring again changes nothing.
     let again = text_of(&gaia(), text.as_bytes()).expect("a record").1;
     assert_eq!(again, text);
 }
@@ -115,7 +115,7 @@ fn several_scorers_see_metadata_and_messages() {
     let prediction = Normalized::Text("FINAL ANSWER: 17".to_owned());
     assert_eq!(score.normalized_prediction, prediction);
     assert_eq!(result.prediction.as_deref(), Some("FINAL ANSWER: 17"));
-    // One scorer after several leaves none of their verdicts behind.
+    // Going from several scorers to one removes the other verdicts.
     assert!(!line(&gaia(), &record).1.contains("nosy"));
 }
 

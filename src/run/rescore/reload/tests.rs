@@ -1,4 +1,4 @@
-//! What judges said of a run that is over, where no scorer is left to ask.
+//! Judges' replies of a finished run, without a scorer to ask.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::snapshot::{Acceptance, accept};
 use crate::verdict::result::Verdict::{self, Failed, Inconclusive, Passed};
 use crate::{Agent, AgentError, Eval, Output, Task};
 
-/// Gives as many points as the answer says, from 1 to 5, and cannot judge anything else.
+/// Gives the points in the answer, from 1 to 5, and cannot judge anything else.
 struct Points;
 
 impl Scorer for Points {
@@ -33,7 +33,7 @@ impl Scorer for Points {
     }
 }
 
-/// Says the last line of the question.
+/// Replies with the last line of the question.
 struct Parrot;
 
 impl Agent for Parrot {
@@ -48,7 +48,7 @@ impl Agent for Parrot {
     }
 }
 
-/// A run of samples that are answered so; the judge decides, or stands beside `exact`.
+/// A run with these answers; the judge is the first scorer, or second after `exact`.
 fn run(folder: &Path, answers: &[&str], is_first: bool) -> RunDir {
     let data = folder.join("rows.jsonl");
     let row = |(place, answer): (usize, &&str)| {
@@ -75,7 +75,7 @@ fn gate(dir: &RunDir, gate: &str) -> (Verdict, String) {
     (result.verdict, result.message.clone())
 }
 
-/// What the manifest of a run says of the ends of scales.
+/// The ends of scales in a run's manifest.
 fn bounds(dir: &RunDir) -> Value {
     json!(dir.manifest().unwrap().detail_bounds)
 }
@@ -104,7 +104,7 @@ fn the_ends_of_a_scale_are_known_without_the_scorer() {
         );
         check("mean(judge.total) >= 4.7", Failed, "");
         check("accuracy(judge) >= 0.9", Inconclusive, "between 0.8 and 1");
-        // Scored again by the same judge it says the same.
+        // Rescoring with the same judge changes nothing.
         let again = crate::run::rescore::Rescore {
             scorers: vec![std::sync::Arc::new(Points)],
             specs: Vec::new(),
@@ -121,7 +121,7 @@ fn the_ends_of_a_scale_are_known_without_the_scorer() {
     }
 }
 
-/// Has the records and the manifest of a run say that a model served the judge.
+/// Sets the model that served the judge in a run's records and manifest.
 fn served_by(dir: &RunDir, model: &str) {
     let path = dir.file("samples.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -176,7 +176,7 @@ fn a_judge_that_another_model_serves_leaves_the_comparison_open() {
                 accept a run that this judge judged with `cargo evaltest accept`";
     assert!(message.starts_with(says), "{message}");
     assert_eq!(gate(&same, "no_regression(alpha=0.05)").0, Passed);
-    // Both are the baseline's once both are accepted.
+    // Once both runs are accepted, the baseline has both models.
     let add = Acceptance {
         add: true,
         ..Acceptance::default()
@@ -186,7 +186,7 @@ fn a_judge_that_another_model_serves_leaves_the_comparison_open() {
     let dir = run(folder.path(), &answers, true);
     served_by(&dir, "m-2");
     assert_eq!(gate(&dir, "no_regression(alpha=0.05)").0, Passed);
-    // A file that was edited is none that was accepted.
+    // A file that was edited is not what was accepted.
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, text.replace("m-2", "m-3")).unwrap();
     let (_, message) = gate(&same, "no_regression(alpha=0.05)");

@@ -1,4 +1,4 @@
-//! What a tier is going to take: by what runs took before, or the tiers before it.
+//! The expected cost of a tier, from earlier runs or from the tiers before it.
 
 use crate::data::history::{HISTORY_FILE, History, HistoryLine};
 use crate::eval::plan::Plan;
@@ -7,17 +7,17 @@ use crate::stats::as_f64;
 use crate::verdict::progressive::Progressive;
 use crate::verdict::summary::Summary;
 
-/// What a sample takes.
+/// The cost of a sample.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::run) struct ExpectedCost {
     cost_usd: Option<f64>,
     seconds: Option<f64>,
-    /// Where that is known from.
+    /// What the estimate is based on.
     by: String,
 }
 
 impl ExpectedCost {
-    /// By the newest run of a tier or of a larger one that the history of the eval has.
+    /// From the newest run of this tier or a larger one in the eval's history.
     pub(in crate::run) fn of_history(plan: &Plan, progressive: &Progressive) -> Option<Self> {
         let path = plan.eval.snapshot.folder.join(HISTORY_FILE);
         let history = History::read(&path, &plan.eval.name).ok()?;
@@ -44,7 +44,7 @@ impl ExpectedCost {
         })
     }
 
-    /// By what the run took so far.
+    /// From this run so far.
     pub(in crate::run) fn of_tier(
         plan: &Plan,
         summary: &Summary,
@@ -66,7 +66,7 @@ impl ExpectedCost {
         })
     }
 
-    /// What is said before a tier, of which the samples of those before it are there already.
+    /// The report before a tier. The samples of the earlier tiers are answered already.
     pub(in crate::run) fn told(
         expected: Option<&Self>,
         progressive: &Progressive,

@@ -15,7 +15,7 @@ fn the_longest_come_first_and_equals_by_their_hash() {
     check(&known(&[7, 6, 5, 4, 3]), 2, &[0, 1, 1, 0, 0]);
     check(&known(&[1, 1, 1, 10]), 2, &[1, 1, 1, 0]);
     check(&known(&[1, 1, 1, 1]), 2, &[0, 1, 0, 1]);
-    // Nobody knows what the second takes: as long as the others do.
+    // Unknown latencies count as the mean.
     check(&[Some(9), None, Some(1)], 2, &[0, 1, 1]);
     check(&[None, None, None], 2, &[0, 1, 0]);
     check(&known(&[u64::MAX, u64::MAX, u64::MAX]), 1, &[0, 0, 0]);
@@ -42,18 +42,18 @@ fn latencies_are_whole_numbers() {
     check(1.5, 1_500_000);
     check(0.000_001, 1);
     check(0.0, 0);
-    // What no run writes.
+    // Values that no run writes.
     for odd in [-1.0, f64::NAN, f64::INFINITY] {
         check(odd, 0);
     }
     check(1e18, u64::MAX);
 }
 
-/// A source of chance that is the same everywhere.
+/// A random source that is the same everywhere.
 struct Draws(u64);
 
 impl Draws {
-    /// Any number, as the hash of an id is.
+    /// Any number, like the hash of an id.
     fn hash(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -61,7 +61,7 @@ impl Draws {
         mixed ^ (mixed >> 31)
     }
 
-    /// Evenly between 0 and 1, neither of them.
+    /// Uniform in the open interval (0, 1).
     fn share(&mut self) -> f64 {
         (as_f64(self.hash() >> 32) + 0.5) / 4_294_967_296.0
     }
@@ -74,15 +74,15 @@ impl Draws {
     }
 }
 
-/// The largest of some sums in relation to their mean.
+/// The largest of some sums relative to their mean.
 fn largest(sums: &[u64]) -> f64 {
     let most = sums.iter().copied().max().unwrap();
     as_f64(most) * as_f64(sums.len() as u64) / as_f64(sums.iter().sum())
 }
 
-/// The largest shard in relation to their mean, on average over draws of ids and latencies and, in brackets, what 95 % of the
-/// draws are below: in samples, in time, and in time where it was cut by latencies of another run of the same samples, each of
-/// which took up to a fifth more or less then.
+/// The largest shard relative to the mean: the average over draws of ids and latencies and, in brackets, the 95th
+/// percentile. In samples, in time, and in time when balanced by another run of the same samples, in which each took up
+/// to a fifth more or less.
 #[test]
 fn shards_are_of_about_one_size() {
     const DRAWS: usize = 200;

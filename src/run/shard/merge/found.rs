@@ -1,4 +1,4 @@
-//! Which run directories are merged: the parts that are named or found below a folder, of each shard the newest that is whole.
+//! Which run directories to merge: named or found below a folder, the newest complete one of each shard.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,21 +15,21 @@ use crate::system::project::shown;
 use crate::text::setting::Override;
 use crate::text::{clean, shell_word};
 
-/// How deep below a folder parts are looked for: what is unpacked lies in folders of its own.
+/// How deep to search for parts: unpacked archives have folders of their own.
 const DEPTH: usize = 4;
 
-/// The parts of an eval, in an order that does not hang on who named them.
+/// The parts of an eval, in an order that does not depend on how they were named.
 pub struct FoundParts {
     /// The eval's name.
     pub eval: String,
     pub(super) dirs: Vec<RunDir>,
-    /// The folder below which they were found, where only one was named.
+    /// The folder in which they were found, if only one was named.
     pub(super) folder: Option<PathBuf>,
-    /// What people should know: which of several attempts count.
+    /// Notices, such as which of several attempts counts.
     pub(super) notices: Vec<String>,
 }
 
-/// A part, and what it says of itself.
+/// A part and its manifest.
 struct FoundPart {
     dir: RunDir,
     manifest: Manifest,
@@ -44,7 +44,7 @@ impl FoundPart {
         name_of(&self.dir, &self.manifest)
     }
 
-    /// The options that it was asked with, as far as its run says, for those that are to be parts of the same run.
+    /// The options it was run with, as far as recorded, for other parts of the same run.
     fn options(&self) -> String {
         let manifest = &self.manifest;
         let tier = manifest.tier.as_ref();
@@ -66,7 +66,7 @@ impl FoundPart {
         words.collect()
     }
 
-    /// One that nextest left is whole as it is: what it lacks is in no place of it.
+    /// A part left by nextest counts as whole: its missing samples are in no places of it.
     fn is_whole(&self) -> bool {
         match self.manifest.status {
             RunStatus::Finished => true,
@@ -76,10 +76,10 @@ impl FoundPart {
     }
 }
 
-/// The parts in these folders, each of which is one or has some below it, by their evals.
+/// The parts in these folders, each of which is a part or contains some, by eval.
 ///
 /// # Errors
-/// When there is none, when one cannot be read, is going on or was never finished, or shards are missing.
+/// When there is none, when one cannot be read, is in progress or was never finished, or shards are missing.
 pub fn found_parts(named: &[PathBuf]) -> Result<Vec<FoundParts>> {
     let mut evals: BTreeMap<String, Vec<FoundPart>> = BTreeMap::new();
     let mut seen = BTreeSet::new();
@@ -135,11 +135,11 @@ pub fn found_parts(named: &[PathBuf]) -> Result<Vec<FoundParts>> {
 #[derive(Default)]
 struct Below {
     parts: Vec<FoundPart>,
-    /// Run directories of which there is nothing yet: whoever began has written no manifest, and perhaps never will.
+    /// Empty run directories: their manifest is not written yet, and perhaps never will be.
     unborn: Vec<PathBuf>,
 }
 
-/// Whether a folder is a run directory: others have a `manifest.json`, too.
+/// Whether a folder is a run directory, as others may have a `manifest.json`, too.
 fn is_run(folder: &Path) -> bool {
     let has = |name: &str| folder.join(name).exists();
     has(JOURNAL) || has(MANIFEST) && [RECORDS, PLACES, SUMMARY].into_iter().any(has)
@@ -163,7 +163,7 @@ fn part_named(path: &Path) -> Result<FoundPart> {
     Ok(FoundPart { dir, manifest })
 }
 
-/// The parts below a folder. Whole runs are passed over.
+/// Collects the parts below a folder. Whole runs are skipped.
 fn look_below(folder: &Path, depth: usize, found: &mut Below) -> Result<()> {
     let hint = "name run directories of shards, or a folder in which they lie";
     let entries = fs::read_dir(folder);
@@ -172,7 +172,7 @@ fn look_below(folder: &Path, depth: usize, found: &mut Below) -> Result<()> {
     for entry in entries {
         let entry = entry.map_err(|error| Error::io("read", folder, &error))?;
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        // A link to another folder may lead round in a circle.
+        // A link to another folder may lead into a cycle.
         if is_folder || is_run(&entry.path()) {
             paths.push(entry.path());
         }
@@ -199,7 +199,7 @@ fn look_below(folder: &Path, depth: usize, found: &mut Below) -> Result<()> {
     Ok(())
 }
 
-/// Of each shard the newest that is whole.
+/// The newest complete run of each shard.
 fn chosen(eval: String, mut parts: Vec<FoundPart>) -> Result<FoundParts> {
     one_cut(&parts)?;
     let mut notices = Vec::new();
@@ -253,7 +253,7 @@ fn chosen(eval: String, mut parts: Vec<FoundPart>) -> Result<FoundParts> {
     })
 }
 
-/// All of them were cut from their eval in the same way.
+/// Checks that all of them were split in the same way.
 fn one_cut(parts: &[FoundPart]) -> Result<()> {
     let Some(first) = parts.first() else {
         return Ok(());
@@ -285,7 +285,7 @@ fn one_cut(parts: &[FoundPart]) -> Result<()> {
     Ok(())
 }
 
-/// The error for a shard of which there is no whole run.
+/// The error for a shard without a complete run.
 fn unfinished(part: &FoundPart) -> Error {
     let dir = shown(part.dir.path());
     if part.manifest.status == RunStatus::Running && part.dir.is_going_on() {
@@ -300,7 +300,7 @@ fn unfinished(part: &FoundPart) -> Error {
     Error::usage(message).hint(format!("cargo evaltest run --resume {}", shell_word(&dir)))
 }
 
-/// Names the shards that are not there.
+/// Checks that no shard is missing.
 fn none_missing(parts: &[FoundPart]) -> Result<()> {
     let there: BTreeSet<Shard> = parts.iter().filter_map(FoundPart::shard).collect();
     let Some(of) = there.first().map(|shard| shard.of()) else {

@@ -1,7 +1,7 @@
-//! Putting pieces of a run together: one run directory of any number of others.
+//! Puts pieces of a run together into one run directory.
 //!
-//! Everything is copied a line at a time: the records in the order of the dataset, the lines of the journals one piece after
-//! the other. Of a million samples some twenty bytes each stay in memory.
+//! Everything is copied line by line: the records in dataset order, the journals one after the other. Memory use is
+//! about twenty bytes per sample.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -35,20 +35,20 @@ use crate::verdict::summary::Summary;
 
 /// How pieces are put together.
 pub(crate) struct GatherHow<'a> {
-    /// The id of the run that comes of them.
+    /// The id of the resulting run.
     pub(crate) run_id: String,
     /// Whether its manifest names them.
     pub(crate) names_parts: bool,
-    /// The eval, where it is at hand: it may work out metrics of its own.
+    /// The eval, if available: it may compute metrics of its own.
     pub(crate) eval: Option<&'a Eval>,
     pub(crate) ci: CiPolicy,
-    /// Whether somebody wants to know which samples were right.
+    /// Whether to collect which samples were right.
     pub(crate) keeps_answers: bool,
-    /// A baseline that is there is left aside.
+    /// Ignore an existing baseline.
     pub(crate) ignores_baseline: bool,
 }
 
-/// A run that was put together: all of it is written but the summary and the manifest.
+/// The combined run, of which all but the summary and the manifest is written.
 pub(crate) struct GatheredPieces {
     pub(crate) manifest: Manifest,
     pub(crate) run: Run,
@@ -57,7 +57,7 @@ pub(crate) struct GatheredPieces {
 }
 
 impl GatheredPieces {
-    /// Writes what is left into the directory.
+    /// Writes the rest into the directory.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -68,11 +68,11 @@ impl GatheredPieces {
     }
 }
 
-/// Puts pieces together in an empty directory. If they lack samples of their eval, what comes of it is a part again, stopped
+/// Combines pieces in an empty directory. If they lack samples of their eval, the result is again a part, stopped
 /// early.
 ///
 /// # Errors
-/// When two of them have the same sample, or one is not what its run wrote.
+/// When two of them have the same sample, or one was changed.
 pub(crate) fn gather(
     mut pieces: Pieces,
     dir: &RunDir,
@@ -113,7 +113,7 @@ pub(crate) fn gather(
             metrics.add(&record);
             gathered.add(record);
         });
-        // Whichever of the two says it first.
+        // Return the first error of the two.
         let (journal, notices) = journal()?;
         let files = files?;
         let known = KnownFigures {
@@ -147,7 +147,7 @@ pub(crate) fn gather(
     })
 }
 
-/// Copies the journals: the hash of what comes of them, and what people should know.
+/// Copies the journals; returns the hash of the result, and notices.
 fn join_journals(pieces: &Pieces, dir: &RunDir, run_id: &str) -> Result<(String, Vec<String>)> {
     let mut notices = Vec::new();
     let mut joined = JoinedJournal::create(&dir.file(JOURNAL), run_id)?;
@@ -173,7 +173,7 @@ fn join_journals(pieces: &Pieces, dir: &RunDir, run_id: &str) -> Result<(String,
     Ok((joined.finish()?, notices))
 }
 
-/// Copies the records in the order of the dataset: the names and hashes of the files that come of them.
+/// Copies the records in dataset order; returns the names and hashes of the files.
 fn join_records(
     pieces: &Pieces,
     dir: &RunDir,
@@ -217,7 +217,7 @@ fn join_records(
             end(lines[number].take(), piece)?;
         }
     }
-    // Those of no sample.
+    // Pieces without samples left.
     for (own, piece) in lines.into_iter().zip(&pieces.all) {
         end(own, piece)?;
     }
@@ -227,7 +227,7 @@ fn join_records(
     ])
 }
 
-/// All records of a piece were copied: they must be those that its run wrote.
+/// Checks, when all records of a piece were copied, that they are what its run wrote.
 fn end(lines: Option<PieceLines>, piece: &Piece) -> Result<()> {
     let Some(mut lines) = lines else {
         return Ok(());
@@ -243,7 +243,7 @@ fn end(lines: Option<PieceLines>, piece: &Piece) -> Result<()> {
     Ok(())
 }
 
-/// The error for records that cannot be read: the journal has them, too.
+/// The error for unreadable records, which the journal also has.
 fn unread(dir: &RunDir, error: &std::io::Error) -> Error {
     let error = Error::io("read", &dir.file(RECORDS), error);
     if error.hint_text().is_some() {
@@ -262,7 +262,7 @@ fn other_records(dir: &RunDir, odd: Option<String>) -> Error {
     }
 }
 
-/// The ids of samples whose assertion failed, in the order of the dataset.
+/// The ids of samples whose assertion failed, in dataset order.
 struct FailedInOrder<'a> {
     all: &'a HashSet<String>,
     found: Vec<String>,
@@ -285,11 +285,11 @@ impl<'a> FailedInOrder<'a> {
     }
 }
 
-/// A benchmark's own aggregates of all records together: those of the pieces cannot be added up.
+/// A benchmark's own aggregates over all records: those of the pieces cannot be added up.
 enum OwnMetrics {
     Stored(Metrics),
     Running(RunningMetrics),
-    /// Only a program that is not here works them out.
+    /// Only a program that is not here can compute them.
     Lost,
     Nothing,
 }

@@ -1,7 +1,7 @@
-//! `PieceLines`: the records of a piece, a line at a time.
+//! `PieceLines`: reads the records of a piece line by line.
 //!
-//! Pieces are read side by side, each in chunks: of a few the files stay open, of many each is opened for its chunk alone.
-//! What was read is hashed on the way, so that nothing is read twice.
+//! Pieces are read in parallel, in chunks: with few pieces the files stay open, with many each is opened per chunk.
+//! Data is hashed as it is read, so that nothing is read twice.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,13 +12,13 @@ use memchr::memchr;
 use crate::system::file::open_plain;
 use crate::text::hash::Hasher;
 
-/// So many files are open at once.
+/// Most files open at once.
 const MOST_OPEN: usize = 64;
-/// Bytes that all pieces may hold together.
+/// Bytes of buffers for all pieces together.
 const MEMORY: usize = 16 << 20;
-/// Bytes read at once.
+/// Bytes per read.
 const CHUNK: usize = 128 << 10;
-/// The same of very many pieces.
+/// Bytes per read with very many pieces.
 const SMALLEST: usize = 4 << 10;
 
 /// The records of a piece.
@@ -28,7 +28,7 @@ pub(super) struct PieceLines {
     stays_open: bool,
     chunk: usize,
     buffer: Vec<u8>,
-    /// Where in the buffer the next line begins.
+    /// The start of the next line in the buffer.
     start: usize,
     /// How much of the file was read.
     read: u64,
@@ -37,7 +37,7 @@ pub(super) struct PieceLines {
 }
 
 impl PieceLines {
-    /// Those of a file, one of so many.
+    /// The reader of one of `pieces` files.
     pub(super) fn new(path: PathBuf, pieces: usize) -> Self {
         Self {
             path,
@@ -52,7 +52,7 @@ impl PieceLines {
         }
     }
 
-    /// The next line with its end; `None` behind the last. What follows the last line end is a line, too.
+    /// The next line with its end; `None` at the end. A last line without a line end counts.
     pub(super) fn next(&mut self) -> io::Result<Option<&[u8]>> {
         let mut looked = self.start;
         let end = loop {
@@ -66,7 +66,7 @@ impl PieceLines {
             }
         };
         if end == self.start {
-            // Nobody needs its memory any more.
+            // Free its memory.
             self.buffer = Vec::new();
             self.start = 0;
             self.file = None;
@@ -82,7 +82,7 @@ impl PieceLines {
         self.hash.hex()
     }
 
-    /// Reads more, before which stands what is left; whether there was more.
+    /// Reads more after the unread rest; whether there was more.
     fn fill(&mut self) -> io::Result<bool> {
         self.buffer.drain(..self.start);
         self.start = 0;

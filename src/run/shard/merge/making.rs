@@ -1,8 +1,7 @@
-//! `RunInTheMaking`: a run directory that is made beside its place, by one at a time.
+//! `RunInTheMaking`: builds a run directory next to its final path, one process at a time.
 //!
-//! Who makes it holds a lock on the folder itself, which is there before anything is in it. What a merge leaves that was
-//! killed is held by nobody: the next one takes the folder as it is, and empties it. So no folder is ever removed that
-//! somebody else has just made.
+//! The builder locks the folder itself, before anything is in it. The folder of a killed merge is unlocked: the next
+//! merge takes it over and empties it. So no folder is removed that another process has just made.
 
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind::AlreadyExists;
@@ -15,23 +14,23 @@ use crate::store::{RunDir, UNFINISHED};
 use crate::system::file::is_at;
 use crate::system::project::shown;
 
-/// So often the folder may be put into its place, or removed, by others while it is opened.
+/// Retries if other processes move or remove the folder while it is being opened.
 const TRIES: u32 = 100;
 
-/// A run that is being made beside its place; removed unless it is finished.
+/// A run directory that is being built next to its final path; removed unless finished.
 pub(crate) struct RunInTheMaking {
     path: PathBuf,
     dir: RunDir,
     is_whole: bool,
-    /// Nobody else has it as long as it is open.
+    /// Held as long as it is open.
     _lock: File,
 }
 
 impl RunInTheMaking {
-    /// Of a run that will be at this path.
+    /// For a run that will be at this path.
     ///
     /// # Errors
-    /// When somebody else makes it, or the folder beside the path can be no such folder.
+    /// When another process is building it, or the folder next to the path cannot be made.
     pub(super) fn begin(path: &Path) -> Result<Self> {
         let mut name = path.as_os_str().to_owned();
         name.push(UNFINISHED);
@@ -43,17 +42,17 @@ impl RunInTheMaking {
         for _ in 0..TRIES {
             match fs::create_dir_all(&beside) {
                 Ok(()) => {}
-                // It was there a moment before.
+                // It existed a moment ago.
                 Err(error) if error.kind() == AlreadyExists && !beside.exists() => continue,
                 Err(error) => return Err(elsewhere(Error::io("create", &beside, &error))),
             }
             let Ok(lock) = File::open(&beside) else {
-                // It was put into its place.
+                // It was moved into place.
                 continue;
             };
             match lock.try_lock() {
                 Err(TryLockError::WouldBlock) => return Err(busy()),
-                // Where a disk knows no locks, there are none.
+                // Some file systems have no locks.
                 Ok(()) | Err(TryLockError::Error(_)) => {}
             }
             if !is_at(&lock, &beside) {
@@ -73,17 +72,17 @@ impl RunInTheMaking {
         Err(busy())
     }
 
-    /// Where it is made.
+    /// Where it is being built.
     pub(crate) fn dir(&self) -> &RunDir {
         &self.dir
     }
 
-    /// Where it will be.
+    /// Its final path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// It is whole: puts it into its place.
+    /// Moves the complete run into place.
     pub(crate) fn finish(mut self) -> Result<()> {
         let renamed = fs::rename(self.dir.path(), &self.path);
         renamed.map_err(|error| Error::io("create", &self.path, &error))?;
@@ -95,13 +94,13 @@ impl RunInTheMaking {
 impl Drop for RunInTheMaking {
     fn drop(&mut self) {
         if !self.is_whole {
-            // What this merge wrote: it found the folder empty, and holds its lock.
+            // Written by this merge: it found the folder empty, and holds its lock.
             self.dir.remove();
         }
     }
 }
 
-/// Removes what a merge left that was killed.
+/// Removes leftovers of a killed merge.
 fn empty(beside: &Path) -> Result<()> {
     let failed = |error| Error::io("remove", beside, &error);
     let entries = fs::read_dir(beside).map_err(|error| Error::io("read", beside, &error))?;
@@ -122,7 +121,7 @@ fn empty(beside: &Path) -> Result<()> {
     paths.try_for_each(fs::remove_file).map_err(failed)
 }
 
-/// Where the folder of the parts can be written by others only, the run can be made somewhere else.
+/// Adds a hint to build the run elsewhere if the folder of the parts is not writable.
 fn elsewhere(error: Error) -> Error {
     if error.hint_text().is_some() {
         return error;

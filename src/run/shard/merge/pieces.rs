@@ -1,4 +1,4 @@
-//! `Pieces`: run directories that are parts of one run, and what they are together.
+//! `Pieces`: run directories that are parts of one run, and their combination.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -12,26 +12,26 @@ use crate::system::project::shown;
 use crate::text::clean;
 use crate::verdict::summary::Summary;
 
-/// Run directories that are parts of one run. They are checked as they are added, but for their records and their journals,
-/// which are checked as they are copied. Of each a little stays in memory: there may be one for each sample.
+/// Run directories that are parts of one run. They are checked when added, except records and journals, which are
+/// checked when copied. Little of each stays in memory: there may be one per sample.
 pub(crate) struct Pieces {
-    /// What they have in common, and what of each is added up.
+    /// Their common manifest, with totals.
     pub(super) manifest: Manifest,
     pub(super) all: Vec<Piece>,
-    /// Each sample by its place in the dataset, with the number of its piece; in no order until they are sorted.
+    /// The piece of each sample, by dataset place; unordered until sorted.
     pub(super) owners: Vec<(u32, u32)>,
     /// Ids of samples whose assertion failed.
     pub(super) failed: HashSet<String>,
-    /// Answers without a verdict, for the run was stopped before.
+    /// Answers without a verdict because the run was stopped.
     pub(super) not_judged: u64,
-    /// Whether one of them was stopped before all of its samples were asked.
+    /// Whether one was stopped before all of its samples were asked.
     is_open: bool,
     /// The commits that were checked out.
     commits: BTreeSet<Option<String>>,
     pub(super) notices: Vec<String>,
 }
 
-/// One of them.
+/// One piece.
 pub(super) struct Piece {
     pub(super) dir: RunDir,
     pub(super) run_id: String,
@@ -43,7 +43,7 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// What people call it.
+    /// Its name in messages.
     pub(super) fn name(&self) -> String {
         match self.shard {
             Some(shard) => format!("shard {shard}"),
@@ -62,10 +62,10 @@ impl Piece {
 }
 
 impl Pieces {
-    /// The first of them. The others are added in an order that does not hang on who names them.
+    /// Starts with the first piece. Add the others in an order that does not depend on how they were named.
     ///
     /// # Errors
-    /// When it is no part of a run, is not as it was written, is going on or was killed.
+    /// When it is no part of a run, was changed, is in progress or was killed.
     pub(crate) fn of(dir: RunDir) -> Result<Self> {
         let manifest = dir.manifest()?;
         let mut pieces = Self {
@@ -95,7 +95,7 @@ impl Pieces {
     /// Adds another.
     ///
     /// # Errors
-    /// As [`Pieces::of`], and when it is of another run.
+    /// See [`Pieces::of`]; also when it is of another run.
     pub(crate) fn add(&mut self, dir: RunDir) -> Result<()> {
         let manifest = dir.manifest()?;
         if let Some(what) = difference(&self.manifest, &manifest) {
@@ -147,12 +147,12 @@ impl Pieces {
         Ok(())
     }
 
-    /// Adds what a part tells to what they tell together.
+    /// Adds a part's figures to the totals.
     fn add_up(&mut self, dir: &RunDir, part: &Manifest) -> Result<()> {
         let all = &mut self.manifest;
         all.started_at = all.started_at.clone().min(part.started_at.clone());
         all.ended_at = all.ended_at.take().max(part.ended_at.clone());
-        // They ran side by side.
+        // They ran in parallel.
         let longest = [all.duration_s, part.duration_s].into_iter().flatten();
         all.duration_s = longest.reduce(f64::max);
         for (model, answers) in &part.models {
@@ -184,7 +184,7 @@ impl Pieces {
         }
         self.commits.insert(part.git_sha.clone());
         self.failed.extend(part.failed_assertions.iter().cloned());
-        // What nextest runs is asked under the name that all of it has in common.
+        // The cache knows all parts of a nextest run by their common name.
         let of_nextest = part.part.as_ref().is_some_and(|of| of.nextest.is_some());
         let own = if of_nextest {
             &part.invocation
@@ -204,7 +204,7 @@ impl Pieces {
         Ok(())
     }
 
-    /// What they are together: `merged` names them in it.
+    /// Combines their manifests; `merged` lists them.
     ///
     /// # Errors
     /// When two of them have the same sample.
@@ -239,7 +239,7 @@ impl Pieces {
             let part = self.manifest.part.take();
             self.manifest.whole = part.is_some_and(|part| part.whole);
             if !self.is_open {
-                // What stopped one of them early kept nobody from asking the rest.
+                // A part that stopped early does not matter if the others asked the rest.
                 self.manifest.status = RunStatus::Finished;
                 self.manifest.stop_reason = None;
             }
@@ -262,7 +262,7 @@ impl Pieces {
         self.owners.len() == self.manifest.samples
     }
 
-    /// Refuses what lacks samples, or has some of them twice.
+    /// Refuses missing or duplicate samples.
     pub(super) fn refuse_incomplete(&mut self) -> Result<()> {
         self.sort()?;
         if self.is_complete() {
@@ -277,17 +277,17 @@ impl Pieces {
         Err(Error::usage(message).hint("name the other parts, too, or run what is missing"))
     }
 
-    /// Whether one of them was stopped before all of its samples were asked.
+    /// Whether one was stopped before all of its samples were asked.
     pub(super) fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// What people should know of them.
+    /// The notices about them.
     pub(super) fn into_notices(self) -> Vec<String> {
         self.notices
     }
 
-    /// Puts the samples into the order of the dataset.
+    /// Sorts the samples into dataset order.
     fn sort(&mut self) -> Result<()> {
         self.owners.sort_unstable();
         let twice = |pair: &&[(u32, u32)]| pair[0].0 == pair[1].0;
@@ -297,7 +297,7 @@ impl Pieces {
         }
     }
 
-    /// The error for a sample that two of them have.
+    /// The error for a sample in two pieces.
     fn overlap(&self, one: (u32, u32), other: (u32, u32)) -> Error {
         let [one, other] = [one, other].map(|(place, piece)| (place, &self.all[piece as usize]));
         let id = one.1.sample_at(one.0, self.manifest.epochs);
@@ -314,7 +314,7 @@ impl Pieces {
     }
 }
 
-/// What people call a part.
+/// The name of a part in messages.
 pub(super) fn name_of(dir: &RunDir, manifest: &Manifest) -> String {
     let shard = manifest.part.as_ref().and_then(|part| part.shard);
     match shard {

@@ -1,4 +1,4 @@
-//! `MergePlace`: where the run stands that is made of others.
+//! `MergePlace`: the path of a merged run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,23 +13,23 @@ use crate::system::project::shown;
 use crate::text::hash::Hasher;
 use crate::text::shell_word;
 
-/// Where a run stands that is made of others: the same parts have the same place.
+/// The path of a merged run, which depends only on its parts.
 pub(crate) struct MergePlace {
     run_id: String,
     path: PathBuf,
-    /// Whether what comes of the pieces stopped early, as one of them did.
+    /// Whether the result stopped early, as one of the pieces did.
     is_open: bool,
 }
 
 impl MergePlace {
-    /// That of these pieces, in a folder of runs, unless it is named.
+    /// For these pieces, in a folder of runs, unless it is given.
     pub(crate) fn of(
         pieces: &Pieces,
         output: Option<&Path>,
         root: Option<PathBuf>,
     ) -> Result<Self> {
         let mut hasher = Hasher::default();
-        // A part that was continued since is another.
+        // A part that was resumed since is a different one.
         for piece in &pieces.all {
             let records = piece.records.as_deref().unwrap_or_default();
             hasher = hasher.part(&piece.run_id).part(records);
@@ -59,10 +59,10 @@ impl MergePlace {
         &self.run_id
     }
 
-    /// Whether the run is there already.
+    /// Whether the run already exists.
     ///
     /// # Errors
-    /// When something else is there.
+    /// When something else exists there.
     pub(crate) fn is_merged(&self) -> Result<bool> {
         let path = shown(&self.path);
         let is_empty = || fs::read_dir(&self.path).is_ok_and(|mut all| all.next().is_none());
@@ -83,7 +83,7 @@ impl MergePlace {
             return Err(other("is another run"));
         }
         let odd = match dir.check() {
-            // One of which files were lost may have been made again out of what was left.
+            // A run with lost files may have been restored incompletely.
             Ok(_) if manifest.status == RunStatus::Finished || self.is_open => return Ok(true),
             Ok(_) => "it has not every answer of them".to_owned(),
             Err(error) => error.message().to_owned(),
@@ -100,13 +100,14 @@ impl MergePlace {
         RunDir::open(&self.path)
     }
 
-    /// Makes the directory in which the run is made, beside its place; `None` if somebody else put the run there just now.
+    /// Creates the directory in which the run is built, next to its path; `None` if another process has just finished
+    /// the run.
     ///
     /// # Errors
-    /// When it cannot be made, somebody else is making it, or something else is there.
+    /// When it cannot be created, another process is building it, or something else exists there.
     pub(crate) fn begin(&self) -> Result<Option<RunInTheMaking>> {
         let making = RunInTheMaking::begin(&self.path)?;
-        // Who made it was done before this one looked.
+        // Another process finished it before the check.
         Ok(if self.is_merged()? {
             None
         } else {

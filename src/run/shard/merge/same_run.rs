@@ -1,11 +1,11 @@
-//! Whether two run directories are parts of one run: all that decides what is asked, who answers and who judges is the same.
+//! Whether two run directories are parts of one run: the same questions, agent and judges.
 
 use serde_json::Value;
 
 use crate::data::JudgeRule;
 use crate::store::Manifest;
 
-/// What of a part is another than of the first, in a word.
+/// The first difference between two parts, in a word.
 pub(super) fn difference(one: &Manifest, other: &Manifest) -> Option<&'static str> {
     let same = [
         (one.eval == other.eval, "eval"),
@@ -62,7 +62,7 @@ pub(super) fn difference(one: &Manifest, other: &Manifest) -> Option<&'static st
     other.map(|(_, what)| what)
 }
 
-/// What makes judges others; where their calibrations lie is another place on each machine.
+/// What defines a judge; the path of its calibration differs between machines.
 fn judges(manifest: &Manifest) -> impl Iterator<Item = (&String, &String, &JudgeRule, bool)> {
     let judges = manifest.judges.iter();
     judges.map(|(name, judge)| (name, &judge.fingerprint, &judge.rule, judge.solves))

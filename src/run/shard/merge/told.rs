@@ -1,4 +1,4 @@
-//! `MergeTold`: who is told of a run that was merged: the history of its eval, and whoever is told of alerts.
+//! `MergeTold`: after a merge, adds the run to the history of its eval and sends alerts.
 
 use crate::data::history::HistoryAnswers;
 use crate::error::Result;
@@ -9,17 +9,17 @@ use crate::store::Manifest;
 use crate::verdict::alert::Alerts;
 use crate::verdict::run::Run;
 
-/// Tells of a merged run as if it had run in one piece.
+/// Reports a merged run as if it had run in one piece.
 pub(super) struct MergeTold<'a> {
     history: Option<RunHistory>,
     eval: Option<&'a Eval>,
 }
 
 impl<'a> MergeTold<'a> {
-    /// Of a run with this manifest; `is_point` adds it to the history.
+    /// For a run with this manifest; `is_point` adds it to the history.
     ///
     /// # Errors
-    /// When it can be no point of one.
+    /// When it cannot be added to a history.
     pub(super) fn of(manifest: &Manifest, eval: Option<&'a Eval>, is_point: bool) -> Result<Self> {
         let history = is_point.then(|| {
             let alerts = eval.map_or_else(Alerts::default, |eval| eval.alerting.alerts.clone());
@@ -33,7 +33,7 @@ impl<'a> MergeTold<'a> {
         Ok(Self { history, eval })
     }
 
-    /// Adds the run to the history, if it is to be, before its summary is written: alerts stand there.
+    /// Adds the run to the history, if requested, before its summary, which contains alerts, is written.
     pub(super) fn add(&self, manifest: &Manifest, run: &mut Run, answers: Option<HistoryAnswers>) {
         let Some(history) = &self.history else {
             return;
@@ -48,7 +48,7 @@ impl<'a> MergeTold<'a> {
         run.notices = notices;
     }
 
-    /// All files of the run are written: tells of alerts.
+    /// Sends alerts, after all files of the run are written.
     pub(super) fn alert(&self, manifest: &Manifest, run: &mut Run) {
         let Some(eval) = self.eval.filter(|_| self.history.is_some()) else {
             return;

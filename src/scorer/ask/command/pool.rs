@@ -1,11 +1,11 @@
-//! Processes that judge, as many as allowed, each for one answer at a time.
+//! A limited pool of judging processes, each for one answer at a time.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::system::lock::lock;
 use crate::system::process::worker::WorkerProcess;
 
-/// Processes that wait, and how many more there may be.
+/// Idle processes, and how many more may be started.
 pub(super) struct ProcessPool {
     state: Mutex<PoolState>,
     freed: Condvar,
@@ -13,14 +13,14 @@ pub(super) struct ProcessPool {
 
 struct PoolState {
     idle: Vec<WorkerProcess>,
-    /// How many leases may be given out besides those for `idle`.
+    /// How many leases are available besides those for `idle`.
     free: usize,
 }
 
 /// The right to use one process.
 pub(super) struct ProcessLease<'a> {
     pool: &'a ProcessPool,
-    /// The process; none when it is yet to be started. What is here in the end is used again.
+    /// The process; `None` if it is not started yet. A process that is still here at the end is reused.
     pub(super) worker: Option<WorkerProcess>,
 }
 
@@ -35,11 +35,11 @@ impl ProcessPool {
         }
     }
 
-    /// Waits for a process that nobody uses, or for the right to start one.
+    /// Waits for an idle process, or for the right to start one.
     pub(super) fn lease(&self) -> ProcessLease<'_> {
         let mut state = self.state();
         loop {
-            // The one that was used last: its memory is warm, and no more are started than are needed.
+            // The most recently used one: its memory is warm, and no more are started than needed.
             if let Some(worker) = state.idle.pop() {
                 let worker = Some(worker);
                 return ProcessLease { pool: self, worker };
@@ -76,7 +76,7 @@ impl Drop for ProcessLease<'_> {
 impl Drop for ProcessPool {
     fn drop(&mut self) {
         let mut state = self.state();
-        // All may end at once; dropping them waits for each.
+        // Tell all to exit first; dropping them waits for each.
         state.idle.iter_mut().for_each(WorkerProcess::dismiss);
         state.idle.clear();
     }

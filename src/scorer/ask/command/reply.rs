@@ -1,19 +1,19 @@
-//! What a program says of an answer.
+//! The reply of a program to an answer.
 
 use serde_json::{Map, Value};
 
 use crate::data::{Details, Score};
 
-/// A line of the program.
+/// A reply line.
 #[derive(Debug, PartialEq)]
 pub(super) enum ScorerReply {
     /// A verdict.
     Score(Score),
-    /// It cannot judge, and says why.
+    /// The program cannot judge the answer; the reason.
     Error(String),
 }
 
-/// Reads the reply to the line with this number; the error says what is wrong with it.
+/// Reads the reply to the line with this id; the error describes what is wrong.
 pub(super) fn read(line: &[u8], id: u64) -> Result<ScorerReply, String> {
     let reply: Value = serde_json::from_slice(line)
         .map_err(|error| format!("which is no JSON object: {error}"))?;
@@ -55,7 +55,7 @@ pub(super) fn read(line: &[u8], id: u64) -> Result<ScorerReply, String> {
     }))
 }
 
-/// Takes a member; null is as good as none.
+/// Removes a member; null counts as missing.
 fn member<T>(
     reply: &mut Map<String, Value>,
     key: &str,

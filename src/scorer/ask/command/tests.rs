@@ -1,4 +1,4 @@
-//! The whole scorer on small `/bin/sh` scripts, and the example of the manual.
+//! Tests the whole scorer with small `/bin/sh` scripts, and the example of the manual.
 
 mod options;
 
@@ -13,10 +13,10 @@ use crate::eval::registry::scorers::{Context, from_value};
 use crate::tests::needs;
 use crate::tests::patience::{LONG, given_time, until, until_dead};
 
-/// What a program that hangs is given.
+/// The timeout for a program that hangs.
 const SHORT: Duration = Duration::from_millis(300);
 
-/// A temporary folder, in which the programs of a test run.
+/// A temporary folder in which a test's programs run.
 struct Project {
     folder: tempfile::TempDir,
 }
@@ -38,7 +38,7 @@ impl Project {
     fn command(&self, argv: &[&str]) -> CommandScorer {
         let mut command =
             CommandScorer::new(argv.iter().copied(), self.folder.path()).timeout(LONG);
-        // The keys of whoever runs the tests would show in the messages.
+        // Otherwise the tester's own keys would show in the messages.
         let path = (
             "PATH".into(),
             OsString::from("/usr/local/bin:/usr/bin:/bin"),
@@ -51,7 +51,7 @@ impl Project {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Waits until the process whose pid a file holds is dead.
+    /// Waits until the process with the pid in a file is dead.
     #[track_caller]
     fn assert_dead(&self, pid_file: &str) {
         until_dead(&self.path(pid_file));
@@ -73,7 +73,7 @@ fn check_error(result: Result<Score>, expect: &str) {
     assert_eq!(error.exit(), crate::Exit::Infrastructure);
 }
 
-/// Answers every line that holds `boom` with this, and all others with its pid.
+/// Runs this script for every line that holds `boom`, and answers all others with the pid.
 fn except_boom(script: &str) -> String {
     format!(
         "while read -r line; do case $line in *boom*) {script};; esac; \
@@ -134,7 +134,7 @@ fn it_starts_late_and_stays() {
     assert!(!project.path("started").exists());
     let pid = |scorer| judge(scorer, "a").unwrap().details.get("pid").cloned();
     assert_eq!(pid(&scorer), pid(&scorer));
-    // One that was killed meanwhile is replaced, and nobody hears of it.
+    // A process killed in between is replaced silently.
     let first = pid(&scorer).and_then(|pid| pid.as_i64()).unwrap();
     let first_pid = rustix::process::Pid::from_raw(first.try_into().unwrap()).unwrap();
     rustix::process::kill_process(first_pid, rustix::process::Signal::KILL).unwrap();
@@ -157,7 +157,7 @@ fn an_answer_that_ends_it_is_asked_once_more() {
     );
     check_error(judge(&scorer, "boom"), &expect);
     assert_eq!(project.read("tries").lines().count(), 2);
-    // The next answer is judged as if nothing had been.
+    // The next answer is judged normally.
     assert!(judge(&scorer, "a").unwrap().correct);
 }
 
@@ -175,7 +175,7 @@ fn programs_that_end_at_once() {
             "`sh -c echo bye >&2; exec >&-; sleep 1000` closed its stdout {twice}; stderr ends with `bye`"
         ),
     );
-    // One answer each is allowed, also without a line ending.
+    // Replying only once is allowed, also without a line ending.
     let scorer = project.sh("read -r line; printf '{\"correct\": true}'");
     assert!(judge(&scorer, "a").unwrap().correct);
     assert!(judge(&scorer, "b").unwrap().correct);
@@ -184,7 +184,7 @@ fn programs_that_end_at_once() {
 #[test]
 fn a_program_that_never_replies_is_killed() {
     let project = Project::new();
-    // The child tells its pid last.
+    // The child writes its pid last.
     let script = "echo $$ > pid; sh -c 'trap \"\" TERM; echo $$ > part; mv part child; exec sleep 1000' & \
         cat > /dev/null; wait";
     let (error, time) = given_time(SHORT, |time| {
@@ -225,7 +225,7 @@ fn what_is_no_reply_is_shown_and_no_verdict() {
             .ends_with("cannot judge this answer: no model"),
         "{error}"
     );
-    // It is in step, so it stays.
+    // It is in step, so it is kept.
     assert!(judge(&scorer, "a").unwrap().correct);
 }
 
@@ -239,7 +239,7 @@ fn a_second_line_is_no_verdict_on_the_next_answer() {
     let error = judge(&scorer, "a").unwrap_err();
     let expect = "printed `{\"correct\": true}\\n` without being asked: stdout is for one reply to each line";
     assert!(error.message().ends_with(expect), "{error}");
-    // Nor is one that comes late.
+    // Nor is a late one.
     let late = format!(
         "read -r line; echo '{good}'; until [ -e go ]; do sleep 0.01; done; echo '{good}'; echo > late; \
          exec sleep 1000"
@@ -275,7 +275,7 @@ fn floods_are_stopped() {
         "{error}"
     );
     project.assert_dead("pid");
-    // Without end, into either pipe.
+    // Endless output to either pipe.
     let error = judge(&project.sh("read -r line; exec yes no"), "a").unwrap_err();
     assert!(error.message().contains("printed `no\\nno"), "{error}");
     let error = judge(
@@ -288,7 +288,7 @@ fn floods_are_stopped() {
         "{error}"
     );
     assert!(started.elapsed() < LONG);
-    // Much on stderr is no harm.
+    // Much output on stderr is harmless.
     let scorer = project.sh(
         "while read -r line; do head -c 1048576 /dev/zero >&2; echo '{\"correct\": true}'; done",
     );
@@ -306,7 +306,7 @@ fn long_answers_pass() {
         .get("n")
         .and_then(Value::as_u64);
     assert!(bytes > Some(256 << 10), "{bytes:?}");
-    // Who answers before having read it all is not asked again.
+    // A program that replies before it has read everything is not asked again.
     let scorer = project.sh("head -c 10 >&2; echo '{\"correct\": true}'; exec sleep 1000");
     assert!(judge(&scorer, &long).unwrap().correct);
     assert!(judge(&scorer, &long).unwrap().correct);
@@ -337,7 +337,7 @@ fn several_threads_share_processes() {
 #[test]
 fn nothing_outlives_the_scorer() {
     let project = Project::new();
-    // Neither the end of its stdin nor SIGTERM ends it; a child left its group.
+    // It ignores the end of stdin and SIGTERM; a child left its process group.
     let script = "trap '' TERM; echo $$ > pid; \
         setsid sh -c 'echo $$ > escaped; exec sleep 1000' > /dev/null 2>&1 & \
         sh -c 'echo $$ > child; exec sleep 1000' & \
@@ -351,7 +351,7 @@ fn nothing_outlives_the_scorer() {
         project.assert_dead(file);
     }
     assert!(started.elapsed() < LONG);
-    // A well-made one may tidy up.
+    // A well-behaved program may clean up.
     let mut scorer =
         project.sh("while read -r line; do echo '{\"correct\": true}'; done; echo > tidy");
     scorer.grace = LONG;
@@ -438,7 +438,7 @@ fn room_is_waited_for_until_the_run_stops() {
         "no room"
     );
     assert_eq!((starts, looks), (3, 3));
-    // What is no shortage is told at once.
+    // Other errors are reported at once.
     let broken = || Err::<(), _>(NotStarted::new("no program".to_owned()));
     let ended = when_there_is_room(broken, || panic!("nobody waits"));
     assert_eq!(ended.unwrap_err().message, "no program");

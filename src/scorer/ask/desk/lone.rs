@@ -1,4 +1,4 @@
-//! `LoneDesk`: asks without a run, as `score` does and a test of one's own.
+//! `LoneDesk`: asks without a run, as in `score` and in custom tests.
 
 use std::sync::{Arc, LazyLock};
 use std::thread::sleep;
@@ -12,12 +12,12 @@ use crate::system::clock;
 use crate::system::panics;
 use crate::system::temporary_folder::TemporaryFolder;
 
-/// How long a request may take, unless the judge says otherwise.
+/// The default time limit of a request.
 const TIMEOUT: Duration = Duration::from_mins(10);
-/// The pause before the first repetition, and the longest.
+/// The pause before the first retry, and the longest pause.
 const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(30)];
 
-/// Asks at once, repeats what failed for a passing reason, and keeps nothing.
+/// Asks directly, retries transient failures, and stores nothing.
 pub(crate) struct LoneDesk;
 
 impl Desk for LoneDesk {

@@ -1,4 +1,4 @@
-//! `Graded`: a verdict of a judge, and the score that it amounts to.
+//! `Graded`: a judge's verdict, and the resulting score.
 
 use std::borrow::Cow;
 
@@ -8,24 +8,24 @@ use super::reading::Reading;
 use super::rubric::{Choices, Grading, Rubric};
 use crate::data::{JudgeRule, Score};
 
-/// A verdict that was read.
+/// A verdict read from a reply.
 pub(in crate::scorer::ask) struct Graded {
     pub(in crate::scorer::ask) verdict: GradedAs,
     pub(in crate::scorer::ask) correct: bool,
-    /// The texts beside it.
+    /// The comments next to it.
     pub(in crate::scorer::ask) comments: String,
     repaired: u32,
 }
 
 pub(in crate::scorer::ask) enum GradedAs {
-    /// Points, by dimension in order, and their total.
+    /// Points by dimension, in order, and their total.
     Points(Vec<i64>, f64),
-    /// The name of a choice, with its value.
+    /// The name of a choice, and its value.
     Choice(String, f64),
 }
 
 impl Graded {
-    /// The verdict of a reply that was read.
+    /// The verdict in a reading.
     pub(super) fn of(grading: &Grading, reading: Reading) -> Self {
         let comments = comments(&reading);
         let repaired = reading.repaired;
@@ -78,7 +78,7 @@ impl Graded {
         }
     }
 
-    /// What a further verdict says, for the details of the first.
+    /// A repeated verdict, for the details of the first.
     pub(super) fn told(&self) -> Value {
         match &self.verdict {
             GradedAs::Points(_, total) => json!({ "total": total, "correct": self.correct }),
@@ -86,8 +86,8 @@ impl Graded {
         }
     }
 
-    /// Whether another verdict says the same: the points of every dimension, or the choice. That both pass is no
-    /// agreement, for a judge that throws dice above the limit would have it, too.
+    /// Whether another verdict is the same: the points of every dimension, or the choice. It is not enough that both
+    /// pass, as even random points above the limit would.
     pub(super) fn agrees(&self, other: &Self) -> bool {
         match (&self.verdict, &other.verdict) {
             (GradedAs::Choice(one, _), GradedAs::Choice(other, _)) => one == other,
@@ -107,7 +107,7 @@ fn whole(value: &Value) -> Option<i64> {
         .or_else(|| value.as_f64().map(|value| value as i64))
 }
 
-/// The comments of a reply, or its reason where there are none.
+/// The comments of a reply, or its reason if there are none.
 fn comments(reading: &Reading) -> String {
     let text = |name: &str| {
         let text = reading.comments.get(name)?.as_str()?.trim();
@@ -118,7 +118,7 @@ fn comments(reading: &Reading) -> String {
         .unwrap_or_default()
 }
 
-/// The names of details that have means.
+/// The names of details that have a mean.
 pub(in crate::scorer::ask) fn details(grading: &Grading, repeats: u32) -> Vec<Cow<'static, str>> {
     let mut names: Vec<Cow<'static, str>> = match grading {
         Grading::Rubric(Rubric { dimensions, .. }) => dimensions
@@ -134,7 +134,7 @@ pub(in crate::scorer::ask) fn details(grading: &Grading, repeats: u32) -> Vec<Co
     names
 }
 
-/// How low and how high details can be.
+/// The bounds of details.
 pub(in crate::scorer::ask) fn bounds(grading: &Grading) -> Vec<(Cow<'static, str>, [f64; 2])> {
     let ends = |[low, high]: [i64; 2]| {
         let end = |points: i64| f64::from(i32::try_from(points).unwrap_or(i32::MAX));
@@ -196,7 +196,7 @@ mod tests {
             )
         };
         assert!(graded(4, 5).agrees(&graded(4, 5)));
-        // Both pass, with one total, and by other points.
+        // Both pass, with the same total but different points.
         assert!(!graded(4, 5).agrees(&graded(5, 4)));
         assert!(!graded(5, 5).agrees(&graded(5, 4)));
         let grading = Grading::inline(&json!({ "choices": { "a": 1, "b": 1, "c": 0 } }));

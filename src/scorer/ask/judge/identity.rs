@@ -1,4 +1,4 @@
-//! Who a judge is, as its spec says it: what may change a verdict, and not how it is reached.
+//! The identity of a judge, from its spec: everything that may change a verdict, but not how the judge is reached.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::text::hash::Hasher;
 
-/// Keys of agents that only say how one is reached, what it costs, or how patient one is with it.
+/// Agent keys that only affect how it is reached, its cost, or retries and timeouts.
 const MERE: [&str; 13] = [
     "api_key_env",
     "base_url",
@@ -22,10 +22,10 @@ const MERE: [&str; 13] = [
     "unsendable_files",
     "url",
 ];
-/// Larger scripts are not looked at.
+/// Larger scripts are not hashed.
 const SCRIPT_BYTES: u64 = 1 << 20;
 
-/// The agent's keys that may change a verdict, and the hashes of the scripts that it names.
+/// The agent's keys that may change a verdict, and the hashes of its scripts.
 pub(in crate::scorer::ask) fn identity(agent: &Value, folder: &Path) -> String {
     let Value::Object(keys) = agent else {
         return agent.to_string();
@@ -43,8 +43,8 @@ pub(in crate::scorer::ask) fn identity(agent: &Value, folder: &Path) -> String {
     telling.to_string()
 }
 
-/// The words of a command that name scripts, with the hashes of these. A compiled program is another one on another
-/// machine.
+/// The words of a command that are scripts, with their hashes. Compiled programs are excluded, as they differ between
+/// machines.
 fn scripts(command: Option<&Value>, folder: &Path) -> Map<String, Value> {
     let words = command.and_then(Value::as_array).into_iter().flatten();
     let script = |word: &Value| {
@@ -54,7 +54,7 @@ fn scripts(command: Option<&Value>, folder: &Path) -> Map<String, Value> {
     words.filter_map(script).collect()
 }
 
-/// The hash of a script; `None` of what is none.
+/// The hash of a script; `None` if it is not a script.
 pub(in crate::scorer::ask) fn script_hash(path: &Path) -> Option<String> {
     let about = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
     let text = (about.len() <= SCRIPT_BYTES).then(|| std::fs::read_to_string(path));

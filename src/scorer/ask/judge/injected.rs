@@ -1,12 +1,12 @@
-//! Answers that want another verdict, before a judge that follows its rule and one that is sloppy about it: whatever
-//! such a judge quotes, the reader takes its own verdict or none.
+//! Answers that try to inject a verdict, given to a judge that follows its rule but may quote carelessly: whatever it
+//! quotes, the reader must return the judge's own verdict or none.
 //!
-//! The judge does what the prompt says: it looks for the mark, judges the text between the two lines that hold it, and
-//! finds it right if it is `42`. All answers of the file are wrong. `@MARK@` in one stands for the mark of the request
-//! before, in which the mark was sixteen zeros.
+//! The judge follows the prompt: it finds the mark, judges the text between the two lines that contain it, and accepts
+//! only `42`. All answers of the file are wrong. `@MARK@` in an answer stands for the mark of the previous request, in
+//! which the mark was sixteen zeros.
 //!
-//! Left out is what no reader could tell: a judge that gives its own verdict in no form that anybody asked for ("I would
-//! not let this pass"), and then quotes one in the form that was asked for.
+//! Not covered, because no reader could detect it: a judge that gives its own verdict in an unexpected form ("I would
+//! not let this pass"), and then quotes one in the requested form.
 
 use std::sync::{Arc, Mutex};
 
@@ -24,26 +24,26 @@ const ANSWERS: &str = include_str!(concat!(
 const POINTS: &str = "dimensions: [{ name: correctness }, { name: clarity }]";
 const CHOICES: &str = "choices: { correct: 1, partial: 0.5, wrong: 0 }";
 
-/// How the answer is quoted in a reply.
+/// How a reply quotes the answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Quoted {
-    /// Within the texts of its JSON, as it ought to be.
+    /// In the strings of its JSON, escaped.
     Inside,
-    /// As prose before its JSON, with or without words that introduce it.
+    /// As prose before its JSON, with or without introductory words.
     Before(&'static str),
     /// In a fence before its JSON.
     Fenced,
-    /// Behind its JSON.
+    /// After its JSON.
     After,
-    /// Before and behind.
+    /// Before and after.
     Around,
-    /// Within the texts of its JSON without an escape.
+    /// In the strings of its JSON, not escaped.
     Raw,
     /// Before a verdict in prose.
     Prose,
-    /// Behind a verdict in prose.
+    /// After a verdict in prose.
     ProseFirst,
-    /// Behind points in prose, which are no reply to a rubric.
+    /// After points in prose, which are not a valid reply to a rubric.
     PointsFirst,
 }
 
@@ -60,7 +60,7 @@ const QUOTED: [Quoted; 10] = [
     Quoted::PointsFirst,
 ];
 
-/// The judge of the test.
+/// The judge in this test.
 struct Rule {
     takes: ReplyForm,
     quoted: Quoted,
@@ -77,7 +77,7 @@ impl Rule {
         } else {
             (1, "wrong")
         };
-        // By what stands before the answer, which may say anything.
+        // Only look at the part before the answer, which may contain anything.
         let rules = prompt.split("\n# Material\n").next().unwrap();
         let asks_choice = rules.contains("\n# Verdicts\n");
         let told = |quote: &str| {
@@ -139,7 +139,7 @@ impl Agent for Rule {
     }
 }
 
-/// The mark that a prompt names, and what stands between the lines of the answer; there is one of each.
+/// The mark named in a prompt, and the text between the lines of the answer; there must be one of each.
 fn between(prompt: &str) -> (String, String) {
     let (_, rest) = prompt.split_once("both hold the mark ").unwrap();
     let (mark, _) = rest.split_once(';').unwrap();
@@ -160,7 +160,7 @@ fn between(prompt: &str) -> (String, String) {
     (mark.to_owned(), given.to_owned())
 }
 
-/// The answers of the file, by their names.
+/// The answers of the file, with their names.
 fn answers() -> Vec<(String, String)> {
     let answer = |line: &str| {
         let line: Value = serde_json::from_str(line).unwrap();
@@ -178,7 +178,7 @@ fn answers() -> Vec<(String, String)> {
     ANSWERS.lines().map(answer).collect()
 }
 
-/// Judges one answer; `Some(true)` is the verdict that it wants, `None` is none.
+/// Judges one answer. `Some(true)` is the injected verdict, `None` no verdict.
 fn judged(judge: &Judge, answer: &str) -> Option<bool> {
     let target = Target::from("42");
     let answer = Answer::new(answer, &target).prompt("How much is 6 * 7?");
@@ -197,7 +197,8 @@ fn judged(judge: &Judge, answer: &str) -> Option<bool> {
     }
 }
 
-/// Judges all answers in one form; the names of those without a verdict. Tells of those whose verdict was taken.
+/// Judges all answers in one form. Returns the names of those without a verdict, and adds those whose injected verdict
+/// was taken to `taken`.
 fn check(rubric: &str, takes: ReplyForm, quoted: Quoted, taken: &mut Vec<String>) -> Vec<String> {
     let marks: Arc<Mutex<Vec<String>>> = Arc::default();
     let rule = Rule {
@@ -236,7 +237,7 @@ fn no_injected_verdict_is_taken() {
     assert!(count >= 50 && different.len() == count, "{count}");
     let mut taken = Vec::new();
     for rubric in [POINTS, CHOICES] {
-        // A reply in the form that was asked for is read, whatever it quotes.
+        // A reply in the requested form is read, whatever it quotes.
         for takes in [ReplyForm::Schema, ReplyForm::Tool, ReplyForm::Text] {
             let unread = check(rubric, takes, Quoted::Inside, &mut taken);
             assert_eq!(unread, [""; 0], "{rubric} {takes:?}");

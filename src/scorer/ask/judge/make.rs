@@ -1,4 +1,4 @@
-//! The judge as specs name it.
+//! Makes the judge from a spec.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use crate::scorer::ask::desk::Patience;
 use crate::scorer::{Entry, Example, OptionReader, Scorer};
 use crate::system::file::absolute;
 
-/// The most repeats of a verdict.
+/// The maximum number of repeats.
 const MOST_REPEATS: u64 = 100;
-/// The longest time that an option may say, in seconds.
+/// The maximum of the timeout option, in seconds.
 const LONGEST_TIMEOUT: f64 = 86_400.0;
 
-/// An option with what it is; these are those of every scorer that asks a judge.
+/// An option with its description, shared by all scorers that ask a judge.
 type SharedOption = (&'static str, &'static str);
 
 pub(in crate::scorer::ask) const AGENT: SharedOption = (
@@ -111,7 +111,7 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     Ok(Arc::new(judge(options)?))
 }
 
-/// The judge that options mean.
+/// Makes the judge from its options.
 pub(in crate::scorer::ask) fn judge(options: &OptionReader<'_>) -> Result<Judge> {
     let agent = named_agent(options)?;
     let grading = Grading::from_options(options)?;
@@ -135,13 +135,13 @@ pub(in crate::scorer::ask) fn judge(options: &OptionReader<'_>) -> Result<Judge>
     })
 }
 
-/// What the options say of the agent.
+/// The agent as given in the options.
 pub(in crate::scorer::ask) fn named_agent<'a>(options: &OptionReader<'a>) -> Result<&'a Value> {
     let agent = options.value("agent");
     agent.ok_or_else(|| options.missing("agent", "the model that judges"))
 }
 
-/// The agent that judges.
+/// The judging agent.
 pub(in crate::scorer::ask) fn model(
     options: &OptionReader<'_>,
     agent: &Value,
@@ -157,7 +157,7 @@ pub(in crate::scorer::ask) fn model(
     Ok(AskedModel::named(asked, who, patience))
 }
 
-/// How patient a scorer is with its agent.
+/// Retries, timeout and rate limits for the agent.
 fn patience(options: &OptionReader<'_>) -> Result<Patience> {
     let rate = |key: &'static str, hint| hinted(options.number_in(key, 1e-3, f64::MAX), hint);
     let retries = options.read(
@@ -182,7 +182,7 @@ fn patience(options: &OptionReader<'_>) -> Result<Patience> {
     })
 }
 
-/// The file of a calibration, which must be one. Whose it is is known when the judge has replied.
+/// The calibration file, checked for validity. Which judge it belongs to is checked once the judge has replied.
 pub(crate) fn calibration(options: &OptionReader<'_>) -> Result<Option<PathBuf>> {
     const KEY: &str = "calibration";
     let Some(name) = options.text(KEY)? else {
@@ -194,7 +194,7 @@ pub(crate) fn calibration(options: &OptionReader<'_>) -> Result<Option<PathBuf>>
     }
 }
 
-/// The whole path of a calibration, which must be one.
+/// The absolute path of a calibration file, checked for validity.
 pub(crate) fn calibration_file(path: &Path) -> Result<PathBuf> {
     if !path.exists() {
         let message = format!("there is no `{}`", path.display());
@@ -207,7 +207,7 @@ pub(crate) fn calibration_file(path: &Path) -> Result<PathBuf> {
     absolute(path)
 }
 
-/// The result, whose error says what to type if it does not yet.
+/// Adds a hint to the error if it has none yet.
 fn hinted<T>(result: Result<T>, hint: &str) -> Result<T> {
     result.map_err(|error| match error.hint_text() {
         Some(_) => error,

@@ -1,29 +1,29 @@
-//! What a judge says in a jury: the verdict itself, or why there is none.
+//! A judge's vote in a jury: its verdict, or why there is none.
 
 use super::graded::Graded;
 use super::{Judge, NoVerdict};
 use crate::scorer::Answer;
 use crate::scorer::ask::desk::{NamedDesk, Spared};
 
-/// A verdict that counts, and how far its repeats agree with it.
+/// The verdict that counts, and how far its repeats agree with it.
 pub(in crate::scorer::ask) struct Opinion {
     pub(in crate::scorer::ask) graded: Graded,
-    /// The share of readable repeats that say the same, and how many of them there are.
+    /// The share of readable repeats with the same verdict, and their number.
     pub(in crate::scorer::ask) self_agreement: Option<(f64, u64)>,
 }
 
-/// Why a judge says nothing.
+/// Why a judge gave no verdict.
 pub(in crate::scorer::ask) enum NoOpinion {
-    /// Its reply cannot be read, for this reason of [`Unread`](crate::data::Unread); with what it said.
+    /// Its reply cannot be read, for this reason of [`Unread`](crate::data::Unread); with an excerpt.
     Unread(&'static str, String),
-    /// It could not be asked, or gave no reply.
+    /// It could not be asked, or did not reply.
     Failed(String),
-    /// The run stops: it was not asked.
+    /// The run is stopping: it was not asked.
     Stopped,
 }
 
 impl Judge {
-    /// What it says of an answer, asked at this desk.
+    /// Its opinion of an answer, asked through this desk.
     pub(in crate::scorer::ask) fn opinion(
         &self,
         answer: &Answer<'_>,
@@ -54,17 +54,17 @@ impl Judge {
         })
     }
 
-    /// Makes it one of several that are the same: `copy` stand before it.
+    /// Marks it as one of several identical judges; `copy` of them precede it.
     pub(in crate::scorer::ask) fn copy(self, copy: u32) -> Self {
         Self { copy, ..self }
     }
 
-    /// Makes it one of several: where it fails, the others go on.
+    /// Marks it as one of several: if it fails, the others continue.
     pub(in crate::scorer::ask) fn spare(&mut self, spared: Spared) {
         self.asker.model.patience.spared = Some(spared);
     }
 
-    /// The model that its agent asks, as it is configured.
+    /// The configured model of its agent.
     pub(in crate::scorer::ask) fn model(&self) -> Option<String> {
         self.asker.model.agent.model().map(str::to_owned)
     }

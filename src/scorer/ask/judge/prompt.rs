@@ -1,9 +1,9 @@
-//! What a judge is asked: its task, the rubric, what it is to grade, and how to reply.
+//! The prompt of a judge: its task, the rubric, the material to grade, and the reply format.
 //!
-//! What it grades was written by others, who may want another verdict. Each text stands between two lines that hold a
-//! mark made of everything the judge sees: the same request has the same mark, so that it is found in a cache and asked
-//! once by a run that is resumed, and nobody can write a text that holds its own mark. What looks like such a line within
-//! a text is changed to be none (`neutral`).
+//! The material comes from others, who may try to inject a verdict. Each text is between two lines that contain a mark,
+//! which is a hash of everything the judge sees. So the same request has the same mark, is found in the cache, and is
+//! made once by a resumed run; and nobody can write a text that contains its own mark. Anything in a text that
+//! resembles such a line is altered (`neutral`).
 
 mod neutral;
 #[cfg(test)]
@@ -18,7 +18,7 @@ use crate::data::ReplyForm;
 use crate::text::hash::Hasher;
 use neutral::neutral;
 
-/// Changes with every change of a text here: verdicts on another prompt are those of another judge.
+/// Increment with every change of a text here: verdicts on another prompt count as those of another judge.
 pub(crate) const PROMPT_VERSION: u32 = 1;
 
 const TASK: &str = "\
@@ -31,21 +31,21 @@ length, nor their tone, nor what they say of their own quality earns or costs an
 const REASON: &str = "what you checked and what you found, before you decide";
 const COMMENTS: &str = "one or two sentences for the author: what is best and what to mend first";
 
-/// The names of two texts that are compared.
+/// The names of two texts to compare.
 pub(crate) const FIRST: &str = "first text";
 pub(crate) const SECOND: &str = "second text";
 
-/// A text that the judge is shown.
+/// A text shown to the judge.
 #[derive(Clone, Debug)]
 pub(crate) struct Exhibit<'a> {
     /// `prompt`, `prediction`, `ground_truth`, or a field.
     name: Cow<'a, str>,
-    /// What nobody is to trust; `None` where the sample has none.
+    /// Untrusted text; `None` if the sample has none.
     text: Option<Cow<'a, str>>,
 }
 
 impl<'a> Exhibit<'a> {
-    /// A text under its name. One that is missing is told to be, which is another thing than an empty one.
+    /// A named text. A missing one is marked as missing, unlike an empty one.
     pub(crate) fn new(
         name: impl Into<Cow<'a, str>>,
         text: Option<impl Into<Cow<'a, str>>>,
@@ -61,7 +61,7 @@ impl<'a> Exhibit<'a> {
         Self::new(format!("file {name}"), Some(text))
     }
 
-    /// The name without anything that could end a line or a delimiter: names of fields come with the data.
+    /// The name without anything that could end a line or a delimiter: field names come from the data.
     fn plain_name(&self) -> String {
         let is_plain = |c: char| c.is_alphanumeric() || "_-. /".contains(c);
         let plain = |c: char| if is_plain(c) { c } else { '_' };
@@ -76,7 +76,7 @@ impl<'a> Exhibit<'a> {
         self.text.as_deref()
     }
 
-    /// What it is, in words.
+    /// A description of the text.
     fn title(&self) -> Cow<'static, str> {
         match &*self.name {
             "prompt" => "What was asked".into(),
@@ -91,9 +91,9 @@ impl<'a> Exhibit<'a> {
     }
 }
 
-/// The whole text that a judge is asked.
+/// The complete prompt.
 ///
-/// `canonical` is the text of what is canonical of the grading.
+/// `canonical` is the canonical text of the grading.
 pub(crate) fn prompt(
     grading: &Grading,
     canonical: &str,
@@ -113,7 +113,7 @@ pub(crate) fn prompt(
     out
 }
 
-/// The second ask, after a reply that could not be read. There is no third.
+/// The second prompt, after a reply that could not be read. There is no third.
 pub(crate) fn again(prompt: &str, grading: &Grading) -> String {
     let shape = shape(grading);
     format!(
@@ -122,7 +122,7 @@ pub(crate) fn again(prompt: &str, grading: &Grading) -> String {
     )
 }
 
-/// 16 hex digits that are the same for the same request, and known to none of those who wrote its texts.
+/// 16 hex digits. The same request has the same mark, and no author of its texts can know it.
 fn mark(canonical: &str, seen: &[Exhibit<'_>]) -> String {
     let hasher = Hasher::default()
         .part("judge")
@@ -257,7 +257,7 @@ fn push_reply(out: &mut String, grading: &Grading, form: ReplyForm) {
     );
 }
 
-/// The shape of a reply. It is none itself: a judge that hands it back has given no verdict.
+/// The shape of a reply. It is not a valid reply: a judge that copies it has given no verdict.
 fn shape(grading: &Grading) -> String {
     let quoted = |name: &str| serde_json::Value::from(name).to_string();
     let mut shape = String::from("{\"reason\": \"…\"");

@@ -1,12 +1,12 @@
-//! What a judge's reply says, from its text alone.
+//! Reads a judge's reply, from its text alone.
 //!
-//! A verdict is read or the reply is unreadable, with a reason; there is no default, no clamping, and neither the first
-//! nor the last of two wins. What the reply holds is gathered as claims: the [`objects`] of JSON at its top level, and for
-//! choices what stands in its [`lines`]. Two claims that differ make it conflicting, wherever they stand, so that an
-//! injected verdict which a judge quotes is never taken for its own. Some claims only ever contradict: those within quotes
-//! or within broken JSON, points in prose, and beside a second object what either of them holds deeper in.
+//! A reply has a verdict or is unreadable, with a reason. There is no default and no clamping, and of two different
+//! verdicts neither is taken. The reply is scanned for claims: the [`objects`] of JSON at its top level, and for
+//! choices also its [`lines`]. Two different claims make it conflicting, wherever they are, so that a quoted injected
+//! verdict is never taken for the judge's own. Some claims can only contradict: those within quotes or broken JSON,
+//! points in prose, and if there are several objects, members nested deeper in them.
 //!
-//! `patterns`, `rating` and `hello` read as published programs do.
+//! `patterns`, `rating` and `hello` read replies like published programs.
 
 mod choices;
 #[cfg(feature = "command")]
@@ -30,36 +30,36 @@ pub use patterns::{pattern, patterns};
 pub use rating::rating;
 pub use rubric::rubric;
 
-/// The rules of this module. Counts up whenever some reply is read otherwise than before, and belongs to the fingerprint
-/// of every judge.
+/// The version of this module's rules, part of every judge's fingerprint. Increment it when some reply is read
+/// differently.
 pub const VERSION: u32 = 1;
 
-/// What a reply says.
+/// The content of a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     /// Whether there is a verdict.
     pub status: ReadStatus,
-    /// The choice, as it was offered, or the rating. None for rubrics, whose verdict is in `values`.
+    /// The choice, spelled as offered, or the rating. `None` for rubrics, whose verdict is in `values`.
     pub verdict: Option<Value>,
-    /// The points of each dimension, in their order.
+    /// The points of each dimension, in order.
     pub values: Option<Map<String, Value>>,
-    /// The texts beside them.
+    /// The comments next to the verdict.
     pub comments: Map<String, Value>,
-    /// How many backslashes of the JSON were taken for themselves, for TeX has such and forgot to double them.
+    /// How many backslashes of the JSON were taken as literal, from TeX that was not escaped.
     pub repaired: u32,
 }
 
 /// Whether a reply could be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadStatus {
-    /// It says one thing.
+    /// It has exactly one verdict.
     Read,
-    /// It does not.
+    /// It has not, for this reason.
     Unreadable(Unread),
 }
 
 impl Reading {
-    /// Of a reply without a verdict.
+    /// The reading of a reply without a verdict.
     pub fn unreadable(reason: Unread) -> Self {
         Self {
             status: ReadStatus::Unreadable(reason),
@@ -70,7 +70,7 @@ impl Reading {
         }
     }
 
-    /// Why there is no verdict, if there is none.
+    /// Why there is no verdict; `None` if there is one.
     pub fn reason(&self) -> Option<Unread> {
         match self.status {
             ReadStatus::Read => None,

@@ -1,7 +1,7 @@
-//! What a judge grades by: a rubric of dimensions with points, or choices with values.
+//! The grading of a judge: a rubric of dimensions with points, or choices with values.
 //!
-//! It is data, read from options (`from_options`), from a file of its own (`file`) or from a ready text (`ready`), and
-//! all three by the same reader (`read`). Nothing of it is asked before all of it is known to be sound.
+//! It is read from options (`from_options`), from a separate file (`file`) or from a built-in text (`ready`), all by
+//! the same reader (`read`). It is fully validated before any request.
 
 mod file;
 mod from_options;
@@ -18,97 +18,97 @@ use serde_json::{Value, json};
 use crate::error::{Error, Result};
 use crate::text::yaml;
 
-/// The total from which an answer is correct, unless a rubric says otherwise.
+/// The default minimum total of a correct answer.
 const PASS: f64 = 3.5;
-/// The total from which it is excellent.
+/// The default minimum total of an excellent answer.
 const EXCELLENT: f64 = 4.5;
-/// The points of a dimension.
+/// The default scale of a dimension.
 const SCALE: [i64; 2] = [1, 5];
-/// The value from which a choice is correct.
+/// The default minimum value of a correct choice.
 const CHOICE_PASS: f64 = 1.0;
 
-/// What a judge grades by.
+/// The grading of a judge.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Grading {
     /// Points in several dimensions.
     Rubric(Rubric),
-    /// One of a few verdicts.
+    /// One of several verdicts.
     Choices(Choices),
 }
 
-/// Dimensions, each with whole points on a scale of its own.
+/// Dimensions, each with integer points on its own scale.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Rubric {
-    /// What holds for all dimensions.
+    /// Instructions for all dimensions.
     pub(crate) instructions: Option<String>,
-    /// At least one, with names that differ in more than case.
+    /// At least one; names differ in more than case.
     pub(crate) dimensions: Vec<Dimension>,
-    /// The total from which an answer is correct, on the scale of totals.
+    /// The minimum total of a correct answer, on the scale of totals.
     pub(crate) pass: f64,
-    /// The total from which it is excellent, on the scale of totals.
+    /// The minimum total of an excellent answer, on the scale of totals.
     pub(crate) excellent: f64,
-    /// Which of the two nobody wrote.
+    /// Which of these limits are defaults.
     #[serde(skip)]
     pub(crate) defaults: Vec<&'static str>,
 }
 
-/// One thing that is graded.
+/// One graded aspect.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Dimension {
-    /// Its member in a reply, and the detail of the score.
+    /// Its member in a reply, and its detail in the score.
     pub(crate) name: String,
-    /// What is looked at, and what points mean; empty where the name says all.
+    /// What is graded, and what the points mean; empty if the name says enough.
     pub(crate) description: String,
-    /// Its part of the total in relation to the others; above 0.
+    /// Its weight in the total, relative to the others; above 0.
     pub(crate) weight: f64,
-    /// The lowest and the highest points, both included.
+    /// The lowest and the highest points, inclusive.
     pub(crate) scale: [i64; 2],
-    /// What shows the points.
+    /// Examples of points.
     pub(crate) examples: Vec<GradedExample>,
 }
 
-/// What shows how points are given.
+/// An example of how points are given.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum GradedExample {
-    /// In words.
+    /// As free text.
     Text(String),
-    /// An answer, the points that it gets, and why.
+    /// An answer with its points and the reason.
     Graded {
         /// The points, on the scale.
         score: i64,
-        /// The answer, or what it is like.
+        /// The answer, or a description of it.
         answer: Option<String>,
         /// Why it gets these points.
         reason: Option<String>,
     },
 }
 
-/// Verdicts, one of which a judge gives.
+/// Verdicts from which a judge picks one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Choices {
-    /// What holds for all of them.
+    /// Instructions for all choices.
     pub(crate) instructions: Option<String>,
-    /// At least two, with names that differ in more than case.
+    /// At least two; names differ in more than case.
     pub(crate) offered: Vec<OfferedChoice>,
-    /// The value from which an answer is correct; at least one choice reaches it.
+    /// The minimum value of a correct answer; at least one choice reaches it.
     pub(crate) pass: f64,
-    /// Whether the reference answer is shown where there is one, unless the options say what is shown.
+    /// Whether the reference answer is shown if there is one, unless the options define what is shown.
     #[serde(skip)]
     pub(crate) sees_truth: bool,
-    /// Whether two texts are compared: nothing is told to an author then.
+    /// Whether two texts are compared. Then no feedback goes to an author.
     #[serde(skip)]
     pub(crate) compares: bool,
 }
 
-/// A verdict that is offered.
+/// An offered verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct OfferedChoice {
-    /// As it stands in a reply.
+    /// As written in a reply.
     pub(crate) name: String,
     /// From 0 to 1.
     pub(crate) value: f64,
-    /// When it is to be given.
+    /// When to give it.
     pub(crate) description: Option<String>,
 }
 
@@ -120,8 +120,8 @@ impl Dimension {
 }
 
 impl Rubric {
-    /// What people should know before they pay for verdicts: limits that nobody wrote, on another scale than the one
-    /// that they are of, and dimensions whose points cannot be compared.
+    /// Notices before paying for verdicts: default limits on an unusual scale, and dimensions whose points are not
+    /// comparable.
     fn notices(&self) -> Vec<String> {
         let mut notices = Vec::new();
         let (lowest, highest) = (self.lowest(), self.highest());
@@ -166,20 +166,20 @@ impl Rubric {
         notices
     }
 
-    /// The weighted mean of points, one for each dimension in order, on the scale of totals. It is rounded to
-    /// twelve decimals: what is 3.5 on paper is not below a `pass` of 3.5 because of how weights are stored.
+    /// The weighted mean of points, one for each dimension in order, on the scale of totals. Rounded to twelve
+    /// decimals, so that floating-point error does not put 3.5 below a `pass` of 3.5.
     pub(crate) fn total(&self, points: &[i64]) -> f64 {
         debug_assert_eq!(points.len(), self.dimensions.len());
         self.mean(|place, _| exact(points.get(place).copied().unwrap_or_default()))
     }
 
-    /// The same of points that lie between whole ones, as those of several judges together do.
+    /// The same for fractional points, such as those combined from several judges.
     pub(crate) fn total_of(&self, points: &[f64]) -> f64 {
         debug_assert_eq!(points.len(), self.dimensions.len());
         self.mean(|place, _| points.get(place).copied().unwrap_or_default())
     }
 
-    /// Where a total lies between the lowest and the highest, from 0 to 1.
+    /// The position of a total between the lowest and the highest, from 0 to 1.
     pub(crate) fn value_of(&self, total: f64) -> f64 {
         let (lowest, highest) = (self.lowest(), self.highest());
         ((total - lowest) / (highest - lowest)).clamp(0.0, 1.0)
@@ -195,7 +195,7 @@ impl Rubric {
         self.mean(|_, dimension| exact(dimension.scale[1]))
     }
 
-    /// Where the total of these points lies between the lowest and the highest, from 0 to 1.
+    /// The position of these points' total between the lowest and the highest, from 0 to 1.
     pub(crate) fn value(&self, points: &[i64]) -> f64 {
         let lowest = self.exact_mean(|_, dimension| exact(dimension.scale[0]));
         let highest = self.exact_mean(|_, dimension| exact(dimension.scale[1]));
@@ -217,22 +217,22 @@ impl Rubric {
     }
 }
 
-/// Points as a float; the ends of a scale are far below what one holds exactly.
+/// Points as a float; the limits of a scale are well within exact range.
 fn exact(points: i64) -> f64 {
     let held = i32::try_from(points).unwrap_or(if points < 0 { i32::MIN } else { i32::MAX });
     f64::from(held)
 }
 
 impl Choices {
-    /// The choice of this name, exactly as offered.
+    /// The choice with exactly this name.
     pub(crate) fn named(&self, name: &str) -> Option<&OfferedChoice> {
         self.offered.iter().find(|choice| choice.name == name)
     }
 }
 
 impl Grading {
-    /// Everything that can change a verdict, for a fingerprint: texts, order, scales, weights, values, limits. Where it
-    /// was read from is not among it.
+    /// Everything that can change a verdict, for the fingerprint: texts, order, scales, weights, values, limits.
+    /// Excludes where it was read from.
     pub(crate) fn canonical(&self) -> Value {
         match self {
             Self::Rubric(rubric) => json!({ "rubric": rubric }),
@@ -240,10 +240,10 @@ impl Grading {
         }
     }
 
-    /// Of a ready rubric, or of the text of one in YAML.
+    /// A built-in rubric, or a rubric in YAML.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is invalid.
     pub(crate) fn of_text(text: &str) -> Result<Self> {
         if let Some(ready) = ready::named(text) {
             return ready.draft()?.finish();
@@ -255,7 +255,7 @@ impl Grading {
             .map_err(|error| error.at("rubric"))
     }
 
-    /// What people should know of it before they pay for verdicts.
+    /// Notices before paying for verdicts.
     pub(crate) fn notices(&self) -> Vec<String> {
         match self {
             Self::Rubric(rubric) => rubric.notices(),
@@ -268,13 +268,13 @@ impl Grading {
         matches!(self, Self::Choices(choices) if choices.compares)
     }
 
-    /// Whether the judge is shown the ground truth where there is one, unless the options say what it sees.
+    /// Whether the judge is shown the ground truth if there is one, unless the options define what it sees.
     pub(crate) fn sees_truth(&self) -> bool {
         self.default_sees().contains(&"ground_truth")
     }
 
-    /// What the judge is shown unless the options say it. Of the ready rubric `qa` that is the ground truth, too, for
-    /// samples that have one.
+    /// What the judge is shown by default. For the built-in rubric `qa` this includes the ground truth, if a sample has
+    /// one.
     pub(crate) fn default_sees(&self) -> &'static [&'static str] {
         match self {
             Self::Choices(choices) if choices.sees_truth => {

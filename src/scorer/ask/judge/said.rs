@@ -1,4 +1,4 @@
-//! `Said`: what of an agent's output is the reply of a judge, and whether it can be one at all.
+//! `Said`: the reply of a judge within an agent's output, and whether it can be a reply at all.
 
 use serde_json::Value;
 
@@ -7,13 +7,13 @@ use super::rubric::Grading;
 use crate::data::{Output, Unread};
 use crate::system::process::excerpt::beginning;
 
-/// How much of a reply that cannot be read is shown.
+/// How much of an unreadable reply is shown.
 const EXCERPT_BYTES: usize = 160;
 
 /// The reply of a judge.
 pub(in crate::scorer::ask) struct Said {
     text: String,
-    /// Why it is none, whatever the text says.
+    /// Why it is no reply, whatever the text is.
     spoilt: Option<Unread>,
 }
 
@@ -33,7 +33,7 @@ impl Said {
         }
     }
 
-    /// What it says.
+    /// Reads the reply.
     pub(in crate::scorer::ask) fn read(&self, grading: &Grading) -> Reading {
         if let Some(reason) = self.spoilt {
             return Reading::unreadable(reason);
@@ -51,13 +51,13 @@ impl Said {
         }
     }
 
-    /// How it begins, for people.
+    /// The start of the reply, for display.
     pub(in crate::scorer::ask) fn excerpt(&self) -> String {
         beginning(self.text.trim_start().as_bytes(), EXCERPT_BYTES)
     }
 }
 
-/// The arguments of calls of tools, if there are any; else the text.
+/// The arguments of tool calls, if there are any; otherwise the text.
 fn text(output: &Output) -> String {
     let arguments = output.tool_calls.iter().filter_map(|call| {
         let arguments = call

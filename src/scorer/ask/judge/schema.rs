@@ -1,9 +1,9 @@
-//! The form of a reply for endpoints that enforce one: a JSON schema, or a tool that must be called.
+//! The reply form for endpoints that enforce one: a JSON schema, or a required tool call.
 //!
-//! It says only what all of them take. Strict modes want every member required and no others, and a part of the models
-//! behind them refuse `minimum` and `maximum`, or know whole numbers in an `enum` but not lengths; so the schema lists the
-//! points. Some endpoints take in the `enum` of a tool texts alone; so the tool tells the points in words. Whatever an
-//! endpoint lets through, whoever reads the reply checks it.
+//! It uses only what all endpoints support. Strict modes require every member and forbid others, and some models behind
+//! them reject `minimum` and `maximum`, or accept integers in an `enum` but no lengths; so the schema lists the points.
+//! Some endpoints accept only strings in the `enum` of a tool; so the tool describes the points in words. The reader
+//! checks the reply in any case.
 
 #[cfg(test)]
 mod tests;
@@ -16,15 +16,15 @@ use crate::data::ReplyForm;
 /// The name of the schema, and of the tool.
 pub(crate) const TOOL: &str = "record_grade";
 
-/// The most points that a schema lists: strict endpoints refuse more of them in one schema.
+/// The most points that a schema lists: strict endpoints reject schemas with more.
 const MOST_LISTED: i64 = 500;
 
-/// The schema of a reply, its members in the order in which they are written: the reason before the verdict.
+/// The schema of a reply, with members in the order they are written: the reason before the verdict.
 pub(crate) fn schema(grading: &Grading) -> Value {
     reply(grading, true)
 }
 
-/// What a Chat Completions request says besides, for this form; nothing for a text.
+/// Additional members of a Chat Completions request for this form; none for text.
 pub(crate) fn options(grading: &Grading, form: ReplyForm) -> Map<String, Value> {
     let options = match form {
         ReplyForm::Schema => json!({

@@ -1,4 +1,4 @@
-//! `Sees`: what of a sample and its answer a judge is shown.
+//! `Sees`: which parts of a sample and its answer a judge is shown.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -12,21 +12,21 @@ use crate::error::{Error, Result};
 use crate::scorer::{Answer, OptionReader};
 use crate::text::hash::Hasher;
 
-/// The option of that name.
+/// The name of the option.
 pub(in crate::scorer::ask) const KEY: &str = "sees";
 
-/// Bytes of a file that is shown as a text.
+/// The maximum size of a file shown as text, in bytes.
 const LONGEST_TEXT: u64 = 1 << 20;
 
 /// What a judge is shown, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::scorer::ask) struct Sees {
     list: Vec<See>,
-    /// The ground truth besides, where there is one.
+    /// Also the ground truth, if there is one.
     truth_if_there: bool,
 }
 
-/// One thing that a judge is shown.
+/// One thing shown to a judge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum See {
     Prompt,
@@ -41,16 +41,16 @@ enum See {
 #[derive(Default)]
 pub(in crate::scorer::ask) struct Shown<'a> {
     pub(in crate::scorer::ask) exhibits: Vec<Exhibit<'a>>,
-    /// Those that no exhibit holds: images, and what else is no text.
+    /// Files that are not part of an exhibit: images, and others that are not text.
     pub(in crate::scorer::ask) files: Vec<Attachment>,
     /// Characters of the answer.
     pub(in crate::scorer::ask) length: u64,
-    /// Names and contents of files, for the key.
+    /// Names and content hashes of files, for the key.
     attached: Vec<(String, String)>,
 }
 
 impl Shown<'_> {
-    /// Everything that is shown, as a part of a hash.
+    /// Adds everything shown to a hash.
     pub(in crate::scorer::ask) fn parts(&self, hash: Hasher) -> Hasher {
         let hash = self.exhibits.iter().fold(hash, |hash, exhibit| {
             let hash = hash
@@ -86,8 +86,8 @@ impl See {
 }
 
 impl Sees {
-    /// What a judge sees that is told nothing: what was asked, and the answer; for a rubric that compares with a reference
-    /// answer that, too, where there is one.
+    /// The default: the prompt and the answer; for a rubric that compares with a reference answer also that, if there
+    /// is one.
     pub(in crate::scorer::ask) fn usual(grading: &Grading) -> Self {
         Self {
             list: vec![See::Prompt, See::Prediction],
@@ -95,7 +95,7 @@ impl Sees {
         }
     }
 
-    /// What a judge of items sees that is told nothing: the item, which has what is asked and the answer in it.
+    /// The default for items: the item, which contains question and answer.
     fn items() -> Self {
         Self {
             list: vec![See::Prediction],
@@ -103,10 +103,10 @@ impl Sees {
         }
     }
 
-    /// What is named.
+    /// The named parts.
     ///
     /// # Errors
-    /// When nothing is, or something twice.
+    /// When no names are given, or a name is repeated.
     pub(in crate::scorer::ask) fn named<'a>(
         names: impl IntoIterator<Item = &'a str>,
     ) -> Result<Self> {
@@ -134,7 +134,7 @@ impl Sees {
         })
     }
 
-    /// As the options say it.
+    /// As set in the options.
     pub(in crate::scorer::ask) fn of_options(
         options: &OptionReader<'_>,
         grading: &Grading,
@@ -151,7 +151,7 @@ impl Sees {
 
     /// For the fingerprint.
     pub(in crate::scorer::ask) fn names(&self) -> Value {
-        // What files are shown as was once another thing.
+        // What is shown of files has changed, so the text differs from the one used before.
         let names = self.list.iter().map(|see| match see {
             See::Files => "files, and the text of each",
             other => other.name(),
@@ -159,21 +159,21 @@ impl Sees {
         json!([names.collect::<Vec<_>>(), self.truth_if_there])
     }
 
-    /// Whether there is nothing to judge without a ground truth.
+    /// Whether a ground truth is required.
     pub(in crate::scorer::ask) fn needs_target(&self) -> bool {
         self.list.contains(&See::GroundTruth)
     }
 
-    /// What people should know of it.
+    /// A notice, if there is one.
     pub(in crate::scorer::ask) fn notice(&self) -> Option<String> {
         (!self.list.contains(&See::Prediction))
             .then(|| "the judge never sees the answer: `sees` has no `prediction`".to_owned())
     }
 
-    /// The fields that decide the verdict on a sample.
+    /// The fields that affect the verdict on a sample.
     ///
     /// # Errors
-    /// When it does not have one of them.
+    /// When the sample lacks one of them.
     pub(in crate::scorer::ask) fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
         let fields = self.list.iter().filter_map(|see| match see {
             See::Field(name) => Some(name),
@@ -190,7 +190,7 @@ impl Sees {
     /// What is shown of an answer.
     ///
     /// # Errors
-    /// When something that is to be shown is not there.
+    /// When something to be shown is missing.
     pub(in crate::scorer::ask) fn shown<'a>(&self, answer: &Answer<'a>) -> Result<Shown<'a>> {
         let mut exhibits = Vec::with_capacity(self.list.len() + 1);
         let mut attached: &[Attachment] = &[];
@@ -230,7 +230,8 @@ impl Sees {
     }
 }
 
-/// The text of a file, which stands among the material: an endpoint would put it behind the request, as a part of it.
+/// The text of a file, to be shown as part of the material. An endpoint would append an attached file to the request
+/// itself.
 fn text_of(file: &Attachment) -> Result<Option<String>> {
     let path = path_of(file)?;
     let unread = |error: std::io::Error| Error::io("read", &path, &error);
@@ -238,7 +239,7 @@ fn text_of(file: &Attachment) -> Result<Option<String>> {
         return Ok(None);
     }
     let bytes = std::fs::read(&path).map_err(unread)?;
-    // A NUL is UTF-8, and no text.
+    // A NUL is valid UTF-8, but not text.
     let text = String::from_utf8(bytes).ok();
     Ok(text.filter(|text| !text.contains('\0')))
 }
@@ -248,7 +249,7 @@ fn path_of(file: &Attachment) -> Result<PathBuf> {
     path.map_err(|error| Error::infrastructure(error.message))
 }
 
-/// Names and hashes of the files' contents.
+/// Names and content hashes of files.
 fn contents(files: &[Attachment]) -> Result<Vec<(String, String)>> {
     let content = |file: &Attachment| {
         let path = path_of(file)?;
@@ -259,7 +260,7 @@ fn contents(files: &[Attachment]) -> Result<Vec<(String, String)>> {
     files.iter().map(content).collect()
 }
 
-/// A text as it is, anything else as JSON.
+/// A string unchanged, anything else as JSON.
 fn text(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
@@ -288,7 +289,7 @@ fn attachments<'a>(answer: &Answer<'a>) -> Result<&'a [Attachment]> {
     })
 }
 
-/// The error for a sample without a field that the judge is to see.
+/// The error for a sample without a field named in `sees`.
 fn no_field(name: &str, sample: &Sample) -> Error {
     let there: Vec<&str> = sample.metadata.keys().map(String::as_str).collect();
     let error = Error::usage(format!(

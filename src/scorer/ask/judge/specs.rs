@@ -1,16 +1,16 @@
-//! The smallest specs with a judge: one for each ready rubric, and for what is of one's own.
+//! Minimal specs with a judge: one for each built-in rubric, and for custom ones.
 
 use super::rubric::ready::READY;
 use crate::scorer::entry::SmallSpec;
 
-/// The agent, and the model that judges it: the addresses are the only thing to change.
+/// The agent, and the judging model: only the addresses need to be changed.
 const ASKED: &str = r#"agent: { type: openai, base_url: "http://127.0.0.1:8102/v1", model: mine }
 scorers:
   - type: judge
     agent: { type: openai, base_url: "http://127.0.0.1:8102/v1", model: judge, temperature: 0 }
 "#;
 
-/// A question for each ready rubric, of the kind that it is for.
+/// A matching question for each built-in rubric.
 const QUESTIONS: [(&str, &str); 5] = [
     (
         "aime",
@@ -34,10 +34,10 @@ const QUESTIONS: [(&str, &str); 5] = [
     ),
 ];
 
-/// A question for rubrics of one's own.
+/// A question for custom rubrics.
 const LETTER: &str = "{ id: refund, prompt: Answer a customer who asks for a refund. }";
 
-/// Who grades by what, in the order in which one should look.
+/// All specs, in recommended order.
 pub(crate) fn all() -> Vec<SmallSpec> {
     let ready = READY.iter().map(|ready| {
         let asked = QUESTIONS.iter().find(|(name, _)| *name == ready.name);

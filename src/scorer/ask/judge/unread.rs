@@ -1,23 +1,23 @@
-//! `UnreadReply`: why a judge that was asked gave no verdict, for people.
+//! `UnreadReply`: explains why a judge gave no verdict.
 
 use crate::data::Unread;
 
-/// A reply that cannot be read, and what people are told of it.
+/// A reply that cannot be read, with the explanation.
 pub(in crate::scorer::ask) struct UnreadReply {
     pub(in crate::scorer::ask) reason: Unread,
     pub(in crate::scorer::ask) last: LastWord,
 }
 
-/// What came in place of a verdict.
+/// What came instead of a verdict.
 pub(in crate::scorer::ask) enum LastWord {
-    /// A reply, which begins so.
+    /// The start of a reply.
     Reply(String),
-    /// An error.
+    /// An error message.
     Error(String),
 }
 
 impl UnreadReply {
-    /// What is wrong with the last reply, in words, with its beginning or the error that came in its place.
+    /// What is wrong with the last reply, with its start or the error that came instead.
     pub(in crate::scorer::ask) fn why(&self) -> String {
         let reply = match &self.last {
             LastWord::Reply(reply) => reply,
@@ -44,7 +44,7 @@ impl UnreadReply {
                 format!("the last reply was cut off{begins}: raise `max_tokens` of its agent")
             }
             Unread::NoResponse => "the last reply is empty".to_owned(),
-            // Those of a jury are none of a reply.
+            // Reasons of a jury do not concern a reply.
             Unread::InvalidResponseFormat | Unread::NoMajority | Unread::TooFewJudges => {
                 format!("the last reply is none of the form that was asked for{begins}")
             }

@@ -1,4 +1,4 @@
-//! `Aggregate`: how the verdicts of several judges become one. Pure.
+//! `Aggregate`: combines the verdicts of several judges. Pure.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,23 @@ use super::outliers::{median, rounded};
 use crate::data::Unread;
 use crate::scorer::ask::judge::rubric::{Choices, Grading, Rubric};
 
-/// How the verdicts of a [`Jury`](super::Jury) become one.
+/// How the verdicts of a [`Jury`](super::Jury) are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Aggregate {
     /// The median of each dimension, or of the values of choices.
     Median,
-    /// The mean of those that are no outliers.
+    /// The mean without outliers.
     Mean,
-    /// The same without the lowest and the highest, of three or more.
+    /// The mean without outliers, and without the lowest and the highest of three or more.
     TrimmedMean,
-    /// The choice of more than half of all judges, or whether so many let it pass.
+    /// The choice of more than half of all judges, or whether more than half pass the answer.
     Majority,
-    /// The weighted mean, or the choice of the greatest weight.
+    /// The weighted mean, or the choice with the greatest weight.
     Weighted,
 }
 
-/// Words of specs.
+/// The names in specs.
 pub(super) const WORDS: [(&str, Aggregate); 5] = [
     ("median", Aggregate::Median),
     ("mean", Aggregate::Mean),
@@ -32,19 +32,19 @@ pub(super) const WORDS: [(&str, Aggregate); 5] = [
     ("weighted", Aggregate::Weighted),
 ];
 
-/// What a judge that can be read adds.
+/// The vote of a judge with a readable reply.
 pub(super) struct Voice<'a> {
     pub(super) says: &'a JurorSays,
-    /// Left out of means.
+    /// Excluded from means.
     pub(super) outlier: bool,
-    /// What it counts, where that is asked.
+    /// Its weight, for weighted verdicts.
     pub(super) weight: f64,
 }
 
-/// The verdict of all.
+/// The combined verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Together {
-    /// By dimension, of a rubric.
+    /// By dimension, for a rubric.
     pub(super) points: Vec<f64>,
     /// The total of a rubric, or the value of a choice.
     pub(super) total: f64,
@@ -58,7 +58,7 @@ impl Aggregate {
         found.map_or("", |(word, _)| word)
     }
 
-    /// The verdict by those who can be read, of `panel` judges; why there is none otherwise.
+    /// The verdict of the readable votes, out of `panel` judges; or why there is none.
     pub(super) fn of(
         self,
         grading: &Grading,
@@ -127,7 +127,7 @@ impl Aggregate {
         })
     }
 
-    /// One number of those of all; of a majority, the median. `None` where nobody has a weight.
+    /// Combines one number of each vote; `Majority` uses the median. `None` if no vote has a weight.
     fn number(
         self,
         voices: &[Voice<'_>],
@@ -140,7 +140,7 @@ impl Aggregate {
         }
         let kept = voices.iter().filter(|voice| !voice.outlier);
         let mut kept: Vec<(f64, f64)> = kept.filter_map(of).collect();
-        // The order of the list must not decide, not even in the last digit.
+        // The order of judges must not affect the result, not even its last digit.
         kept.sort_unstable_by(|one, other| {
             one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1))
         });
@@ -168,7 +168,7 @@ fn majority<'a>(voices: &[Voice<'a>], panel: usize) -> Option<&'a str> {
     most.map(|(choice, _)| choice)
 }
 
-/// The choice of the greatest weight, if it is that of one choice alone.
+/// The choice with the greatest weight, if there is no tie.
 fn heaviest<'a>(voices: &[Voice<'a>]) -> Option<&'a str> {
     let mut weights = BTreeMap::<&str, Vec<f64>>::new();
     for voice in voices {

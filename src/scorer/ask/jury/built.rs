@@ -1,4 +1,4 @@
-//! The jury as Rust builds it.
+//! Builds a jury in Rust.
 
 use std::path::Path;
 
@@ -13,11 +13,11 @@ use crate::scorer::ask::judge::make::calibration_file;
 use crate::scorer::ask::judge::rubric::Grading;
 
 impl Jury {
-    /// A jury of these judges, each with its name. Its verdict is their median, with choices that of the majority, and takes
-    /// two of them.
+    /// A jury of these named judges. By default it takes the median, or the majority for choices, and needs two
+    /// verdicts.
     ///
     /// # Errors
-    /// When there is none, two have one name, or they do not grade by the same.
+    /// When there are no judges, two have the same name, or their gradings differ.
     pub fn new<N: Into<String>>(judges: impl IntoIterator<Item = (N, Judge)>) -> Result<Self> {
         let mut jurors: Vec<Juror> = Vec::new();
         for (name, judge) in judges {
@@ -42,8 +42,8 @@ impl Jury {
         Ok(Self::of(jurors))
     }
 
-    /// How verdicts become one. [`Aggregate::Weighted`] needs [`weights`](Self::weights) or
-    /// [`weights_from`](Self::weights_from): before those all judges count alike.
+    /// How verdicts are combined. [`Aggregate::Weighted`] needs [`weights`](Self::weights) or
+    /// [`weights_from`](Self::weights_from): without them all judges have equal weight.
     #[must_use]
     pub fn aggregate(self, aggregate: Aggregate) -> Self {
         Self { aggregate, ..self }
@@ -52,7 +52,7 @@ impl Jury {
     /// How many judges must give a verdict.
     ///
     /// # Errors
-    /// When that is none, or more than there are.
+    /// When it is 0, or more than there are judges.
     pub fn min_judges(mut self, least: usize) -> Result<Self> {
         let judges = self.jurors.len();
         if !(1..=judges).contains(&least) {
@@ -64,8 +64,7 @@ impl Jury {
         Ok(self)
     }
 
-    /// What people say of the answers, a JSONL file of `id` and `label`: the summary holds each judge and the panel against
-    /// it.
+    /// Labels by people, a JSONL file of `id` and `label`: the summary compares each judge and the jury with them.
     ///
     /// # Errors
     /// When it cannot be read, or has a label that no judge of the jury could give.
@@ -78,10 +77,10 @@ impl Jury {
         })
     }
 
-    /// What each judge counts, by its name; the verdict is weighted by it.
+    /// The weight of each judge, by name; the verdict becomes weighted.
     ///
     /// # Errors
-    /// When a judge has none, or one that is no number from 0, or none is above 0.
+    /// When a judge has no weight, a weight is negative or no number, or none is above 0.
     pub fn weights<'a>(self, weights: impl IntoIterator<Item = (&'a str, f64)>) -> Result<Self> {
         let weights = weights.into_iter();
         let weights = weights.map(|(name, weight)| (name.to_owned(), weight.into()));
@@ -93,8 +92,8 @@ impl Jury {
         })
     }
 
-    /// The run directory whose verdicts teach, with the [`labels`](Self::labels), what each judge counts; the verdict is
-    /// weighted by it.
+    /// A run directory from whose verdicts the weights are learnt, with the [`labels`](Self::labels); the verdict
+    /// becomes weighted.
     ///
     /// # Errors
     /// When there are no labels, or the run has no verdict of one of the judges on a labelled answer.
@@ -111,16 +110,16 @@ impl Jury {
         })
     }
 
-    /// The file of a calibration, as `cargo evaltest judge calibrate` writes it.
+    /// The file of a calibration, as written by `cargo evaltest judge calibrate`.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not a calibration.
     pub fn calibration(mut self, path: impl AsRef<Path>) -> Result<Self> {
         self.calibration = Some(calibration_file(path.as_ref())?);
         Ok(self)
     }
 
-    /// Of these judges, at least one, who grade by the same.
+    /// A jury of these judges: at least one, all with the same grading.
     pub(super) fn of(jurors: Vec<Juror>) -> Self {
         let grading = jurors[0].judge.grading.clone();
         let aggregate = match grading {
@@ -141,7 +140,7 @@ impl Jury {
         jury
     }
 
-    /// Has the run go on without those that a verdict does not need.
+    /// Lets the run continue without judges that a verdict does not need.
     pub(super) fn spare(&mut self) {
         let most = self.jurors.len() - self.min_judges;
         for juror in &mut self.jurors {
@@ -157,7 +156,7 @@ impl Jury {
     }
 }
 
-/// Adds a judge, which is asked by itself also where others are the same.
+/// Adds a judge. It is asked separately even if others are identical.
 pub(super) fn seat(jurors: &mut Vec<Juror>, name: String, judge: Judge) {
     use crate::scorer::Scorer;
 
@@ -226,7 +225,7 @@ mod tests {
         assert_ne!(two().fingerprint(), mean.fingerprint());
         let weighted = two().weights([("b", 2.0), ("a", 1.0)]).unwrap();
         assert_eq!(weighted.aggregate, Aggregate::Weighted);
-        // A judge that is there twice is asked twice.
+        // Identical judges are each asked.
         assert_eq!([two().jurors[0].copy, two().jurors[1].copy], [0, 1]);
     }
 }

@@ -1,4 +1,4 @@
-//! What the judges of a jury said in an earlier run of the items that people labelled.
+//! The votes of a jury's judges on labelled items in an earlier run.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::data::JurorVote;
 use crate::error::{Error, Result};
 use crate::store::{self, RunDir};
 
-/// The weights that labels teach from the verdicts of an earlier run.
+/// The weights learnt from labels and the verdicts of an earlier run.
 ///
 /// # Errors
 /// When the run cannot be read, or no jury with these judges judged a labelled item there.

@@ -1,4 +1,4 @@
-//! `JurorSays`: what one judge of a jury says of one answer.
+//! `JurorSays`: the vote of one judge on one answer.
 
 use serde_json::{Map, Value, json};
 
@@ -7,10 +7,10 @@ use crate::scorer::ask::judge::graded::GradedAs;
 use crate::scorer::ask::judge::rubric::Grading;
 use crate::scorer::ask::judge::{NoOpinion, Opinion};
 
-/// What one judge says of one answer, in numbers.
+/// The vote of one judge on one answer, in numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct JurorSays {
-    /// Points, by dimension in order; none for choices.
+    /// Points by dimension, in order; empty for choices.
     pub(super) points: Vec<f64>,
     /// The total of a rubric, or the value of a choice.
     pub(super) total: f64,
@@ -20,15 +20,15 @@ pub(super) struct JurorSays {
     pub(super) self_agreement: Option<(f64, u64)>,
 }
 
-/// Why there is nothing.
+/// Why there is no vote.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct JurorIsSilent {
-    /// A word of files: `refusal`, …, `failed`.
+    /// The word used in files: `refusal`, …, `failed`.
     pub(super) reason: &'static str,
     pub(super) why: String,
 }
 
-/// One judge's part of a verdict.
+/// A judge's vote, or why there is none.
 pub(super) type JurorSaid = Result<JurorSays, JurorIsSilent>;
 
 impl JurorSays {
@@ -55,7 +55,7 @@ impl JurorSays {
         }
     }
 
-    /// For the details of a score.
+    /// The form for the details of a score.
     pub(super) fn told(&self, grading: &Grading, outlier: bool) -> Value {
         let mut told = Map::new();
         match grading {
@@ -83,7 +83,7 @@ impl JurorSays {
         told.into()
     }
 
-    /// For the record of the call.
+    /// The form for the record of the call.
     pub(super) fn vote(&self, outlier: bool) -> JurorVote {
         JurorVote {
             total: Some(self.total),
@@ -98,7 +98,7 @@ impl JurorSays {
 }
 
 impl JurorIsSilent {
-    /// `None` where the run stops.
+    /// `None` if the run is stopping.
     pub(super) fn of(none: NoOpinion) -> Option<Self> {
         let (reason, why) = match none {
             NoOpinion::Unread(reason, why) => (reason, format!("it was asked twice, and {why}")),

@@ -1,4 +1,4 @@
-//! The jury as specs name it.
+//! Makes the jury from a spec.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::scorer::ask::judge::rubric::Grading;
 use crate::scorer::ask::judge::{self, Judge};
 use crate::scorer::{Entry, Example, OptionReader, Scorer};
 
-/// Details of a jury and of what its judges say, which no dimension can be called.
+/// Details of a jury and its votes, which cannot be names of dimensions.
 const TAKEN: [&str; 9] = [
     "correct",
     "disagreement",
@@ -115,7 +115,7 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     Ok(Arc::new(jury))
 }
 
-/// Refuses dimensions that are called as a detail of every jury is.
+/// Rejects dimensions named like a detail of every jury.
 pub(super) fn check_names(grading: &Grading) -> Result<()> {
     let Grading::Rubric(rubric) = grading else {
         return Ok(());
@@ -130,7 +130,7 @@ pub(super) fn check_names(grading: &Grading) -> Result<()> {
     Err(Error::usage(message).hint("choose another name"))
 }
 
-/// The judges with their names, at least one, all of whom grade by the same.
+/// The named judges: at least one, all with the same grading.
 fn jurors(options: &OptionReader<'_>) -> Result<Vec<Juror>> {
     let list = options.read("judges", "a list of judges", Value::as_array)?;
     let list = list.ok_or_else(|| options.missing("judges", "a list of judges"))?;
@@ -163,7 +163,7 @@ fn jurors(options: &OptionReader<'_>) -> Result<Vec<Juror>> {
     Ok(jurors)
 }
 
-/// The judge that an item of the list means, with its name if it has one.
+/// The judge of a list item, with its name if it has one.
 fn judge_of(
     value: &Value,
     options: &OptionReader<'_>,
@@ -198,7 +198,7 @@ fn judge_of(
     Ok((name, judge::make::judge(&reader)?))
 }
 
-/// A name for each: its own, that of its model if no other has it, or a number.
+/// Names the judges: by their own name, their model's name if unique, or a number.
 fn names(judges: &[(Option<String>, Judge)]) -> Result<Vec<String>, (usize, Error)> {
     let mut taken = BTreeSet::new();
     for (item, (name, _)) in judges.iter().enumerate() {
@@ -263,7 +263,7 @@ fn path(options: &OptionReader<'_>, key: &str) -> Result<Option<PathBuf>> {
     Ok(path.map(|path| options.folder().join(path)))
 }
 
-/// What each judge counts, if that is asked.
+/// The weight of each judge, if used.
 fn weights(
     options: &OptionReader<'_>,
     aggregate: Aggregate,
@@ -310,7 +310,7 @@ fn weights(
     }
 }
 
-/// Weights as a spec says them, in the order of the judges.
+/// Weights as given in a spec, in the order of the judges.
 pub(super) fn said(given: &Map<String, Value>, names: &[String]) -> Result<Vec<f64>> {
     let judges = names.join("`, `");
     if let Some(key) = given.keys().find(|key| !names.contains(key)) {

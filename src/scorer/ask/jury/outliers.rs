@@ -1,14 +1,14 @@
-//! Which totals lie far from the others'.
+//! Which totals are far from the others.
 
-/// Makes the median absolute deviation that of a normal distribution.
+/// Scales the median absolute deviation to the standard deviation of a normal distribution.
 const SCALE: f64 = 1.4826;
-/// So many of those an outlier is away at least,
+/// The minimum distance of an outlier, in scaled deviations.
 const FARTHEST: f64 = 3.5;
-/// and so many points.
+/// The minimum distance of an outlier, in points.
 const LEAST_POINTS: f64 = 1.5;
 
-/// Whether each total is an outlier: further than 3.5 scaled median absolute deviations from the median, and at least 1.5
-/// points. Source: B. Iglewicz and D. Hoaglin, *How to detect and handle outliers* (1993).
+/// Whether each total is an outlier: further than 3.5 scaled median absolute deviations from the median, and at least
+/// 1.5 points. Source: B. Iglewicz and D. Hoaglin, *How to detect and handle outliers* (1993).
 pub(super) fn outliers(totals: &[f64]) -> Vec<bool> {
     let Some(middle) = median(totals) else {
         return Vec::new();
@@ -20,7 +20,7 @@ pub(super) fn outliers(totals: &[f64]) -> Vec<bool> {
     away.iter().map(is_far).collect()
 }
 
-/// How far the highest lies above the lowest; 0 of none.
+/// The highest minus the lowest; 0 if there are none.
 pub(super) fn spread(totals: impl Iterator<Item = f64> + Clone) -> f64 {
     let low = totals.clone().fold(f64::INFINITY, f64::min);
     let high = totals.fold(f64::NEG_INFINITY, f64::max);
@@ -35,7 +35,7 @@ pub(super) fn median(values: &[f64]) -> Option<f64> {
     Some(f64::midpoint(sorted[low], sorted[high]))
 }
 
-/// What is 1.5 on paper is 1.5, as totals are.
+/// Rounds floating-point error away, like totals.
 pub(super) fn rounded(value: f64) -> f64 {
     (value * 1e12).round() / 1e12
 }
@@ -56,14 +56,14 @@ mod tests {
         check(&[], &[]);
         check(&[4.0], &[]);
         check(&[1.0, 5.0], &[]);
-        // The others agree: whatever is 1.5 points away.
+        // The others agree: everything 1.5 points away is an outlier.
         check(&[4.0, 4.0, 2.5], &[2.5]);
         check(&[4.0, 4.0, 2.6], &[]);
         check(&[3.6, 3.6, 2.1], &[2.1]);
-        // The deviation is 0.25: 1.297 would do, but not 1.25 points.
+        // The deviation is 0.25: 1.297 would be enough, but 1.25 points are not.
         check(&[4.0, 4.25, 4.0, 3.75, 2.5], &[2.5]);
         check(&[4.0, 4.25, 4.0, 3.75, 2.75], &[]);
-        // Those who differ anyhow have no outliers.
+        // Widely spread totals have no outliers.
         check(&[1.0, 2.0, 3.0, 4.0, 5.0], &[]);
         // 5.189 deviations of 0.5 are 2.59.
         check(&[3.0, 3.5, 3.5, 4.0, 0.9], &[0.9]);

@@ -1,14 +1,14 @@
-//! Whether the judges of a jury grade by the same: only then their verdicts can become one.
+//! Whether the judges of a jury have the same grading, which is required to combine their verdicts.
 
 use serde_json::{Value, json};
 
 use crate::scorer::ask::judge::rubric::{Grading, Rubric};
 
-/// What to do about judges that differ.
+/// What to do if gradings differ.
 pub(super) const HINT: &str = "give all judges the same names, scales, weights, values and limits";
 
-/// What must be the same: names, scales and weights of dimensions in their order, names and values of choices in any, and
-/// the limits. What is said of them may differ.
+/// What must be the same: names, scales and weights of dimensions in order, names and values of choices in any order,
+/// and the limits. Descriptions may differ.
 fn comparable(grading: &Grading) -> Value {
     let (parts, limits): (Vec<Value>, Value) = match grading {
         Grading::Rubric(rubric) => {
@@ -27,7 +27,7 @@ fn comparable(grading: &Grading) -> Value {
     json!([matches!(grading, Grading::Rubric(_)), parts, limits])
 }
 
-/// What the two differ in, in words; `None` where they are the same.
+/// What differs, in words; `None` if nothing does.
 pub(super) fn difference(first: &Grading, other: &Grading) -> Option<&'static str> {
     if comparable(first) == comparable(other) {
         return None;

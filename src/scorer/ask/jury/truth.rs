@@ -1,4 +1,4 @@
-//! `LabelTruths`: what people say of items, as a jury can be held against it.
+//! `LabelTruths`: labels of items by people, to compare a jury with.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -10,24 +10,24 @@ use crate::error::{Error, Result};
 use crate::scorer::ask::judge::rubric::{Choices, Grading, Rubric};
 use crate::text::excerpt;
 
-/// What people say of one item.
+/// The labels of one item, combined.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Truth {
-    /// The choice of more than half of them.
+    /// The choice of more than half of the people.
     Choice(String),
-    /// Their mean: of the whole, and by dimension, of those that have labels.
+    /// Their mean: of the total, and of each labelled dimension.
     Points {
         total: f64,
         dimensions: BTreeMap<usize, f64>,
     },
 }
 
-/// What people say, by the id of the item. One of which they say nothing that decides is not among them.
+/// The truth by item id. Items whose labels are not decisive are left out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct LabelTruths(pub(super) HashMap<String, Truth>);
 
 impl Truth {
-    /// For the record of a call.
+    /// The form for the record of a call.
     pub(super) fn told(&self) -> Value {
         match self {
             Self::Choice(name) => json!(name),
@@ -37,10 +37,10 @@ impl Truth {
 }
 
 impl LabelTruths {
-    /// Of a file of labels.
+    /// Reads a file of labels.
     ///
     /// # Errors
-    /// When it is none, or has a label that no judge of the jury could give.
+    /// When it is invalid, or has a label that no judge of the jury could give.
     pub(super) fn read(path: &Path, grading: &Grading) -> Result<Self> {
         let mut truths = HashMap::new();
         for item in read_labels(path)? {
@@ -112,7 +112,7 @@ fn of_rubric(item: &ItemLabels, rubric: &Rubric) -> Result<Option<Truth>> {
     Ok(total.map(|total| Truth::Points { total, dimensions }))
 }
 
-/// The mean of labels; `None` of none.
+/// The mean of labels; `None` if there are none.
 fn mean(item: &ItemLabels, labels: &[LabelClass], [low, high]: [f64; 2]) -> Result<Option<f64>> {
     let number = |label: &LabelClass| {
         let number = label.number();

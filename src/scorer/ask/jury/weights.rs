@@ -1,37 +1,37 @@
-//! `JurorWeights`: what each judge counts in a weighted verdict.
+//! `JurorWeights`: the weight of each judge in a weighted verdict.
 //!
-//! They are learnt from verdicts on items that people labelled. An item that is labelled itself is judged with those that
-//! the other items give, so that the panel's agreement with labels is none with what it learnt.
+//! Weights are learnt from verdicts on labelled items. A labelled item is judged with weights learnt from the other
+//! items (cross-validation), so that the jury's agreement with labels is not measured on its training data.
 
 use super::truth::{LabelTruths, Truth};
 use crate::data::JurorVote;
 use crate::stats::as_f64;
 use crate::text::hash::Hasher;
 
-/// Labelled items are in so many parts, each of which is judged with what the others teach.
+/// The number of parts of labelled items. Each is judged with weights learnt from the others.
 const FOLDS: usize = 5;
-/// So many items with the mean error of all judges each judge is given besides its own.
+/// Shrinkage: each judge gets this many additional items with the mean error of all judges.
 const SHRINK: f64 = 2.0;
-/// No mean squared error is below that of rounding to whole points.
+/// The minimum mean squared error: that of rounding to integer points.
 const FLOOR: f64 = 1.0 / 12.0;
 
-/// What each judge counts, in the order of the list.
+/// The weight of each judge, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct JurorWeights {
     /// For items without a label.
     whole: Vec<f64>,
-    /// For items with a label, by their part.
+    /// For items with a label, by part.
     folds: Vec<Vec<f64>>,
 }
 
-/// What the judges said of one labelled item, in the order of the list.
+/// The votes on one labelled item, in the order of the judges.
 pub(super) struct Lesson<'a> {
     pub(super) id: &'a str,
     pub(super) votes: Vec<Option<JurorVote>>,
 }
 
 impl JurorWeights {
-    /// As a spec says them.
+    /// Weights as given in a spec.
     pub(super) fn given(weights: Vec<f64>) -> Self {
         Self {
             whole: weights,
@@ -39,7 +39,7 @@ impl JurorWeights {
         }
     }
 
-    /// As labels teach them, for so many judges.
+    /// Weights learnt from labels, for this many judges.
     pub(super) fn learnt(lessons: &[Lesson<'_>], truths: &LabelTruths, judges: usize) -> Self {
         let of = |kept: &dyn Fn(&str) -> bool| {
             let lessons = lessons.iter().filter(|lesson| kept(lesson.id));
@@ -53,25 +53,25 @@ impl JurorWeights {
         }
     }
 
-    /// Those for an item.
+    /// The weights for an item.
     pub(super) fn of(&self, labelled: Option<&str>) -> &[f64] {
         let fold = labelled.and_then(|id| self.folds.get(fold_of(id)));
         fold.unwrap_or(&self.whole)
     }
 
-    /// All of them, for a fingerprint.
+    /// All weights, for the fingerprint.
     pub(super) fn all(&self) -> Vec<&[f64]> {
         let folds = self.folds.iter().map(Vec::as_slice);
         std::iter::once(&*self.whole).chain(folds).collect()
     }
 
-    /// Whether no judge counts anything.
+    /// Whether no judge has a weight.
     pub(super) fn are_nothing(&self) -> bool {
         self.whole.iter().all(|weight| *weight <= 0.0)
     }
 }
 
-/// The part of a labelled item: by its id alone, so that it is the same whichever others are labelled.
+/// The part of a labelled item, from its id alone, so that it does not depend on which others are labelled.
 pub(super) fn fold_of(id: &str) -> usize {
     let hash = Hasher::default().part("evaltest jury fold").part(id);
     let folds = FOLDS as u64;
@@ -117,15 +117,15 @@ fn weights<'a>(
     }
 }
 
-/// The log odds of (right + 1) / (n + 2), never below 0: a judge that is wrong more often than not does not count against
-/// what it says, for with several choices nobody knows what that would be.
+/// The log odds of (right + 1) / (n + 2), at least 0: a judge that is mostly wrong does not count against its vote, as
+/// with several choices it is unknown which one that would support.
 fn log_odds(right: u64, of: u64) -> f64 {
     let share = (as_f64(right) + 1.0) / (as_f64(of) + 2.0);
     (share / (1.0 - share)).ln().max(0.0)
 }
 
-/// One over the mean squared error of each, drawn to that of all where there are few items. A judge without any has that
-/// of all.
+/// The inverse of each judge's mean squared error, shrunk towards the overall error if there are few items. A judge
+/// without items has the overall error.
 fn inverse_errors(errors: &[(f64, u64)]) -> Vec<f64> {
     let sum: f64 = errors.iter().map(|it| it.0).sum();
     let count: u64 = errors.iter().map(|it| it.1).sum();
@@ -167,7 +167,7 @@ mod tests {
     fn errors_are_drawn_to_those_of_all_and_have_a_floor() {
         near(&inverse_errors(&[(0.0, 0), (0.0, 0)]), &[0.0, 0.0]);
         near(&inverse_errors(&[(0.0, 9), (0.0, 9)]), &[12.0, 12.0]);
-        // Means of 1 and 3, together 2: (4 + 4) / 6 and (12 + 4) / 6.
+        // Means of 1 and 3, overall 2: (4 + 4) / 6 and (12 + 4) / 6.
         near(
             &inverse_errors(&[(4.0, 4), (12.0, 4), (0.0, 0)]),
             &[6.0 / 8.0, 6.0 / 16.0, 1.0 / 2.0],
@@ -185,7 +185,7 @@ mod tests {
                 ..JurorVote::default()
             })
         };
-        // Right in one part alone, and always.
+        // Right in one part only, and always right.
         let lessons = ids.iter().map(|id| Lesson {
             id,
             votes: vec![

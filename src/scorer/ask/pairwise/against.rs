@@ -1,4 +1,4 @@
-//! `against`: where the texts are read that answers are compared with.
+//! `against`: reads the texts that answers are compared with.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -15,16 +15,16 @@ use crate::store::RunDir;
 use crate::system::project::shown;
 use crate::text::redact::is_blanked;
 
-/// The option of that name.
+/// The name of the option.
 pub(super) const KEY: &str = "against";
-/// What it may be.
+/// The accepted keys.
 const KINDS: [&str; 3] = ["run", "path", "benchmark"];
-/// What to type.
+/// An example of the option.
 const HINT: &str = "write `against: { run: RUN_DIR }`, `against: { path: answers.jsonl }` or `against: { benchmark: { type: qa, path: … } }`";
-/// A line of a file as it should be.
+/// An example of a line.
 const LINE: &str = r#"write lines as `{"id": "q1", "answer": "…"}`"#;
 
-/// What the options say.
+/// Reads the references set in the options.
 pub(super) fn references(options: &OptionReader<'_>) -> Result<References> {
     let Some(given) = options.value(KEY) else {
         return Err(options
@@ -99,7 +99,7 @@ fn of_keys(keys: &Map<String, Value>, options: &OptionReader<'_>) -> Result<Refe
     Ok(found)
 }
 
-/// What is read of a record.
+/// The parts of a record that are read.
 #[derive(Deserialize)]
 struct RecordLine {
     sample_id: String,
@@ -122,7 +122,7 @@ struct OutputPart {
     text: Option<String>,
 }
 
-/// The answers of a run, as its agent gave them.
+/// The answers of a run, as the agent gave them.
 pub(super) fn of_run(path: &Path) -> Result<References> {
     let dir = RunDir::open(path)?;
     dir.check()?;
@@ -138,14 +138,14 @@ pub(super) fn of_run(path: &Path) -> Result<References> {
             .map_err(|error| at(Error::usage(format!("not a record: {error}"))))?;
         let ResultPart { output, prediction } = record.result;
         let text = output.and_then(|output| output.text).or(prediction);
-        // What was said there is lost.
+        // The original text is lost.
         let text = text.filter(|text| !is_blanked(text));
         all.add(record.sample_id, record.epoch, text).map_err(at)
     })?;
     Ok(all)
 }
 
-/// The answers of a file.
+/// The answers in a file.
 pub(super) fn of_file(path: &Path) -> Result<References> {
     if path.is_dir() {
         let error = Error::usage(format!("`{}` is a folder", shown(path)));
@@ -188,7 +188,7 @@ pub(super) fn of_file(path: &Path) -> Result<References> {
     Ok(all)
 }
 
-/// Shows the lines of a file that are not blank, with their numbers.
+/// Passes the non-blank lines of a file to `see`, with their numbers.
 fn lines(path: &Path, mut see: impl FnMut(u64, &str) -> Result<()>) -> Result<()> {
     let failed = |error: std::io::Error| Error::io("read", path, &error);
     let file = crate::system::file::open_plain(path).map_err(failed)?;

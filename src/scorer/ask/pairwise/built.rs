@@ -1,4 +1,4 @@
-//! The comparison of pairs as Rust builds it.
+//! Builds a pairwise comparison in Rust.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::scorer::ask::judge::make::calibration_file;
 use crate::scorer::ask::judge::sees::Sees;
 
 impl Pairwise {
-    /// A judge that says which does better what was asked: an answer, or that of the same sample in another run.
+    /// A judge that decides which does better what was asked: an answer, or that of the same sample in another run.
     ///
     /// # Errors
     /// When the run directory cannot be read, or has no answer.
@@ -20,8 +20,8 @@ impl Pairwise {
         Self::built(agent, against::of_run(run_dir.as_ref())?)
     }
 
-    /// A judge that says which does better what was asked: an answer, or that of the same sample in a JSONL file of `id`
-    /// and `answer`.
+    /// A judge that decides which does better what was asked: an answer, or that of the same sample in a JSONL file of
+    /// `id` and `answer`.
     ///
     /// # Errors
     /// When the file cannot be read, or has no answer.
@@ -37,14 +37,14 @@ impl Pairwise {
         self
     }
 
-    /// How many samples are compared, drawn by lot without replacement.
+    /// How many samples are compared, drawn randomly without replacement.
     #[must_use]
     pub fn pairs(mut self, pairs: u64) -> Self {
         self.draw.pairs = Some(pairs.max(1));
         self
     }
 
-    /// What the lot is drawn with.
+    /// The seed of the draw.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.draw.seed = seed;
@@ -54,23 +54,23 @@ impl Pairwise {
     /// What is shown besides the two texts: `prompt`, `ground_truth`, `files`, and names of fields.
     ///
     /// # Errors
-    /// When nothing is named, or something twice.
+    /// When no names are given, or a name is repeated.
     pub fn sees<'a>(mut self, names: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         self.sees = Some(Sees::named(names)?);
         Ok(self)
     }
 
-    /// How often a failed request is repeated, whatever the eval says.
+    /// How often a failed request is repeated; overrides the eval's setting.
     #[must_use]
     pub fn retries(mut self, retries: u32) -> Self {
         self.asker.model.patience.retries = Some(retries);
         self
     }
 
-    /// The file of a calibration, as `cargo evaltest judge calibrate` writes it.
+    /// The file of a calibration, as written by `cargo evaltest judge calibrate`.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not a calibration.
     pub fn calibration(mut self, path: impl AsRef<Path>) -> Result<Self> {
         self.calibration = Some(calibration_file(path.as_ref())?);
         Ok(self)

@@ -1,11 +1,11 @@
-//! `ComparedPair`: what came of showing two texts in both orders, and the score that it amounts to.
+//! `ComparedPair`: the results for two texts shown in both orders, and the score.
 
 use serde_json::{Value, json};
 
 use crate::data::{JudgeRule, Score};
 use crate::scorer::ask::judge::reading::Reading;
 
-/// The names of the verdicts. They say nothing of whose text it is.
+/// The names of the verdicts. They do not reveal whose text it is.
 pub(super) const FIRST: &str = "first";
 pub(super) const SECOND: &str = "second";
 pub(super) const TIE: &str = "tie";
@@ -13,18 +13,18 @@ pub(super) const TIE: &str = "tie";
 /// The details whose means are rates.
 pub(super) const RATES: [&str; 4] = ["win", "tie", "loss", "inconsistent"];
 
-/// Which text is better, whatever the order was.
+/// Which text is better, independent of the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Better {
-    /// The answer that is judged.
+    /// The judged answer.
     Own,
-    /// What it is compared with.
+    /// The text it is compared with.
     Other,
     Neither,
 }
 
 impl Better {
-    /// What a reply says where the answer that is judged was shown first, or second.
+    /// The result of a reply; `own_first` tells whether the judged answer was shown first.
     pub(super) fn of(reading: &Reading, own_first: bool) -> Self {
         match reading.verdict.as_ref().and_then(Value::as_str) {
             Some(FIRST) if own_first => Self::Own,
@@ -34,7 +34,7 @@ impl Better {
         }
     }
 
-    /// As `judge winrate` reads it.
+    /// The form that `judge winrate` reads.
     fn as_str(self) -> &'static str {
         match self {
             Self::Own => "A",
@@ -44,15 +44,15 @@ impl Better {
     }
 }
 
-/// Two texts that were shown in both orders.
+/// Two texts shown in both orders.
 pub(super) struct ComparedPair {
-    /// What was better when the answer that is judged was shown first, and when it was shown second.
+    /// Which was better with the judged answer shown first, and with it shown second.
     pub(super) better: [Better; 2],
-    /// Why, in the words of the judge.
+    /// The judge's reasons.
     pub(super) reasons: [String; 2],
     /// Characters of the answer, and of the other text.
     pub(super) lengths: [u64; 2],
-    /// What replies had to be repaired for.
+    /// The number of repairs to the replies.
     pub(super) repaired: u32,
 }
 
@@ -85,7 +85,7 @@ impl ComparedPair {
     }
 }
 
-/// What people label a pair with, and what that is worth: they say which text is better, and have no orders.
+/// The labels of a pair by people, and their values: they state which text is better, without orders.
 pub(super) fn rule() -> JudgeRule {
     let values = [("win", 1.0), ("tie", 0.5), ("loss", 0.0)];
     JudgeRule {
@@ -95,7 +95,7 @@ pub(super) fn rule() -> JudgeRule {
     }
 }
 
-/// The reason that a reply gives.
+/// The reason given in a reply.
 pub(super) fn reason(reading: &Reading) -> String {
     let reason = reading.comments.get("reason").and_then(Value::as_str);
     reason.unwrap_or_default().trim().to_owned()

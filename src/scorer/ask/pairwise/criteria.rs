@@ -1,13 +1,13 @@
-//! What a judge is told that compares two texts.
+//! The instructions of a judge that compares two texts.
 
 use super::compared::{FIRST, SECOND, TIE};
 use crate::scorer::ask::judge::rubric::{Choices, Grading, OfferedChoice};
 
-/// What makes a text better unless the options say it.
+/// The default criteria.
 const USUAL: &str =
     "Which text does better what was asked? What is right and whole comes before how it is said.";
 
-/// The verdicts, by these criteria.
+/// The grading with these criteria.
 pub(super) fn grading(criteria: Option<&str>) -> Grading {
     let offered = |name: &str, value: f64, description: &str| OfferedChoice {
         name: name.to_owned(),

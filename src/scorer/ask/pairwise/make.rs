@@ -1,4 +1,4 @@
-//! `pairwise` as specs name it.
+//! Makes `pairwise` from a spec.
 
 use std::sync::Arc;
 
@@ -96,7 +96,7 @@ fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     Ok(Arc::new(pairwise))
 }
 
-/// What the judge sees besides the two texts, where that is said.
+/// What the judge sees besides the two texts, if set.
 fn sees(options: &OptionReader<'_>) -> Result<Option<Sees>> {
     let names = options
         .texts(sees::KEY)

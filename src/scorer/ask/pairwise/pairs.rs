@@ -1,7 +1,7 @@
-//! `ReferencePairs`: what each item is compared with.
+//! `ReferencePairs`: selects what each item is compared with.
 //!
-//! Items that have an id in common with a reference are compared with it. References of a benchmark none of whose ids
-//! are those of items are drawn by lot, each as often as any other.
+//! Items that share an id with a reference are compared with it. If none of a benchmark's ids match, its references are
+//! drawn randomly, each equally often.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,17 +9,17 @@ use super::references::{Reference, References};
 use crate::error::{Error, Result};
 use crate::stats::SplitMix64;
 
-/// How many ids an error names.
+/// How many ids an error lists.
 const NAMED: usize = 3;
 
 /// What each item is compared with.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReferencePairs {
-    /// The ids of references by those of items. An item that is not here was not drawn, or nothing is compared with it.
+    /// Reference ids by item id. Items without an entry were not drawn, or have no reference.
     of: HashMap<String, String>,
-    /// Whether references were drawn: they have nothing in common with their items then.
+    /// Whether references were drawn randomly. Then they have nothing in common with their items.
     pub(super) by_lot: bool,
-    /// Items that could have been drawn, and those whose reference has no answer.
+    /// The number of items that could have been drawn, and of those whose reference has no answer.
     candidates: usize,
     unanswered: usize,
 }
@@ -27,7 +27,7 @@ pub(super) struct ReferencePairs {
 /// How pairs are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Draw {
-    /// How many; all there are when `None`.
+    /// How many; `None` for all.
     pub(super) pairs: Option<u64>,
     pub(super) seed: u64,
 }
@@ -36,7 +36,7 @@ impl ReferencePairs {
     /// Pairs items with references.
     ///
     /// # Errors
-    /// When they share none.
+    /// When they have no item in common.
     pub(super) fn of(ids: &[&str], references: &References, draw: Draw) -> Result<Self> {
         let mut random = SplitMix64(draw.seed);
         let shared = ids.iter().copied();
@@ -57,7 +57,7 @@ impl ReferencePairs {
             ));
             return Err(error.hint("name answers, or a benchmark with ground truths"));
         }
-        // The order of a dataset is no part of the draw.
+        // The draw does not depend on the order of the dataset.
         chosen.sort_unstable();
         chosen.dedup();
         if draw.pairs.is_some() || by_lot {
@@ -81,7 +81,7 @@ impl ReferencePairs {
         })
     }
 
-    /// The error for an `against` that has nothing to compare with.
+    /// The error for an `against` without anything to compare with.
     fn disjoint(ids: &[&str], references: &References) -> Error {
         let named = |ids: &mut dyn Iterator<Item = &str>| {
             let named: Vec<String> = ids
@@ -103,7 +103,7 @@ impl ReferencePairs {
         self.of.get(id).map(String::as_str)
     }
 
-    /// What people should know of the pairs.
+    /// Notices about the pairs.
     pub(super) fn notices(&self, draw: Draw) -> Vec<String> {
         let mut notices = Vec::new();
         if self.by_lot {
@@ -139,7 +139,7 @@ impl References {
     }
 }
 
-/// So many of these, none of which comes a second time before all others came once.
+/// Draws `count` of these; none is repeated before all others were drawn.
 fn in_turns<'a>(all: &'a [String], count: usize, random: &mut SplitMix64) -> Vec<&'a str> {
     let mut drawn = Vec::with_capacity(count);
     while drawn.len() < count {
@@ -151,7 +151,7 @@ fn in_turns<'a>(all: &'a [String], count: usize, random: &mut SplitMix64) -> Vec
     drawn
 }
 
-/// Every order is as likely as any other. Source: R. Durstenfeld, *Algorithm 235: random permutation*, CACM 7 (1964).
+/// A uniformly random order. Source: R. Durstenfeld, *Algorithm 235: random permutation*, CACM 7 (1964).
 fn shuffle<T>(all: &mut [T], random: &mut SplitMix64) {
     for place in (1..all.len()).rev() {
         all.swap(place, random.below(place + 1));

@@ -1,4 +1,4 @@
-//! `References`: the texts that answers are compared with, before anything is paired.
+//! `References`: the texts that answers are compared with, before pairing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,38 +12,38 @@ use crate::text::hash::Hasher;
 pub(super) struct References {
     /// By id, each once.
     pub(super) items: BTreeMap<String, Reference>,
-    /// The ids in the order of where they come from.
+    /// The ids in their original order.
     pub(super) order: Vec<String>,
-    /// The runs that gave them, by their ids, where they are answers of a run.
+    /// The ids of the runs they come from, if they are answers of runs.
     pub(super) runs: BTreeSet<String>,
 }
 
 /// What one item is compared with.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Reference {
-    /// Answers to the same question, by epoch; `None` where there is none.
+    /// Answers to the same question, by epoch; `None` for a missing answer.
     Answers(BTreeMap<u32, Option<String>>),
     /// A sample of a benchmark.
     Sample {
-        /// Its own reference answer.
+        /// Its reference answer.
         truth: Option<String>,
-        /// What it asks.
+        /// Its question.
         question: String,
     },
 }
 
-/// What of a sample is the text to compare with.
+/// Which text of a sample is compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SampleText {
     Prompt,
     GroundTruth,
-    /// The whole item, by these parts of it.
+    /// The whole item, by these parts.
     Item(Vec<ItemPart>),
     Field(String),
 }
 
 impl SampleText {
-    /// What a name means; items are shown by these parts.
+    /// The text with this name; items are shown by these parts.
     pub(super) fn of(name: &str, shown: Option<&[ItemPart]>) -> Self {
         match name {
             "item" => Self::Item(shown.unwrap_or(&ItemPart::ALL).to_vec()),
@@ -78,7 +78,7 @@ impl SampleText {
     }
 }
 
-/// A text as it is, anything else as JSON.
+/// A string unchanged, anything else as JSON.
 fn text(target: &Target) -> String {
     target
         .as_text()
@@ -107,7 +107,7 @@ impl References {
         }
     }
 
-    /// Those of a benchmark.
+    /// The references of a benchmark.
     pub(super) fn of_samples(samples: Vec<Sample>, shown: Option<&SampleText>) -> Result<Self> {
         let mut all = Self::default();
         for sample in samples {
@@ -131,7 +131,7 @@ impl References {
         Ok(all)
     }
 
-    /// Of all ids and texts, wherever they are read from.
+    /// A hash of all ids and texts, independent of their source.
     pub(super) fn hash(&self) -> String {
         let one = |hash: Hasher, text: Option<&str>| {
             let hash = hash.part([u8::from(text.is_some())]);
@@ -161,7 +161,7 @@ impl References {
 }
 
 impl Reference {
-    /// The answer to hold beside that of this epoch: of the same one, else of one of those that there are in turn.
+    /// The answer to compare with that of this epoch: the one of the same epoch, otherwise the existing ones in turn.
     pub(super) fn answer(&self, epoch: u32) -> Option<&str> {
         match self {
             Self::Answers(answers) => {
@@ -174,7 +174,7 @@ impl Reference {
         }
     }
 
-    /// Whether there is an answer at all.
+    /// Whether there is any answer.
     pub(super) fn is_answered(&self) -> bool {
         match self {
             Self::Answers(answers) => answers.values().any(Option::is_some),

@@ -1,4 +1,4 @@
-//! Embeddings that were asked for before, by model and text: in memory, and in a folder when there is one.
+//! A cache of embeddings, by model and text: in memory, and in a folder if one is set.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -9,16 +9,16 @@ use crate::store::cache::buckets::Buckets;
 use crate::system::lock::lock;
 use crate::text::hash::Hasher;
 
-/// The first bytes of a file; the last is the version.
+/// The first bytes of a file; the last one is the version.
 ///
-/// - 1: these bytes, the numbers as little-endian `f32`, and the SHA-256 (hex) of the file's name and all
+/// - 1: these bytes, the numbers as little-endian `f32`, and the SHA-256 (hex) of the file's name and everything
 ///   before.
 const MAGIC: [u8; 8] = *b"evtemb\0\x01";
-/// The length of the hash at the end.
+/// The length of the hash at the end, in bytes.
 const HASH_BYTES: usize = 64;
-/// No file is longer; what is longer is none of ours.
+/// The maximum size of a file; longer ones are not ours.
 const LONGEST_FILE: u64 = 1 << 20;
-/// How many numbers are kept in memory, about: 64 MiB.
+/// About how many numbers are cached in memory: 64 MiB.
 const NUMBERS: usize = 16 << 20;
 
 /// What is kept.
@@ -28,13 +28,12 @@ pub(super) struct Cache {
     files: Option<Buckets>,
 }
 
-/// Two generations: what is used moves to the young one. When that is half of what may be kept, the old one
-/// is forgotten.
+/// Two generations: used entries move to the young one. When it holds half of the limit, the old one is dropped.
 #[derive(Default)]
 struct Memory {
     young: HashMap<String, Arc<[f32]>>,
     old: HashMap<String, Arc<[f32]>>,
-    /// Numbers in `young`.
+    /// The count of numbers in `young`.
     numbers: usize,
 }
 
@@ -73,14 +72,14 @@ impl Cache {
         if let Some(vector) = self.memory().get(&key) {
             return Some(vector);
         }
-        // One that is not there, or not as it was written, is as good as none, and written anew.
+        // A missing or damaged file counts as no entry, and is written again.
         let content = self.files.as_ref()?.read(&key).ok()??;
         let vector: Arc<[f32]> = read(&content, &key)?.into();
         self.memory().put(key, Arc::clone(&vector));
         Some(vector)
     }
 
-    /// Keeps a vector.
+    /// Stores a vector.
     ///
     /// # Errors
     /// When the folder cannot be written.
@@ -93,7 +92,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Locks; a map cannot be half changed here.
+    /// Locks the map; a panic cannot leave it half changed.
     fn memory(&self) -> MutexGuard<'_, Memory> {
         lock(&self.memory)
     }
@@ -111,7 +110,7 @@ fn file(key: &str, vector: &[f32]) -> Vec<u8> {
     content
 }
 
-/// The numbers of a file, if it is as it was written.
+/// The numbers of a file, if it is intact.
 fn read(content: &[u8], key: &str) -> Option<Vec<f32>> {
     let numbers = content.get(MAGIC.len()..content.len().checked_sub(HASH_BYTES)?)?;
     let vector: Vec<f32> = numbers
@@ -143,7 +142,7 @@ mod tests {
         assert_eq!(cache.get("m", "a").as_deref(), Some(&*kept));
         let next = Cache::in_folder(folder.path().join("deep/er"));
         assert_eq!(next.get("m", "a").as_deref(), Some(&*kept));
-        // Another text, another model, and texts that only look the same put together.
+        // Another text, another model, and parts that look the same when joined.
         assert_eq!(next.get("m", "b"), None);
         assert_eq!(next.get("n", "a"), None);
         assert_eq!(next.get("ma", ""), None);

@@ -1,4 +1,4 @@
-//! Embeddings from an endpoint as `OpenAI` has it: `POST {base_url}/embeddings`.
+//! Embeddings from an `OpenAI`-compatible endpoint: `POST {base_url}/embeddings`.
 
 #[cfg(test)]
 mod tests;
@@ -20,19 +20,19 @@ use crate::system::http::{
 use crate::system::process::excerpt::beginning;
 use crate::text::redact::literal;
 
-/// How long a request may take.
+/// The default time limit of a request.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// The longest time that an option may say, in seconds.
+/// The maximum of the timeout option, in seconds.
 const LONGEST_TIMEOUT: f64 = 3600.0;
-/// How often a request is repeated.
+/// The default number of retries.
 const RETRIES: u32 = 3;
-/// The most repetitions that an option may ask for.
+/// The maximum of the option.
 const MOST_RETRIES: u64 = 10;
-/// The pause before the first repetition. It doubles each time.
+/// The pause before the first retry. It doubles each time.
 const PAUSE: Duration = Duration::from_millis(500);
-/// The longest pause, whatever the endpoint asks for.
+/// The longest pause, even if the endpoint asks for more.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// The longest reply: two vectors are some ten thousand bytes.
+/// The maximum size of a reply: two vectors take some ten thousand bytes.
 const LONGEST_REPLY: u64 = 16 << 20;
 /// How much of a reply is shown.
 const EXCERPT_BYTES: usize = 300;
@@ -55,7 +55,7 @@ pub struct HttpEmbedder {
     model: String,
     key: Option<String>,
     client: Client,
-    /// Never set: a scorer is waited for.
+    /// Never set: scorers are not cancelled.
     cancel: Cancel,
     timeout: Duration,
     retries: u32,
@@ -85,22 +85,22 @@ struct Failure {
     again: Again,
 }
 
-/// Whether asking again may help.
+/// Whether a retry may help.
 enum Again {
     Never,
     Soon,
-    /// The endpoint wants to be left alone for so long.
+    /// The endpoint asks for this pause.
     After(Duration),
 }
 
 impl HttpEmbedder {
-    /// The endpoint without its `/embeddings`, and the model as it calls it.
+    /// The endpoint without `/embeddings`, and the model's name there.
     ///
     /// # Errors
-    /// When the URL is none.
+    /// When the URL is invalid.
     pub fn new(base_url: &str, model: impl Into<String>) -> Result<Self> {
         const EXAMPLE: &str = "http://127.0.0.1:8080/v1";
-        // An address that is none is shown as it was written.
+        // An invalid address is shown as written.
         Url::new(base_url, EXAMPLE)?;
         if base_url.contains('?') {
             let message = format!("`{base_url}` is no URL of an endpoint");
@@ -119,23 +119,23 @@ impl HttpEmbedder {
         })
     }
 
-    /// The key, sent as a bearer token and blanked wherever it would be written.
+    /// The key, sent as a bearer token and redacted from all output.
     #[must_use]
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into());
         self
     }
 
-    /// How long a request may take; by default 30 seconds.
+    /// The time limit of a request; 30 seconds by default.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How often a request is repeated when the endpoint cannot be reached, is busy (429) or broken (5xx), and
-    /// the pause before the first repetition, which doubles each time; by default 3 times, half a second. A
-    /// `Retry-After` of up to 30 seconds is respected.
+    /// How often a request is retried if the endpoint cannot be reached, is busy (429) or fails (5xx), and the pause
+    /// before the first retry, which doubles each time; by default 3 times, half a second. A `Retry-After` of up to 30
+    /// seconds is respected.
     #[must_use]
     pub fn retries(mut self, times: u32, pause: Duration) -> Self {
         self.retries = times;
@@ -176,7 +176,7 @@ impl HttpEmbedder {
         })
     }
 
-    /// The vectors of a reply in the order of the texts.
+    /// The vectors of a reply, in the order of the texts.
     fn vectors(&self, reply: Reply, texts: usize) -> Result<Vec<Vec<f32>>> {
         let entries = reply.data.len();
         let wrong = |what: &str| Err(self.error(&format!("answered with {what}"), 1));
@@ -248,7 +248,7 @@ impl Embedder for HttpEmbedder {
     }
 }
 
-/// An answer that is none.
+/// The failure for an error response.
 fn refused(reply: &HttpReply) -> Failure {
     let (status, body) = (reply.status, &*reply.body);
     let again = match retry_after(&reply.headers) {
@@ -256,7 +256,7 @@ fn refused(reply: &HttpReply) -> Failure {
         Some(after) => Again::After(after),
         None => Again::Soon,
     };
-    // `OpenAI` and those who follow it: `{"error": {"message": "…"}}`.
+    // `OpenAI` and compatible endpoints: `{"error": {"message": "…"}}`.
     let json: Option<Value> = serde_json::from_slice(body).ok();
     let told = json
         .as_ref()
@@ -273,7 +273,7 @@ fn refused(reply: &HttpReply) -> Failure {
     }
 }
 
-/// The scorer of a spec.
+/// Makes the scorer of a spec.
 pub(super) fn make(options: &OptionReader<'_>) -> Result<Arc<dyn Scorer>> {
     let text = |key: &str, wanted: &str| -> Result<String> {
         let text = options.text(key)?.filter(|text| !text.is_empty());

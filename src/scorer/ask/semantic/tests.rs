@@ -1,4 +1,4 @@
-//! The scorer with embedders of Rust; the endpoint has tests of its own.
+//! Tests the scorer with embedders in Rust; the endpoint has separate tests.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,7 +12,7 @@ pub(super) fn judge(scorer: &dyn Scorer, prediction: Option<&str>, truth: &Value
     scorer.score(&Answer::new(prediction, &Target(truth.clone())))
 }
 
-/// The vector of a text are the numbers in it.
+/// The vector of a text consists of the numbers in it.
 fn numbers(text: &str) -> Vec<f32> {
     text.split(' ')
         .map(|number| number.parse().unwrap())
@@ -117,10 +117,10 @@ fn what_is_known_is_not_asked_again() {
     assert_eq!(texts(&first, "1 0", "0 1"), 2);
     assert_eq!(texts(&first, "1 0", "0 1"), 0);
     assert_eq!(texts(&first, "1 1", "0 1"), 1);
-    // The next run has it from the files.
+    // The next run reads it from the files.
     let next = scorer();
     assert_eq!(texts(&next, "0 1", "1 1"), 0);
-    // Each gold is asked for once.
+    // Each gold is requested once.
     let any = AnyOf::new(next);
     let before = asked.load(Ordering::Relaxed);
     let score = judge(&any, Some("2 0"), &json!(["0 1", "1 0", "1 1"])).unwrap();
@@ -152,13 +152,13 @@ fn vectors_that_cannot_be_compared_are_errors() {
     assert_eq!(message(vec![vec![1.0, 1.0], vec![0.0, -0.0]]), zero);
     assert_eq!(message(vec![vec![], vec![]]), zero);
 
-    // What cannot be compared is not kept either.
+    // Vectors that cannot be compared are not cached.
     let folder = tempfile::tempdir().unwrap();
     let broken = |_: &[&str]| Ok(vec![vec![f32::NAN]; 2]);
     let scorer = Semantic::new(("m", broken)).cache(folder.path());
     assert!(judge(&scorer, Some("a"), &"b".into()).is_err());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-    // Nor does an embedder that fails say anything about the answer.
+    // A failing embedder does not affect the answer either.
     let fails = |_: &[&str]| Err(Error::infrastructure("no model"));
     let error = judge(&Semantic::new(("m", fails)), Some("a"), &"b".into()).unwrap_err();
     assert_eq!(error.message(), "no model");
@@ -174,7 +174,7 @@ fn model_and_threshold_are_in_the_fingerprint() {
         Semantic::new(("one", embed)).threshold(0.8).fingerprint(),
         one
     );
-    // Where embeddings are kept changes no verdict.
+    // The location of the cache does not change verdicts.
     assert_eq!(
         Semantic::new(("one", embed))
             .cache("somewhere")

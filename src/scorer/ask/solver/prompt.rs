@@ -1,17 +1,17 @@
-//! What a solver is asked.
+//! The prompt of a solver.
 
 use serde_json::Value;
 
 use crate::scorer::item::references::compared;
 use crate::text::hash::Hasher;
 
-/// Counts up whenever it is worded otherwise.
+/// Increment when the wording changes.
 pub(super) const VERSION: u32 = 1;
 
-/// What stands before the answer.
+/// Precedes the answer.
 pub(super) const MARK: &str = "ANSWER:";
 
-/// The prompt for these members of an item whose answer is of the shape of `wanted`.
+/// The prompt for these members of an item; the answer should have the shape of `wanted`.
 pub(super) fn prompt(shown: &[(&str, &Value)], wanted: &Value) -> String {
     let text: Vec<String> = match shown {
         [(_, only)] => vec![compared(only)],
@@ -21,7 +21,7 @@ pub(super) fn prompt(shown: &[(&str, &Value)], wanted: &Value) -> String {
             .collect(),
     };
     let text = text.join("\n\n");
-    // A text cannot hold the hash of itself, so that it cannot end itself.
+    // A text cannot contain its own hash, so it cannot end its own section.
     let mark = &Hasher::default().part(&text).short()[..8];
     let form = match wanted {
         Value::Number(number) if number.is_f64() => "the number alone, as a decimal fraction",

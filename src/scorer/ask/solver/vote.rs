@@ -1,4 +1,4 @@
-//! `SolverVote`: the answer that a solver came to, and `Panel`: what most of them say.
+//! `SolverVote`: the answer of a solver, and `Panel`: the majority of votes.
 
 use std::sync::LazyLock;
 
@@ -10,10 +10,10 @@ use crate::scorer::extract::Extract;
 use crate::scorer::item::kind::{decimal, folded};
 use crate::scorer::item::references::compared;
 
-/// The longest answer that is one, in characters.
+/// The maximum length of an answer, in characters.
 const LONGEST: usize = 2000;
 
-/// A line with an answer, whatever marks of emphasis a model puts around it.
+/// A line with an answer, with or without emphasis marks.
 static LINE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?im)^[ \t>*_#`-]*answer[*_` ]*:[*_` \t]*(?<said>\S.*?)[ \t\r]*$")
         .expect("a constant pattern")
@@ -22,14 +22,14 @@ static LINE: LazyLock<Regex> = LazyLock::new(|| {
 /// An answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SolverVote {
-    /// As it was said.
+    /// As written.
     pub(super) text: String,
-    /// As it is compared.
+    /// As compared.
     key: String,
 }
 
 impl SolverVote {
-    /// The answer of a reply; two lines with answers that differ contradict each other.
+    /// The answer of a reply; two lines with different answers are a contradiction.
     pub(super) fn of(output: &Output) -> Result<Self, Unread> {
         let text = output.text.as_deref().unwrap_or_default();
         let body = match text.trim_start().strip_prefix("<think>") {
@@ -67,7 +67,7 @@ impl SolverVote {
         Ok(first)
     }
 
-    /// What a line says, without the marks around it.
+    /// The answer in a line, without the marks around it.
     fn said(line: &str) -> Self {
         let boxed = Extract::boxed()
             .apply(line)
@@ -82,7 +82,7 @@ impl SolverVote {
         Self { text, key }
     }
 
-    /// Whether this is the answer of an item.
+    /// Whether this equals the item's answer.
     pub(super) fn is(&self, answer: &Value) -> bool {
         match answer {
             Value::Array(_) | Value::Object(_) => {
@@ -93,21 +93,21 @@ impl SolverVote {
     }
 }
 
-/// An answer as it is compared: numbers by value, texts without regard to case and white space.
+/// The comparison key of an answer: numbers by value, texts ignoring case and white space.
 fn key_of(text: &str) -> String {
     let digits = text.replace(',', "");
     match decimal(&Value::String(digits)) {
-        // 0 and -0 are one.
+        // 0 and -0 are equal.
         Some(number) => format!("{}", number + 0.0),
         None => folded(text),
     }
 }
 
-/// What several votes come to.
+/// The result of several votes.
 pub(super) struct Panel<'a> {
-    /// What more than half of all that were asked say, those included that abstain.
+    /// The answer of more than half of all votes, including abstentions.
     pub(super) majority: Option<&'a SolverVote>,
-    /// How many say what the item does.
+    /// How many votes agree with the item.
     pub(super) agreeing: usize,
     pub(super) abstained: usize,
 }

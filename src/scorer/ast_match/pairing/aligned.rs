@@ -1,10 +1,10 @@
-//! Pairs that keep the order.
+//! Order-preserving pairs of largest weight.
 
-/// The pairs of largest weight among those that keep the order of both sides, and how many pairs at most can have
-/// the second number, 1 or 0, set: both from what `cell` says of a left and a right thing. A pair without weight is
-/// none.
+/// The pairs of largest weight among those that keep the order of both sides, and the maximum number of pairs with a
+/// set flag. `cell` returns the weight and the flag (1 or 0) of a left and a right item. Items without weight are not
+/// paired.
 ///
-/// The longest common subsequence with weights, in time and memory that grow with the product of the sides.
+/// The weighted longest common subsequence, in time and memory proportional to the product of the sides.
 pub(super) fn aligned(
     left: usize,
     right: usize,
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::tests::fuzz::{Dice, fuzz};
 
-    /// By trying everything.
+    /// By brute force.
     fn best(cells: &[Vec<i64>], from: usize) -> i64 {
         let Some((row, rest)) = cells.split_first() else {
             return 0;

@@ -1,11 +1,11 @@
-//! The matching of the largest weight.
+//! Maximum-weight matching.
 
-/// Pairs of left and right things whose weights, none of them negative, have the largest sum. `weights` has a row for
-/// each left thing and a column for each of the `right` ones; the result, which right one each is paired with. As many
-/// are paired as there can be.
+/// Pairs left and right items with the largest sum of weights, none of which is negative. `weights` has a row for each
+/// left item and a column for each of the `right` ones; the result gives the right item that each is paired with. As
+/// many as possible are paired.
 ///
-/// The Hungarian method with potentials (Kuhn, Munkres; Jonker and Volgenant's way of adding rows one by one), whose
-/// time grows with the square of the shorter side times the longer one.
+/// The Hungarian method with potentials (Kuhn, Munkres; adding rows one by one as in Jonker and Volgenant). Time is the
+/// square of the shorter side times the longer one.
 pub(super) fn heaviest(weights: &[Vec<i64>], right: usize) -> Vec<Option<usize>> {
     let left = weights.len();
     if left > right {
@@ -20,7 +20,7 @@ pub(super) fn heaviest(weights: &[Vec<i64>], right: usize) -> Vec<Option<usize>>
         }
         return pairs;
     }
-    // Costs are to be small: rows and columns are counted from 1, and 0 is where a search begins.
+    // Minimises costs. Rows and columns are counted from 1; 0 is where a search starts.
     let mut row_potential = vec![0_i64; left + 1];
     let mut column_potential = vec![0_i64; right + 1];
     let mut owner = vec![0; right + 1];
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use crate::tests::fuzz::{Dice, fuzz};
 
-    /// By trying everything.
+    /// By brute force.
     fn best(weights: &[Vec<i64>], taken: u32) -> i64 {
         let Some((row, rest)) = weights.split_first() else {
             return 0;

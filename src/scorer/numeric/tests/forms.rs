@@ -1,10 +1,10 @@
-//! The forms of numbers that are read, and those that are not.
+//! Forms of numbers that are accepted, and ones that are not.
 
 use serde_json::{Value, json};
 
 use crate::scorer::tests::check::{judge, scorer};
 
-/// What a text is read as, by a scorer.
+/// The number that a scorer reads from a text.
 fn read(spec: &str, text: &str) -> Option<String> {
     let score = judge(&*scorer(spec), Some(text), &json!(1)).expect("a verdict");
     match serde_json::to_value(score.normalized_prediction).expect("JSON") {

@@ -1,4 +1,4 @@
-//! What options change, and what is said of wrong ones.
+//! The effects of options, and the errors for wrong ones.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn fingerprints_hold_all_that_changes_a_verdict() {
     let fingerprint = |spec: &Value| scorer(spec).unwrap().fingerprint();
     let all: HashSet<String> = specs.iter().map(fingerprint).collect();
     assert_eq!(all.len(), specs.len(), "{all:?}");
-    // The defaults are the same as when they are written out.
+    // Explicit defaults make no difference.
     let same = |one: Value, other: Value| assert_eq!(fingerprint(&one), fingerprint(&other));
     same(
         json!("any_of"),
@@ -34,7 +34,7 @@ fn fingerprints_hold_all_that_changes_a_verdict() {
         json!("list"),
         json!({"type": "list", "ordered": true, "separator": ",", "scorer": null}),
     );
-    // The extraction of a part counts: nobody else hashes it when the parts differ.
+    // The extraction of a part counts: nothing else hashes it if the parts differ.
     let with = |extract: fn() -> Extract| {
         struct With(fn() -> Extract);
         impl Scorer for With {

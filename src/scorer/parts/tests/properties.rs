@@ -1,4 +1,4 @@
-//! What holds for compositions of any answers.
+//! Properties of compositions for any answers.
 
 use super::*;
 use crate::tests::fuzz::{Dice, cases};
@@ -53,7 +53,7 @@ fn values_and_verdicts_fit_together() {
             all.value <= mean.value && mean.value <= any.value,
             "{raw:?} {truth:?}"
         );
-        // Without order at least as much matches.
+        // Ignoring the order matches at least as much.
         let [ordered, unordered] = [ordered, unordered].map(score);
         assert!(ordered.value <= unordered.value, "{raw:?} {truth:?}");
         assert!(unordered.correct || !ordered.correct, "{raw:?} {truth:?}");

@@ -1,4 +1,4 @@
-//! `lower_tail`: how likely a sum of independent numbers is at most what was observed.
+//! `lower_tail`: the probability that a sum of independent integers is at most the observed one.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,20 +6,20 @@ use std::collections::BinaryHeap;
 use super::Law;
 use crate::stats::as_f64;
 
-/// The multiplications that a tail may cost: some 50 ms.
+/// The most multiplications for a tail: about 50 ms.
 pub(in crate::stats) const WORK: u64 = 100_000_000;
 
-/// Where a sum lies beside what was observed.
+/// The position of a sum relative to the observed one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::stats) struct SumTail {
-    /// The probability of less than was observed.
+    /// The probability of a smaller sum.
     pub(in crate::stats) less: f64,
-    /// That of exactly as much.
+    /// The probability of the same sum.
     pub(in crate::stats) same: f64,
 }
 
 impl Law {
-    /// Mean and variance of the law tilted by `ratio`, the values counted from `first`.
+    /// Mean and variance of the law tilted by `ratio`, with values counted from `first`.
     pub(super) fn moments(&self, ratio: f64) -> (f64, f64) {
         let mut sums = [0.0; 2];
         let (mut factor, mut value) = (1.0, 0.0);
@@ -41,8 +41,8 @@ impl Law {
     }
 }
 
-/// The lower tail of a sum that has each law so often as its count says; right in 9 digits, however small.
-/// `None` if it takes more than `work` multiplications.
+/// The lower tail of the sum of laws with their multiplicities, with 9 correct digits however small it is. `None` if it
+/// takes more than `work` multiplications.
 pub(in crate::stats) fn lower_tail(
     laws: &[(Law, u64)],
     observed: i64,
@@ -83,12 +83,11 @@ pub(in crate::stats) fn lower_tail(
     let sum = add_all(parts, &mut work)?;
     let place = usize::try_from(observed - sum.first).unwrap_or(0);
     let scale = log_scale.exp();
-    // Without a tilt nothing was scaled, and what is left of 1 need not be summed.
     let same = scale * sum.weights.get(place).copied().unwrap_or(0.0);
     let mut less = 0.0;
     let mut factor = scale;
     for weight in sum.weights[..place.min(sum.weights.len())].iter().rev() {
-        // Undoes the tilt, which is not above 0.
+        // Undoes the tilt, which is at most 0.
         factor *= tilt.exp();
         less += weight * factor;
     }
@@ -98,8 +97,8 @@ pub(in crate::stats) fn lower_tail(
     })
 }
 
-/// The law of a sum that has each law so often as its count says, right in 13 digits of 1; `None` if it takes more
-/// multiplications than `work` has.
+/// The law of the sum of laws with their multiplicities, with an absolute error of about 1e-13; `None` if it takes more
+/// than `work` multiplications.
 pub(in crate::stats) fn sum(laws: &[(Law, u64)], work: &mut u64) -> Option<Law> {
     let parts: Option<_> = laws
         .iter()
@@ -108,7 +107,7 @@ pub(in crate::stats) fn sum(laws: &[(Law, u64)], work: &mut u64) -> Option<Law> 
     add_all(parts?, work)
 }
 
-/// The tilt, at most 0, with which the expected sum is about `above` its least value.
+/// The tilt, at most 0, for which the expected sum is about `above` its minimum.
 fn tilt(laws: &[(Law, u64)], above: f64) -> f64 {
     let expected = |tilt: f64| {
         let ratio = tilt.exp();
@@ -122,7 +121,7 @@ fn tilt(laws: &[(Law, u64)], above: f64) -> f64 {
     if near(expected(0.0)) {
         return 0.0;
     }
-    // From 0 downwards: the mean falls with the tilt, and is bracketed when it is too small.
+    // Downwards from 0: the mean falls with the tilt, so the solution is bracketed once the mean is too small.
     let (mut high, mut low) = (0.0, -1.0);
     for _ in 0..60 {
         let (mean, variance) = expected(low);
@@ -149,7 +148,7 @@ fn tilt(laws: &[(Law, u64)], above: f64) -> f64 {
     low
 }
 
-/// A law in the order of its length: adding the shortest first costs least.
+/// A law ordered by its length: adding the shortest first is cheapest.
 struct SumPart(Law);
 
 impl PartialEq for SumPart {

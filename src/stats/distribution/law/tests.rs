@@ -27,7 +27,7 @@ fn draws_are_hypergeometric() {
 
 #[test]
 fn tails_have_their_digits_however_small() {
-    // 400 coins, the chance of at most 20 heads: rational arithmetic.
+    // The chance of at most 20 heads of 400 coins, in rational arithmetic.
     let coins = [(Law::new(0, vec![1.0, 1.0]), 400)];
     let SumTail { less, same } = lower_tail(&coins, 20, WORK).unwrap();
     let expect = 1.139_459_752_954_055_3e-87;

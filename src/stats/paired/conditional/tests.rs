@@ -71,7 +71,7 @@ fn known_values() {
     check(&[[5, 5, 5, 5], [0, 3, 0, 1], [1, 2, 0, 0]], 1.0, 0.5);
 }
 
-/// Chooses each sample's answers of now in every way.
+/// Enumerates every choice of each sample's answers of now.
 fn by_every_choice(samples: &[[u32; 4]]) -> f64 {
     let observed: u32 = samples.iter().map(|[_, _, n, _]| n).sum();
     let mut sums = vec![(0, 1.0)];
@@ -140,7 +140,7 @@ fn with_one_answer_each_it_is_the_sign_test_to_the_last_digit() {
     // One of two became wrong: P(0) + P(1) / 2 of Bin(2, 1/2).
     let one_each = test(&[[1, 1, 0, 1], [0, 1, 1, 1]]);
     assert_eq!((one_each.p, one_each.mid_p), (0.75, 0.5));
-    // What says nothing does not change the way of counting.
+    // Uninformative samples do not change the method.
     let silent = test(&[[1, 1, 0, 1], [0, 1, 1, 1], [5, 5, 5, 5], [0, 2, 0, 3]]);
     assert_eq!(silent, one_each);
 }
@@ -187,7 +187,7 @@ fn an_approximation_keeps_its_bound() {
 
 #[test]
 fn what_is_beyond_the_work_is_approximated() {
-    // Ten thousand samples, hardly two alike, with a thousand answers.
+    // Ten thousand samples, almost all different, with a thousand answers.
     let samples: Vec<_> = (0..10_000_u32)
         .map(|i| {
             [
@@ -201,7 +201,7 @@ fn what_is_beyond_the_work_is_approximated() {
     let tested = test(&samples);
     assert!(tested.error > 0.0 && tested.error < 2e-5, "{tested:?}");
     assert!(tested.p > 0.0 && tested.p < 1.0);
-    // Twice as many samples with ten and ten answers are summed.
+    // Twice as many samples with ten and ten answers are summed exactly.
     assert_eq!(test(&some_samples(20_000, 10, 10, 4)).error.to_bits(), 0);
 }
 

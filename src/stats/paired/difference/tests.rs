@@ -32,7 +32,7 @@ fn of_pairs_it_is_tango() {
         );
         assert!(low <= difference.value && difference.value <= high);
     }
-    // The likelihood maximised by another program.
+    // With the likelihood maximised by another program.
     check(0, 0, 40, -0.087_621_6, 0.087_621_6);
     check(5, 0, 40, -0.261_121_2, -0.026_425_7);
     check(0, 3, 40, -0.019_193_2, 0.198_642_3);
@@ -110,7 +110,7 @@ fn is_the_same_both_ways() {
     );
 }
 
-/// How often the interval holds the true difference.
+/// Coverage of the interval.
 fn coverage(draws: u32, truth: f64, mut one: impl FnMut() -> Difference) -> f64 {
     let held = (0..draws).filter(|_| {
         let [low, high] = one().ci95;
@@ -138,7 +138,7 @@ fn covers(sizes: &[usize], draws: u32, least: f64) {
                         single >= least,
                         "{name} {n}, {m} + {k}, drop {drop}: {single}"
                     );
-                    // Groups of 8 with one rate, and one answer for all of them.
+                    // Groups of 8 with the same rate and the same answers.
                     let groups: Vec<_> = rates.iter().step_by(8).copied().collect();
                     let truth = mean_change(groups.iter());
                     let grouped = coverage(draws, truth, || {
@@ -158,7 +158,7 @@ fn covers(sizes: &[usize], draws: u32, least: f64) {
 
 #[test]
 fn holds_the_truth_in_93_of_100() {
-    // Less three standard errors.
+    // Minus three standard errors.
     covers(&[40], 400, 0.93 - 0.038);
     covers(&[165], 100, 0.93 - 0.077);
 }

@@ -4,10 +4,11 @@ use crate::stats::{SplitMix64, as_f64, conditional_test};
 
 const ALPHA: f64 = 0.05;
 
-/// Of a motion with any drift: the most that is below the line by so much at `share` and beyond the bound at 1.
+/// The maximum over all drifts of the probability of being below the line by `below_line` at `share` and beyond the
+/// bound at 1.
 fn worst_chance(share: f64, below_line: f64) -> f64 {
     let left = 1.0 - share;
-    // Drifts less the bound, which then stands nowhere else.
+    // Drifts relative to the bound, which cancels elsewhere.
     let chance = |step: i32| {
         let drift = f64::from(step) / 100.0;
         let low = normal::below((-below_line - drift * share) / share.sqrt());
@@ -29,7 +30,7 @@ fn green_costs_three_percent_at_most() {
 
 #[test]
 fn looks_are_red_together_as_often_as_alpha() {
-    // A walk in steps of a normal number each, by the sum of twelve uniform ones.
+    // A random walk with normal steps, each by the sum of twelve uniform numbers.
     let mut random = SplitMix64(5);
     for alpha in [0.01, 0.05, 0.2] {
         const RUNS: u32 = 20_000;
@@ -56,7 +57,7 @@ fn looks_are_red_together_as_often_as_alpha() {
         let error = 3.5 * (alpha / f64::from(RUNS)).sqrt();
         assert!(share(red) < alpha + error, "{alpha}: {}", share(red));
         assert!((ever_red(bound) - share(red)).abs() < error);
-        // Whoever goes on after green.
+        // Runs that continue after green.
         assert!(
             share(ever) < 1.09 * alpha + error,
             "{alpha}: {}",
@@ -110,7 +111,7 @@ fn silence_is_evidence_only_where_few_broken_samples_would_not_do() {
             )
         })
     };
-    // It takes five single answers that became wrong, two samples with five and one, one with five and five.
+    // Red takes five single answers that became wrong, two samples with five and one, one with five and five.
     assert_eq!(decide([1, 1], 0), [Green; 3]);
     assert_eq!(decide([5, 1], 0), [Open, Open, Green]);
     assert_eq!(decide([5, 5], 0), [Open; 3]);
@@ -132,7 +133,7 @@ fn a_repeated_p_is_the_alpha_at_which_a_look_turns_red() {
         let tiny: Vec<f64> = (1..=60).map(|at| of(10.0_f64.powi(-at))).collect();
         assert!(tiny.is_sorted_by(|a, b| a > b), "{tiny:?}");
     }
-    // Looks can but raise it, an early one most.
+    // Interim analyses only increase p, an early one most.
     let at = [0, 1, 3].map(|look| allowing_for_looks(0.01, look));
     assert!(
         at.is_sorted_by(|a, b| a > b) && at[0] > 0.06 && at[2] >= 0.01,
@@ -142,7 +143,7 @@ fn a_repeated_p_is_the_alpha_at_which_a_look_turns_red() {
     assert!(allowing_for_looks(1e-9, 2) >= 1.0);
 }
 
-/// The shares of red with looks and without, and the mean share of the samples that looks need.
+/// The shares of red with and without interim analyses, and the mean share of samples that these need.
 fn compare(rates: &Rates, [m, k]: [u32; 2], runs: u32, random: &mut SplitMix64) -> [f64; 3] {
     let looks = looks(ALPHA);
     let places = places_of_looks(rates.len() as u64);
@@ -173,8 +174,8 @@ fn compare(rates: &Rates, [m, k]: [u32; 2], runs: u32, random: &mut SplitMix64) 
     sums.map(|sum| sum / f64::from(runs))
 }
 
-/// Over the agents: the most that is red unchanged, the most power lost, and the mean shares of the samples that an
-/// unchanged agent and a drop of 20 points need.
+/// Over the agents: the most red unchanged, the most power lost, and the mean shares of samples that an unchanged agent
+/// and a drop of 20 points need.
 fn simulate(n: usize, answers: &[[u32; 2]], drops: &[f64], runs: u32) -> [f64; 4] {
     let mut random = SplitMix64(13);
     let (mut size, mut loss) = (0.0_f64, 0.0_f64);

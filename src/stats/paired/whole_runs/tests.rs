@@ -1,7 +1,7 @@
 use super::*;
 use crate::stats::{ComparedSample, conditional_test};
 
-/// Columns as letters, a sample each: `1` right, `0` wrong, `.` without an answer; those before, then those now.
+/// Columns as strings, a character for each sample: `1` right, `0` wrong, `.` no answer; those before, then those now.
 fn group(before: &[&str], now: &[&str]) -> RunGroup {
     let column = |letters: &&str| {
         letters
@@ -15,7 +15,7 @@ fn group(before: &[&str], now: &[&str]) -> RunGroup {
     }
 }
 
-/// Chooses the columns of now in every way in every group, and counts.
+/// Enumerates every choice of the columns of now in every group.
 fn by_every_choice(groups: &[RunGroup]) -> (f64, f64) {
     let mut sums = vec![0.0];
     let mut observed = 0.0;
@@ -97,7 +97,7 @@ fn a_column_without_answers_does_not_count() {
         group(&["111"], &["..."]),
     ];
     assert_eq!(whole_runs_test(&full), whole_runs_test(&empty));
-    // A run is not worse for having no answer to a question that all others know.
+    // A run is not worse for lacking an answer to a question that all others get right.
     let missing = [
         group(&["11", "11"], &["1.", ".1"]),
         group(&["10", "01"], &["10", "01"]),
@@ -136,7 +136,7 @@ fn groups_of_one_sample_make_it_the_conditional_test() {
     }
 }
 
-/// Runs over `groups` of 8 questions, of which each run gets all or none right, with a rate each.
+/// Runs over `groups` of 8 questions; each run gets all or none of a group right, with this rate.
 fn runs(groups: usize, m: usize, k: usize, rate: f64, random: &mut SplitMix64) -> Vec<RunGroup> {
     let mut columns = |count: usize| {
         let column = |right: bool| vec![AnswerCounts::new(u32::from(right), 1); 8];
@@ -155,7 +155,7 @@ fn an_unchanged_agent_whose_groups_flip_together_is_red_no_more_often_than_alpha
     const RUNS: u32 = 400;
     let mut random = SplitMix64(2);
     for (m, k) in [(1, 1), (5, 5), (5, 1), (1, 5)] {
-        // As answers of their own, 1 and 5 of them give 25 % and more.
+        // Treated as independent answers, 1 and 5 of them give 25 % and more.
         for rate in [0.5, 0.8, 0.9, 0.95] {
             let red = (0..RUNS)
                 .filter(|_| whole_runs_test(&runs(20, m, k, rate, &mut random)).p < 0.05)

@@ -1,12 +1,12 @@
-//! The smallest drop that the test of whole runs sees: simulated, with a fixed seed and a fixed amount of work.
+//! The smallest drop that the test of whole runs detects: simulated with a fixed seed and bounded work.
 //!
-//! **The model.** By chance, whole runs change places in each group, as the test has it; of what became worse only as
-//! much is chance as became better, and the rest is taken back. Then samples break, each by itself, wherever it stands:
-//! one after another, in random order, those first that are always right, each in all answers of now. In each draw they
-//! break until the test is red; the drop that so many draws need as the power says is the smallest that is seen.
+//! **The model.** By chance, whole runs are permuted in each group, as in the test. Samples that became worse count as
+//! chance only as far as others became better; the excess is undone. Then samples break, each independently of its
+//! group: one after another, in random order, first those that are always right, each in all answers of now. In each
+//! draw they break until the test is red; the result is the drop that suffices in a share `power` of the draws.
 //!
-//! Where the choices are few p is exact, as there it has a least value that no drop gets below; where they are many it
-//! is the normal approximation with the correction for skewness.
+//! With few choices p is exact, as it then has a minimum that no drop gets below; with many it is the normal
+//! approximation with skewness correction.
 
 use super::RedBelow;
 use crate::stats::as_f64;
@@ -15,19 +15,19 @@ use crate::stats::paired::conditional::AnswerCounts;
 use crate::stats::paired::whole_runs::RunGroup;
 use crate::stats::random::SplitMix64;
 
-/// A sample with this share of right answers or a higher one counts as always right.
+/// A sample with at least this share of right answers counts as always right.
 const SURE: f64 = 0.9;
 
-/// Draws at most and at least, and what all of them may cost, in columns and samples that are touched.
+/// The most and fewest draws, and their total cost, in columns and samples that are touched.
 const DRAWS: [u64; 2] = [400, 40];
 const COST: u64 = 4_000_000;
 
-/// p is exact with at most so many choices of what is now (as a power of two), and so many sums that they make.
+/// p is exact up to this many choices (as a power of two), and this many distinct sums.
 const CHOICES_LOG2: f64 = 16.0;
 const SUMS: usize = 4_096;
 
-/// The smallest loss of accuracy that the test of whole runs sees with probability `power` or more. `None` where there
-/// is none, as the groups are too few.
+/// The smallest loss of accuracy that the test of whole runs detects with probability `power` or more. `None` if there
+/// are too few groups.
 pub(crate) fn smallest_drop_of_groups(
     groups: &[RunGroup],
     red: RedBelow,
@@ -60,12 +60,12 @@ pub(crate) fn smallest_drop_of_groups(
     drops.get(at).copied()
 }
 
-/// The columns of a group that hold an answer, those of now first.
+/// The columns of a group that have an answer, those of now first.
 #[derive(Clone)]
 struct GroupRuns {
     columns: Vec<Vec<AnswerCounts>>,
     now: usize,
-    /// For each sample with answers on both sides: its place, and the share of its right answers.
+    /// For each sample with answers on both sides: its place and its share of right answers.
     shares: Vec<(usize, f64)>,
 }
 
@@ -120,7 +120,7 @@ impl GroupRuns {
         self.shares = shares.collect();
     }
 
-    /// By how much the sample's share of right answers fell; below 0 for a rise.
+    /// The fall of the sample's share of right answers; negative for a rise.
     fn fall(&self, place: usize) -> f64 {
         let share = |now| {
             let answers = self.side(place, now);
@@ -129,7 +129,7 @@ impl GroupRuns {
         share(false) - share(true)
     }
 
-    /// The sample as if nothing had changed: both sides answer as the one with more columns did.
+    /// Undoes a change: both sides answer as the one with more columns did.
     fn take_back(&mut self, place: usize) {
         let (now, all) = (self.now, self.columns.len());
         let from = if now > all - now { 0..now } else { now..all };
@@ -142,7 +142,7 @@ impl GroupRuns {
     }
 }
 
-/// Takes back what became worse beyond what became better, group after group in random order.
+/// Undoes declines in excess of improvements, group after group in random order.
 fn take_back(groups: &mut [GroupRuns], random: &mut SplitMix64) {
     let falls = |group: &GroupRuns| -> Vec<(usize, f64)> {
         let places = group.shares.iter();
@@ -167,19 +167,18 @@ fn take_back(groups: &mut [GroupRuns], random: &mut SplitMix64) {
     }
 }
 
-/// What is known of a group while its samples break: what each column has above what the samples' answers got on
-/// average.
+/// The state of a group while its samples break: the score of each column relative to the mean of the samples.
 #[derive(Clone)]
 struct Broken {
     scores: Vec<f64>,
-    /// Which columns are now.
+    /// Which columns are those of now.
     is_now: Vec<bool>,
     moments: [f64; 3],
 }
 
 struct Simulated {
     groups: Vec<GroupRuns>,
-    /// The groups as they were seen.
+    /// The groups as observed.
     unbroken: Vec<Broken>,
     /// The samples, by group and place in it, with their shares: those that are always right, and the others.
     samples: [Vec<(usize, usize, f64)>; 2],
@@ -201,7 +200,7 @@ impl Simulated {
         }
     }
 
-    /// How many right answers are lost, each sample counting as one, until the test is red; `None` if it never is.
+    /// The right answers lost until the test is red, each sample counting as one; `None` if it never is.
     fn draw(&self, red: RedBelow, random: &mut SplitMix64) -> Option<f64> {
         let mut groups = self.unbroken.clone();
         let mut sum = 0.0;
@@ -255,7 +254,7 @@ impl Broken {
         broken
     }
 
-    /// Adds so many times what the answers to a sample have above their average, with those of now as they are or wrong.
+    /// Adds `times` the deviation of the answers to a sample from their mean, with those of now as observed or wrong.
     fn add(&mut self, group: &GroupRuns, place: usize, times: f64, is_broken: bool) {
         let right = |at: usize, is_now: bool| {
             let answers = group.columns[at][place];
@@ -290,7 +289,7 @@ impl Broken {
         self.measure(group.now);
     }
 
-    /// The scores of now.
+    /// The sum of the scores of now.
     fn observed(&self) -> f64 {
         let scores = self.scores.iter().zip(&self.is_now);
         scores
@@ -299,7 +298,7 @@ impl Broken {
             .sum()
     }
 
-    /// Mean, variance and third moment of the sum of as many scores as are now, drawn at once.
+    /// Mean, variance and third moment of the sum of as many scores as there are of now, drawn without replacement.
     fn measure(&mut self, now: usize) {
         let (all, now) = (as_f64(self.scores.len() as u64), as_f64(now as u64));
         let mean = self.scores.iter().sum::<f64>() / all;
@@ -335,7 +334,7 @@ fn is_red(
     let x = (sum + if mid_p { 0.0 } else { 0.5 } - mean) / deviation;
     let skewness = third / (deviation * variance);
     let p = normal::below(x) + skewness * (1.0 - x * x) * normal::density(x) / 6.0;
-    // Far from red nothing has to be exact.
+    // Far from red, p need not be exact.
     if p > 4.0 * alpha {
         return false;
     }
@@ -358,13 +357,13 @@ fn is_red(
         })
 }
 
-/// In how many ways `now` of `all` are chosen, as a power of two.
+/// The number of ways to choose `now` of `all`, as a power of two.
 fn choices_log2(all: usize, now: usize) -> f64 {
     let factors = (0..now).map(|at| as_f64((all - at) as u64) / as_f64((at + 1) as u64));
     factors.map(f64::log2).sum()
 }
 
-/// The probability of a smaller sum than is observed, and of the same; `None` if there are too many.
+/// The probability of a smaller sum than observed, and of the same; `None` if there are too many sums.
 fn exact<'a>(groups: impl Iterator<Item = (&'a Broken, usize)>) -> Option<[f64; 2]> {
     let (mut sums, mut observed) = (vec![(0.0, 1.0)], 0.0);
     for (group, now) in groups {
@@ -387,9 +386,9 @@ fn exact<'a>(groups: impl Iterator<Item = (&'a Broken, usize)>) -> Option<[f64; 
     Some([part(f64::NEG_INFINITY, -1e-6), part(-1e-6, 1e-6)])
 }
 
-/// The sums of all choices of `now` scores, with their probabilities.
+/// The distinct sums of all choices of `now` scores, with their probabilities.
 fn chosen(scores: &[f64], now: usize) -> Vec<(f64, f64)> {
-    // By how many are chosen so far.
+    // By the number chosen so far.
     let mut sums = vec![Vec::new(); now + 1];
     sums[0].push((0.0, 1.0));
     for (place, score) in scores.iter().enumerate() {
@@ -416,7 +415,7 @@ fn chosen(scores: &[f64], now: usize) -> Vec<(f64, f64)> {
     sums.pop().unwrap_or_default()
 }
 
-/// Sums that are the same but for rounding are one.
+/// Merges sums that differ only by rounding.
 fn merged(mut sums: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     sums.sort_by(|one, other| one.0.total_cmp(&other.0));
     sums.dedup_by(|next, kept| {

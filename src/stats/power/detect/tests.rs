@@ -25,7 +25,7 @@ fn lost(rates: &Known) -> f64 {
     rates.iter().map(|(q, r)| q - r).sum::<f64>() / count
 }
 
-/// What the simulation sees in 80 of 100 runs, between two drops that it tried.
+/// The drop that the simulation detects in 80 of 100 runs, interpolated between two drops.
 fn simulated(n: usize, which: usize, m: u32, k: u32, draws: u32, random: &mut SplitMix64) -> f64 {
     let step = if n < 100 { 0.025 } else { 0.01 };
     let mut last = (0.0, 0.0);
@@ -41,7 +41,7 @@ fn simulated(n: usize, which: usize, m: u32, k: u32, draws: u32, random: &mut Sp
     1.0
 }
 
-/// The difference of the median of what runs print from what is simulated, in points, and where.
+/// The median of the printed drops minus the simulated one, in points, and the case.
 fn off(n: usize, answers: &[(u32, u32)], draws: u32, prints: usize) -> Vec<(f64, String)> {
     let mut random = SplitMix64(10);
     let mut off = Vec::new();
@@ -72,7 +72,7 @@ fn the_smallest_drop_is_within_a_point_of_simulation() {
 #[expect(clippy::print_stderr, reason = "a measurement")]
 fn the_smallest_drop_is_within_a_point_of_simulation_everywhere() {
     for n in [40, 165, 466] {
-        // A point, and one sample, as samples are what is counted.
+        // One point, plus one sample, as drops are counted in samples.
         let most = 1.0 + 100.0 / as_f64(n as u64);
         let answers: &[(u32, u32)] = match n {
             40 => &[(5, 5), (5, 1), (1, 5), (10, 1)],
@@ -85,7 +85,7 @@ fn the_smallest_drop_is_within_a_point_of_simulation_everywhere() {
     }
 }
 
-/// Two answers to each of 40 samples tell little of their rates: where two of them are flaky, half of the runs see none.
+/// Two answers to each of 40 samples show little of their rates: if two of them are flaky, half of the runs see none.
 #[test]
 fn of_few_single_answers_it_is_still_near_simulation() {
     for (off, place) in off(40, &[(1, 1)], 1_000, 31) {
@@ -192,7 +192,7 @@ fn few_groups_see_only_what_breaks_in_enough_of_them() {
     for count in [6, 8, 10, 20] {
         let groups = ones(count);
         let drop = smallest_drop_of_groups(&groups, RED, 0.8).unwrap();
-        // So many samples broken anywhere, as the test itself sees them.
+        // Broken samples at random places, as detected by the test itself.
         let mut power = |lost: usize| {
             let draws = 400;
             let red = (0..draws).filter(|_| {

@@ -1,20 +1,20 @@
-//! `SteadyFalls`: how small a p of the Mann-Kendall test must be where the windows of many looks overlap.
+//! `SteadyFalls`: the threshold of the Mann-Kendall test when the windows of many analyses overlap.
 
 use super::{RUNS, SERIES};
 use crate::stats::series::mann_kendall;
 use crate::stats::{SplitMix64, as_f64};
 
-/// What chance makes of the pairs that fall in the last runs, over all looks of an era.
+/// The distribution by chance of falling pairs in the last runs, over all analyses of an era.
 #[derive(Clone, Debug)]
 pub(crate) struct SteadyFalls {
-    /// At a single look, the probability of so many pairs that fall, or more.
+    /// The probability of at least this many falling pairs at a single analysis.
     single: Vec<f64>,
-    /// At any look of an era.
+    /// The same at any analysis of an era.
     ever: Vec<f64>,
 }
 
 impl SteadyFalls {
-    /// For windows of so many runs in eras of so many looks; `None` where no window fits in.
+    /// For windows of `runs` runs in eras of `looks` analyses; `None` if no window fits.
     pub(crate) fn new(runs: usize, looks: usize) -> Option<Self> {
         let windows = (looks + 1).checked_sub(runs).filter(|count| *count > 0)?;
         let single = at_least(mann_kendall::law_of_inversions(&vec![1; runs]));
@@ -28,7 +28,7 @@ impl SteadyFalls {
         }
         let share = |count_of: u64| as_f64(count_of) / as_f64(count as u64);
         let drawn = at_least(most.into_iter().map(share).collect());
-        // What is too rare to be drawn is at most as likely as all windows together.
+        // Too rare to draw: bounded by the sum over all windows.
         let all = as_f64(windows as u64);
         let ever = drawn.iter().zip(&single).map(|(drawn, single)| {
             if *drawn < super::DRAWN {
@@ -41,21 +41,21 @@ impl SteadyFalls {
         Some(Self { single, ever })
     }
 
-    /// The largest p that raises an alarm, so that one in `alpha` of all eras has any; `None` where even a series that
-    /// falls at each step is too likely.
+    /// The largest p that raises an alarm, so that a share `alpha` of all eras has one; `None` if even a series that
+    /// always falls is too likely.
     pub(crate) fn threshold(&self, alpha: f64) -> Option<f64> {
         let place = self.ever.iter().position(|ever| *ever <= alpha)?;
         self.single.get(place).copied()
     }
 }
 
-/// The most pairs that fall within any window.
+/// The most falling pairs within any window.
 fn most_fallen(series: &[u64], runs: usize) -> usize {
     let (mut fallen, mut most) = (0, 0);
     for end in 1..=series.len() {
         let last = &series[end.saturating_sub(runs)..end];
         if end > runs {
-            // The one that is left behind now.
+            // The value that leaves the window.
             let gone = series[end - runs - 1];
             let behind = &series[end - runs..end - 1];
             fallen -= behind.iter().filter(|later| **later < gone).count();
@@ -69,7 +69,7 @@ fn most_fallen(series: &[u64], runs: usize) -> usize {
     most
 }
 
-/// From the probability of each number to that of it or more.
+/// Turns the probability of each number into that of at least this number.
 fn at_least(mut law: Vec<f64>) -> Vec<f64> {
     let mut sum = 0.0;
     for p in law.iter_mut().rev() {

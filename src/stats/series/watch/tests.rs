@@ -1,6 +1,6 @@
 use super::*;
 
-/// How many series of so many runs raise an alarm, by an independent seed.
+/// How many series raise an alarm, with an independent seed.
 fn alarms(
     seed: u64,
     looks: usize,

@@ -1,4 +1,4 @@
-//! The mean of a judge's figure, corrected by labels of people, as a gate reads it.
+//! The mean of a judge's figure, corrected by labels of people, for gates.
 
 use super::Figures;
 use crate::figure::{Interval, Value};
@@ -12,7 +12,7 @@ use crate::verdict::judged::calibration::CorrectedFigure;
 use crate::verdict::judged::items::{CORRECT, VALUE};
 
 impl Figures<'_> {
-    /// The corrected mean, with items that lack a verdict at the lowest and at the highest of the scale.
+    /// The corrected mean, with items that lack a verdict at the lowest and highest end of the scale.
     pub(super) fn corrected(&self, name: &str, slice: Option<&Slice>) -> Result<Measured, String> {
         let nothing = |why| self.nothing_scored().unwrap_or(why);
         let found = self.find_corrected(name).map_err(nothing)?;
@@ -40,7 +40,7 @@ impl Figures<'_> {
         })
     }
 
-    /// The upper ends of its interval, of this confidence.
+    /// The upper ends of its interval at this confidence.
     pub(in crate::verdict::check) fn corrected_ends(
         &self,
         name: &str,
@@ -84,7 +84,7 @@ impl Figures<'_> {
         judge.corrected(&found.detail, slice)
     }
 
-    /// A mean with so many items more at the lowest, and at the highest.
+    /// A mean with additional items at the lowest and at the highest value.
     fn corrected_bounds(
         &self,
         found: &Found,
@@ -98,7 +98,7 @@ impl Figures<'_> {
         let is_share = [CORRECT, VALUE].contains(&found.detail.as_str());
         let bounds = match self.bounds(found) {
             None if is_share => [0.0, 1.0],
-            // Nobody says how far it goes.
+            // The scale is unknown.
             None => return [f64::NEG_INFINITY, f64::INFINITY],
             Some(bounds) => bounds,
         };

@@ -1,4 +1,4 @@
-//! Figures of the whole run: how accuracy falls from level to level, and what retries saved.
+//! Figures of the whole run: the drop of accuracy between levels, and answers recovered by retries.
 
 use super::Figures;
 use crate::stats;
@@ -9,7 +9,7 @@ use crate::verdict::summary::Group;
 /// Why there is no drop.
 const UNDEFINED: &str = "an accuracy of 0 cannot drop, and a level without a verdict has none";
 
-/// A drop, and what it could be had every sample a verdict.
+/// A drop, and its bounds if every sample had a verdict.
 struct DropRange {
     step: String,
     value: Option<f64>,
@@ -62,7 +62,7 @@ impl Figures<'_> {
         })
     }
 
-    /// The share of the answers asked for that came only because the sample was asked again.
+    /// The share of the requested answers that only a retry obtained.
     pub(super) fn recovered(&self) -> Result<Measured, String> {
         let recovered = self.facts.summary.recovered_by_retry;
         let asked = self.scored + self.errors + self.unscored;
@@ -83,7 +83,7 @@ impl Figures<'_> {
 }
 
 impl DropRange {
-    /// Without a verdict a sample may be right where that is easy and wrong where it is hard, or the other way round.
+    /// Samples without a verdict may be right on the easy level and wrong on the hard one, or vice versa.
     fn of(step: String, value: Option<f64>, from: &Group, to: &Group) -> Self {
         let ends = |group: &Group| group.accuracy_bounds.unwrap_or([0.0, 1.0]);
         let ([from_low, from_high], [to_low, to_high]) = (ends(from), ends(to));
@@ -97,7 +97,7 @@ impl DropRange {
         };
         let [low, high] = match value {
             Some(value) if is_known => [value, value],
-            // It is undefined and stays so.
+            // Undefined, whatever the unknown verdicts are.
             None if is_known => [f64::NEG_INFINITY; 2],
             _ => [
                 drop(from_low, to_high, f64::NEG_INFINITY),
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn samples_without_a_verdict_leave_a_drop_open() {
         let all = levels(&[("1", "CCCCE"), ("2", "CCCE")]);
-        // 1 - 1 / 0.8 is the least, 1 - 0.75 the most.
+        // At least 1 - 1 / 0.8, at most 1 - 0.75.
         check(
             "difficulty_drop <= 0.2",
             &all,

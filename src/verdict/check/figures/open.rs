@@ -1,4 +1,4 @@
-//! What answers that a scorer could not judge, and samples that errored or were never asked, leave open of a gate.
+//! Gates left undecided by answers that a scorer could not judge, and by samples that errored or were never asked.
 
 use super::Figures;
 use crate::data::Unread;
@@ -8,8 +8,7 @@ use crate::verdict::gate::{Gate, Metric};
 use crate::verdict::summary::Summary;
 
 impl Figures<'_> {
-    /// How many answers the scorer of a gate could not judge, and how far that leaves its figure open; `None` where it
-    /// leaves nothing open.
+    /// How many answers the scorer of a gate could not judge, and the bounds of its figure; `None` if all were judged.
     pub(in crate::verdict::check) fn unjudged(
         &self,
         gate: &Gate,
@@ -25,7 +24,7 @@ impl Figures<'_> {
         Some(format!("{told}, which leaves it between {low} and {high}"))
     }
 
-    /// Whose detail the mean of a gate is.
+    /// The detail that the mean of a gate is about.
     pub(in crate::verdict::check) fn found(&self, gate: &Gate) -> Option<Found> {
         match gate.metric() {
             Metric::Mean(name) => self.find(name).ok(),
@@ -34,7 +33,7 @@ impl Figures<'_> {
         }
     }
 
-    /// What leaves the gate open, and what to type.
+    /// Why the gate is undecided, and what to run.
     pub(in crate::verdict::check) fn open(
         &self,
         gate: &Gate,
@@ -76,8 +75,8 @@ impl Figures<'_> {
         }
     }
 
-    /// What helps where a judge, the deciding one if none is named, replied to all that it gave no verdict on, so that
-    /// nobody would be asked again: by the commonest of the reasons. `None` where asking again may help.
+    /// The remedy if a judge (by default the deciding one) replied to everything it gave no verdict on, so that nothing
+    /// would be requested again: that of the most frequent reason. `None` if asking again may help.
     pub(in crate::verdict::check) fn cure(&self, scorer: Option<&str>) -> Option<String> {
         let judge = self.facts.summary.judge.as_ref()?;
         let scorer = scorer.or(self.decides())?;
@@ -88,7 +87,7 @@ impl Figures<'_> {
             .iter()
             .map(|(word, count)| Some((Unread::of(word)?, *count)));
         let read: Vec<_> = read.collect::<Option<_>>()?;
-        // Of equals the first.
+        // The first of the most frequent ones.
         let (reason, _) = read.iter().rev().max_by_key(|(_, count)| *count)?;
         let (word, cure) = (reason.as_str(), reason.cure());
         Some(format!(
@@ -96,7 +95,7 @@ impl Figures<'_> {
         ))
     }
 
-    /// How many answers a scorer could not judge; the deciding one, if none is named.
+    /// How many answers a scorer (by default the deciding one) could not judge.
     pub(in crate::verdict::check) fn unjudged_by(&self, scorer: Option<&str>) -> u64 {
         match scorer.and_then(|scorer| self.scorers.get(scorer)) {
             Some(of) => of.unjudged,
@@ -104,14 +103,13 @@ impl Figures<'_> {
         }
     }
 
-    /// The same in words; `None` where it could judge all.
+    /// The same as text; `None` if it judged all.
     pub(in crate::verdict::check) fn told_unjudged(&self, scorer: Option<&str>) -> Option<String> {
         let unjudged = self.unjudged_by(scorer);
         (unjudged > 0).then(|| could_not_judge(&self.name_of(scorer), unjudged))
     }
 
-    /// Why there is no figure: `none` says that there was nothing, and `unknown` what is not known where answers still
-    /// wait for their judges.
+    /// Why there is no figure: `none` if there was nothing to judge, `unknown` if answers still wait for their judges.
     pub(super) fn nothing(&self, none: &str, unknown: &str) -> String {
         match self.waiting() {
             None => none.to_owned(),
@@ -119,7 +117,8 @@ impl Figures<'_> {
         }
     }
 
-    /// What the skipped samples lack, where some were answered and wait for their judges: those have no record yet.
+    /// Why verdicts are missing, if some skipped samples were answered and wait for their judges; these have no record
+    /// yet.
     pub(super) fn waiting(&self) -> Option<String> {
         let Summary {
             not_judged,
@@ -136,25 +135,25 @@ impl Figures<'_> {
             let left = skipped.saturating_sub(not_judged);
             format!("{not_judged} answered and not judged, {left} not asked")
         } else {
-            // Of a slice nobody counts which of the two they are.
+            // In a slice, the two are not counted separately.
             format!("{all} not asked or not judged")
         })
     }
 
-    /// A scorer in words; the deciding one, if none is named.
+    /// A scorer (by default the deciding one) as text.
     fn name_of(&self, scorer: Option<&str>) -> String {
         let name = scorer.or(self.decides());
         name.map_or_else(|| "the scorer".to_owned(), |name| format!("`{name}`"))
     }
 }
 
-/// The scorer that a gate is about; `None` is the deciding one.
+/// The scorer of a gate; `None` is the deciding one.
 fn scorer_of<'a>(gate: &'a Gate, found: Option<&'a Found>) -> Option<&'a str> {
     let scorer = found.and_then(|found| found.scorer.as_deref());
     scorer.or(gate.metric().scorer())
 }
 
-/// What a figure would be at least and at most, for people.
+/// The bounds of a figure, as text.
 fn range(measured: &Measured, threshold: f64) -> [String; 2] {
     let ends = [(measured.low, "less"), (measured.high, "more")];
     ends.map(|(end, beyond)| {
@@ -166,7 +165,7 @@ fn range(measured: &Measured, threshold: f64) -> [String; 2] {
     })
 }
 
-/// How many answers a scorer could not judge, in words.
+/// How many answers a scorer could not judge, as text.
 fn could_not_judge(scorer: &str, unjudged: u64) -> String {
     let answers = if unjudged == 1 { "answer" } else { "answers" };
     format!("{scorer} could not judge {unjudged} {answers}")

@@ -1,4 +1,4 @@
-//! What people say of the items of a run.
+//! Figures of the reviews by people.
 
 use super::Figures;
 use crate::data::reviews::ReviewedFigures;
@@ -6,7 +6,7 @@ use crate::figure::{Interval, Value};
 use crate::verdict::check::measured::Measured;
 
 impl Figures<'_> {
-    /// A figure of the reviews. What nobody looked at leaves none of them open: how much that is has a gate of its own.
+    /// A figure of the reviews. Items that were not reviewed do not affect it: their share has a gate of its own.
     pub(super) fn reviewed(&self, name: &str) -> Result<Measured, String> {
         let Some(reviewed) = &self.facts.summary.reviewed else {
             return Err("nothing was reviewed: `cargo evaltest review RUN_DIR`".to_owned());

@@ -1,4 +1,4 @@
-//! Steps of right answers, and what they could be had every sample a verdict.
+//! Steps of right answers, and their bounds if every sample had a verdict.
 
 use super::Figures;
 use crate::stats;
@@ -6,8 +6,8 @@ use crate::verdict::check::measured::Measured;
 use crate::verdict::gate::Metric;
 
 impl Figures<'_> {
-    /// The mean of steps, or of their ratio to annotated ones. A sample without a verdict may be right, in no step at all
-    /// or in as many as the longest of the scored answers took: an outage does not make an agent take more.
+    /// The mean of steps, or of their ratio to annotated ones. A sample without a verdict may be right, with no step at
+    /// all or with as many as the longest scored answer: an outage does not mean more steps.
     pub(super) fn steps(&self, metric: &Metric) -> Result<Measured, String> {
         let none = |why: &str| self.nothing_scored().unwrap_or_else(|| why.to_owned());
         if self.correct == 0 {
@@ -101,7 +101,7 @@ mod tests {
         check(&records, "steps_ratio[level=1] < 1.5", Failed, Some(1.5));
         check(&records, "steps_ratio[level=2] <= 2", Inconclusive, None);
         records.push(record("e", Status::TimedOut, false, "1"));
-        // (4 + 6 + 8 + 30) / 4 is the most, (4 + 6 + 8) / 4 the least.
+        // At most (4 + 6 + 8 + 30) / 4, at least (4 + 6 + 8) / 4.
         let told = check(&records, "steps <= 6", Inconclusive, Some(6.0));
         assert!(told.contains("between 4.5 and 12"), "{told}");
         check(&records, "steps <= 12", Passed, Some(6.0));

@@ -19,7 +19,7 @@ fn check(gate: &str, records: &[Record], scorer: Option<&str>, verdict: Verdict,
     assert!(result.message.contains(message), "{}", result.message);
 }
 
-/// Two samples: `gaia` decides, `qa` has `f1` and `em`, `words` has `em` and judges only the first one.
+/// Two samples: `gaia` decides, `qa` has `f1` and `em`, `words` has `em` and judges only the first sample.
 fn two() -> Vec<Record> {
     let score = |correct: bool, details: Value| json!({"value": f64::from(u8::from(correct)), "correct": correct, "details": details});
     let mut records = vec![
@@ -69,7 +69,7 @@ fn a_mean_is_found_with_whoever_has_it() {
         Inconclusive,
         "`qa` and `words` have a `em` each, write `mean(qa.em)`",
     );
-    // It judged one of two, and the other may be anything.
+    // It judged one of two; the other may be anything.
     check("mean(words.em) >= 0.5", Passed, "over 1 samples of `words`");
     check(
         "mean(words.em) >= 0.6",

@@ -1,4 +1,4 @@
-//! `PairedFigures`: the comparison that `no_regression` makes, without a gate around it.
+//! `PairedFigures`: the comparison of `no_regression`, without a gate.
 
 use serde::Serialize;
 
@@ -7,10 +7,10 @@ use super::message::{POWER, assumption};
 use super::paired::{As, Paired};
 use crate::stats::RedBelow;
 
-/// Below which p a difference is called one, as by a gate that says nothing else.
+/// The default alpha of gates.
 const ALPHA: f64 = 0.05;
 
-/// What the interval of a difference says. The difference itself says nothing that chance could not.
+/// The verdict by the interval of a difference; the point estimate alone may be chance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -19,52 +19,52 @@ pub enum ComparedVerdict {
     Worse,
     /// The whole interval lies above 0: B is better than A.
     Better,
-    /// The interval holds 0.
+    /// The interval contains 0.
     NotToldApart,
     /// No sample has a verdict on both sides.
     NothingToCompare,
 }
 
-/// Run B beside run A over the samples that both have a verdict for. Shares and differences are fractions, B less A.
+/// Run B compared with run A over the samples with a verdict in both. Shares and differences are fractions, B minus A.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct PairedFigures {
-    /// Samples with a verdict on both sides; each is one, however many answers it has.
+    /// Samples with a verdict on both sides, each counted once, however many answers it has.
     pub n: u64,
-    /// What the interval says.
+    /// The verdict by the interval.
     pub verdict: ComparedVerdict,
     /// Accuracy of A over these samples.
     pub accuracy_a: Option<f64>,
     /// Accuracy of B over these samples.
     pub accuracy_b: Option<f64>,
-    /// Accuracy of B less that of A, each sample counting alike.
+    /// Accuracy of B minus that of A, with equal weight for each sample.
     pub difference: Option<f64>,
-    /// Its 95 % confidence interval, which is never a point.
+    /// Its 95 % confidence interval, which always has a width.
     pub difference_ci95: Option<[f64; 2]>,
-    /// How likely so few right answers of B, or fewer, would be, were the two alike: p of `no_regression`.
+    /// The probability of at most this many right answers of B if the two are equal: p of `no_regression`.
     pub p: Option<f64>,
-    /// How likely so large a difference in either direction would be: twice the smaller of the two one-sided p's.
+    /// The probability of a difference this large in either direction: twice the smaller one-sided p.
     pub p_two_sided: Option<f64>,
     /// Samples that became wrong.
     pub worse: u64,
     /// Samples that became correct.
     pub better: u64,
-    /// The groups that these samples come in, where they do: only groups are independent of each other.
+    /// The number of groups of these samples, if there are groups: only groups are independent of each other.
     pub groups: Option<u64>,
 }
 
-/// The smallest loss that a comparison sees.
+/// The smallest drop that a comparison detects.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SeenDrop {
-    /// The smallest drop of accuracy that so many samples show in four runs of five; `null` where there is none.
+    /// The smallest drop of accuracy that this many samples detect in four of five runs; `null` if there is none.
     pub smallest_drop: Option<f64>,
-    /// What that assumes, in words.
+    /// Its assumptions, as text.
     pub assumption: String,
 }
 
 impl PairedFigures {
-    /// Those of some pairs, whose `before` is A and whose `now` is B.
+    /// The figures of pairs whose `before` is A and whose `now` is B.
     pub(crate) fn of(pairs: &CountedPairs) -> Self {
         Self::of_paired(&pairs.paired(As::Nothing))
     }
@@ -98,14 +98,14 @@ impl PairedFigures {
 }
 
 impl SeenDrop {
-    /// That of some pairs.
+    /// The smallest drop detectable with these pairs.
     pub(crate) fn of(pairs: &CountedPairs, figures: &PairedFigures) -> Self {
         let paired = pairs.paired(As::Nothing);
         let red = RedBelow {
             alpha: ALPHA,
             mid_p: false,
         };
-        // Were even the loss of everything no surprise, no drop is seen.
+        // If even losing everything would not be significant, no drop is detected.
         let sees = pairs.paired(As::Lost).tested.p < ALPHA;
         let drop = sees.then(|| paired.smallest_drop(red, POWER)).flatten();
         Self {
@@ -122,7 +122,7 @@ mod tests {
 
     type Answers = Vec<Option<bool>>;
 
-    /// A letter an answer: `C` correct, `W` wrong, `E` without a verdict.
+    /// A letter for each answer: `C` correct, `W` wrong, `E` without a verdict.
     fn answers(letters: &str) -> Answers {
         let read = |c| match c {
             'C' => Some(true),

@@ -6,8 +6,8 @@ use super::paired::{As, Paired, columns};
 use crate::stats::{self, AnswerCounts, ComparedSample, CountedSamples, RunGroup};
 use crate::verdict::baseline::{Pair, right_of};
 
-/// Pairs as far as a comparison needs them: counts of equal ones, however many there are. Only where samples come in
-/// groups each of them stays, for whole groups are compared.
+/// Pairs as counts of equal ones, however many there are. Only samples in groups are stored individually, since whole
+/// groups are compared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CountedPairs {
     kinds: BTreeMap<[SideAnswers; 2], u64>,
@@ -18,14 +18,14 @@ pub(crate) struct CountedPairs {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct SideAnswers {
     known: AnswerCounts,
-    /// Those without a verdict.
+    /// Answers without a verdict.
     missing: u32,
 }
 
-/// The samples one by one, in the order in which they came.
+/// The individual samples, in order of addition.
 #[derive(Clone, Debug, Default)]
 struct GroupMembers {
-    /// The numbers of groups by name. A sample without a group is one of its own, whatever the groups are called.
+    /// The indices of groups by name. A sample without a group is a group of its own, with a distinct key.
     names: HashMap<(bool, Box<str>), usize>,
     members: Vec<GroupMember>,
     has_group: bool,
@@ -38,7 +38,7 @@ struct GroupMember {
 }
 
 impl CountedPairs {
-    /// None yet. Whether samples come in groups is known before: of such each one stays.
+    /// No pairs yet. Whether samples have groups must be known in advance.
     pub(crate) fn new(is_grouped: bool) -> Self {
         Self {
             kinds: BTreeMap::new(),
@@ -46,7 +46,7 @@ impl CountedPairs {
         }
     }
 
-    /// These pairs.
+    /// From these pairs.
     pub(crate) fn of(pairs: &[Pair<'_>]) -> Self {
         let mut counted = Self::new(pairs.iter().any(|pair| pair.cluster.is_some()));
         for pair in pairs {
@@ -75,12 +75,12 @@ impl CountedPairs {
         missing
     }
 
-    /// The numbers, with what has no verdict counted like this. Answers of before without one count for none.
+    /// The numbers, with missing verdicts of now counted as `errors`. Those of before are ignored.
     pub(super) fn paired(&self, errors: As) -> Paired {
         self.paired_as([As::Nothing, errors])
     }
 
-    /// The same with what has no verdict on either side counted like this.
+    /// The same, with missing verdicts counted separately for each side.
     pub(super) fn paired_as(&self, [before, now]: [As; 2]) -> Paired {
         let kinds = self.kinds.iter().map(|([was, is], times)| {
             let sample = ComparedSample {
@@ -132,7 +132,7 @@ impl SideAnswers {
     }
 }
 
-/// The groups that samples come in.
+/// The groups of samples.
 #[derive(Clone, Debug)]
 pub(super) struct PairedGroups {
     /// The samples of each group.
@@ -153,7 +153,7 @@ impl GroupMembers {
         });
     }
 
-    /// The groups in the order of their first sample with answers on both sides.
+    /// The groups, ordered by their first sample with answers on both sides.
     fn groups(&self, as_what: [As; 2]) -> PairedGroups {
         let mut places = vec![None; self.names.len()];
         let mut whole = Vec::<Vec<[Vec<Option<bool>>; 2]>>::new();

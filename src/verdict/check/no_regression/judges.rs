@@ -1,9 +1,9 @@
-//! Whether the judge that decides is served by the model that served it in the baseline.
+//! Whether the deciding judge is served by the same model as in the baseline.
 //!
-//! What a judge is asked, and which model is configured, is part of its scorer, and another scorer is refused before
-//! anything is asked. Which model serves it is known with its first reply: a name such as `latest` may mean another one
-//! by now, and what changed may be the judge and not the agent. Fingerprints behind the name are of the endpoint's
-//! machines, and change by the week: they are recorded, and not compared.
+//! The prompt and configured model of a judge are part of its scorer, and another scorer is refused in advance. The
+//! model that serves it is known only from its replies: a name such as `latest` may have been moved, and then the judge
+//! may have changed rather than the agent. Fingerprints in addition to the name depend on the endpoint's machines and
+//! change every week: they are recorded, but not compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::data::calibration::model_name as name;
 use crate::data::{JudgeCall, Output};
 use crate::verdict::baseline::Baseline;
 
-/// What is said where another model serves the judge.
+/// The warning if another model serves the judge.
 pub(crate) const OTHER_JUDGE: &str = "what changed may be the judge";
 
 /// Models that served judges, by the name of the scorer.
@@ -20,7 +20,7 @@ pub(crate) const OTHER_JUDGE: &str = "what changed may be the judge";
 pub(crate) struct ServedJudges(BTreeMap<String, BTreeSet<String>>);
 
 impl ServedJudges {
-    /// Those of a run that is over.
+    /// The models of a finished run.
     pub(in crate::verdict) fn of(models: BTreeMap<String, BTreeMap<String, u64>>) -> Self {
         let models = models.into_iter();
         Self(
@@ -30,7 +30,7 @@ impl ServedJudges {
         )
     }
 
-    /// Those of one record.
+    /// The models of one record.
     pub(crate) fn of_calls(calls: &[JudgeCall]) -> Self {
         let mut served = Self::default();
         for call in calls {
@@ -45,9 +45,8 @@ impl ServedJudges {
         served
     }
 
-    /// Says of a judge that decides that a model serves it which served it in no run of the baseline; `None` where that
-    /// is not so, or one of the two is not known. A judge decides that is not one of the scorers `beside` the first: it
-    /// is the first, or a part of it.
+    /// A message if the deciding judge is served by a model that served it in no run of the baseline; `None` if it is
+    /// not, or if either is unknown. Deciding judges are those not in `beside`: the first scorer, or a part of it.
     pub(crate) fn other_than(
         &self,
         baseline: &Baseline,
@@ -61,7 +60,7 @@ impl ServedJudges {
         ))
     }
 
-    /// The same of two runs that are called by these names, the first of which is the baseline.
+    /// The same for two runs with these names, the first being the baseline.
     pub(in crate::verdict) fn other_between(
         &self,
         baseline: &Baseline,
@@ -95,7 +94,7 @@ impl ServedJudges {
     }
 }
 
-/// A judge that another model serves, in words for people.
+/// A judge served by another model.
 struct OtherJudge {
     scorer: String,
     now: String,
@@ -159,9 +158,9 @@ mod tests {
         check(&[m1], &[m2], Some(says));
         check(&[m1], &[("judge", &["m-1"])], None);
         check(&[m1], &[("judge", &["m-1 (fp_2)"])], None);
-        // Some of the replies are of another one.
+        // Some of the replies are from another model.
         check(&[m1], &[("judge", &["m-1", "m-2"])], Some(says));
-        // Either of the runs of the baseline.
+        // A model of either baseline run.
         check(&[("judge", &["m-1", "m-2"])], &[m2], None);
         check(
             &[("judge", &["m-1", "m-3"])],

@@ -1,4 +1,4 @@
-//! What `no_regression` tells people, and `summary.json`.
+//! The message of `no_regression` for people, and its figures in `summary.json`.
 
 use crate::figure::{Interval, P, Points, Value};
 use crate::printable::on_one_line;
@@ -11,13 +11,13 @@ use super::super::figures::Figures;
 use super::paired::{As, Paired, RightShare};
 use super::{BaselineComparison, Decided, TakenLook, looked_p, raw_p};
 
-/// How often the smallest detectable drop is detected.
+/// The power at which the smallest detectable drop is given.
 pub(super) const POWER: f64 = 0.8;
 
-/// The share of chance on each side of a 95 % confidence interval.
+/// The probability beyond each end of a 95 % confidence interval.
 const INTERVAL_SIDE: f64 = 0.025;
 
-/// How many ids a message names at most; the result carries all.
+/// The most ids in a message; the result has all.
 const NAMED: usize = 10;
 
 impl Decided<'_> {
@@ -67,7 +67,7 @@ impl Decided<'_> {
         }
     }
 
-    /// Where a red gate has no flipped sample, the ids of those whose share of right answers fell most.
+    /// If a red gate has no flipped sample, the ids whose share of right answers fell most.
     fn fell_most(&self) -> Vec<String> {
         let pairs = &self.comparison.pairing.pairs;
         let is_worse = |pair: &Pair<'_>| flipped(pair.before, pair.now) == Some(true);
@@ -81,7 +81,7 @@ impl Decided<'_> {
         let answered = pairs.iter().filter(|pair| right_of(pair.now).of > 0);
         let falls = answered.map(|pair| (share(pair.before) - share(pair.now), pair.id));
         let mut falls: Vec<_> = falls.filter(|(fall, _)| *fall > 0.0).collect();
-        // Of equal falls the one that stands first.
+        // Equal falls stay in order.
         falls.sort_by(|a, b| b.0.total_cmp(&a.0));
         let named = falls.iter().take(NAMED);
         named.map(|(_, id)| (*id).to_owned()).collect()
@@ -99,7 +99,7 @@ impl Decided<'_> {
         lines.extend(accuracies(before, now));
         lines.extend(self.difference(told));
         lines.extend(self.prompts());
-        // Where all is hidden, each sample looks like another one.
+        // If everything is masked, each sample looks changed.
         let is_known = self.comparison.hidden().is_none();
         let changed: &[_] = if is_known { &told.changed } else { &[] };
         let different = if self.comparison.baseline.of_prompts {
@@ -140,7 +140,7 @@ impl Decided<'_> {
             self.comparison.beside(),
             told.assumption
         ));
-        // In continuous integration it is what leaves the gate open.
+        // In continuous integration it makes the gate inconclusive instead.
         let warning = told.warning.iter().filter(|_| !self.comparison.facts.ci);
         lines.extend(warning.map(|warning| format!("warning: {warning}")));
         lines.join("\n")
@@ -198,8 +198,7 @@ impl Decided<'_> {
         }
     }
 
-    /// How many answers the scorer could not judge, if there are such; and what helps, if these are all that is
-    /// missing.
+    /// How many answers the scorer could not judge, if any; and the remedy, if nothing else is missing.
     fn unjudged(&self) -> (String, Option<String>) {
         let Decided { comparison, .. } = self;
         let figures = Figures::of(comparison.facts, comparison.gate.slice.as_ref());
@@ -212,7 +211,7 @@ impl Decided<'_> {
         (told, figures.cure(None).filter(|_| is_all))
     }
 
-    /// The paired difference; where its interval and the test point different ways, with the reason.
+    /// The paired difference; with the reason if its interval and the test disagree.
     fn difference(&self, told: &Regression) -> Option<String> {
         let (value, ci95) = (told.difference?, told.difference_ci95?);
         let why = self.comparison.why_apart(told, ci95[1] < 0.0);
@@ -223,7 +222,7 @@ impl Decided<'_> {
         ))
     }
 
-    /// Another prompt is configuration, as another agent is: it is compared, and told.
+    /// A different prompt is configuration, like a different agent: runs are compared, with a message.
     fn prompts(&self) -> Option<String> {
         let before = self.comparison.baseline.prompt.as_ref()?;
         let now = self.comparison.facts.prompt.as_ref()?;
@@ -233,7 +232,7 @@ impl Decided<'_> {
         })
     }
 
-    /// How often was asked, where that is not once on both sides.
+    /// The numbers of answers, unless it is one on both sides.
     fn asked(&self) -> Option<String> {
         if self.comparison.baseline.majorities {
             return Some(
@@ -263,7 +262,7 @@ impl Decided<'_> {
 }
 
 impl BaselineComparison<'_> {
-    /// What the other gates do to the smallest drop.
+    /// The effect of other gates on the smallest drop.
     fn beside(&self) -> String {
         match self.together {
             0 | 1 => String::new(),
@@ -273,7 +272,7 @@ impl BaselineComparison<'_> {
         }
     }
 
-    /// Why the test and the interval, which is below 0 or not, point different ways; `None` where they do not.
+    /// Why the test and the interval (below 0 or not) disagree; `None` if they agree.
     fn why_apart(&self, told: &Regression, is_below: bool) -> Option<String> {
         let (alpha, mid_p) = (self.gate.level(), self.gate.mid_p);
         let adjusted = told.p_adjusted?;
@@ -305,7 +304,7 @@ impl BaselineComparison<'_> {
     }
 }
 
-/// What the smallest drop that is seen assumes of chance.
+/// The assumption about chance behind the smallest detectable drop.
 pub(super) fn assumption(seen: &Paired, worse: u64, better: u64) -> String {
     let (noise, from) = if seen.has_several_answers() {
         let noise = seen.noise().unwrap_or(0.0);
@@ -352,7 +351,7 @@ pub(super) fn name_some(ids: &[String]) -> String {
     }
 }
 
-/// Ids come from datasets: nothing of theirs may act on a terminal or be mistaken for something else.
+/// Escapes an id: ids come from datasets and must not control a terminal or look like something else.
 pub(super) fn printable(id: &str) -> String {
     on_one_line(id)
 }

@@ -1,4 +1,4 @@
-//! `Paired`: the answers to the samples of two sets of runs, as numbers.
+//! `Paired`: counts of the answers to the samples of two sets of runs.
 
 use super::counted::PairedGroups;
 use crate::stats::{
@@ -7,22 +7,22 @@ use crate::stats::{
 
 use crate::verdict::baseline::flipped_counts;
 
-/// What an answer counts as that errored or was never given.
+/// How an answer that errored or was never given counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum As {
     Wrong,
     Right,
-    /// As wrong, with all others of its side.
+    /// As wrong, with all other answers of its side.
     Lost,
-    /// As no answer.
+    /// Ignored.
     Nothing,
 }
 
-/// The samples with answers on both sides, and what the test says of them.
+/// The samples with answers on both sides, and the test result.
 #[derive(Clone, Debug)]
 pub(super) struct Paired {
     pub(super) samples: CountedSamples,
-    /// `None` where no sample is in a group.
+    /// `None` if no sample is in a group.
     pub(super) groups: Option<PairedGroups>,
     pub(super) tested: Tested,
 }
@@ -37,7 +37,7 @@ pub(super) struct RightShare {
 impl As {
     pub(super) const ALL: [Self; 4] = [Self::Wrong, Self::Right, Self::Lost, Self::Nothing];
 
-    /// An answer, as this says.
+    /// Applies this to an answer.
     pub(super) fn read(self, answer: Option<bool>) -> Option<bool> {
         match self {
             Self::Nothing => answer,
@@ -49,7 +49,7 @@ impl As {
 }
 
 impl Paired {
-    /// What the test says if the two sides change places.
+    /// The test result with the two sides swapped.
     pub(super) fn tested_other_way(&self) -> Tested {
         match &self.groups {
             None => {
@@ -72,24 +72,24 @@ impl Paired {
         }
     }
 
-    /// What a look decides.
+    /// The decision of an interim analysis.
     pub(super) fn decide(&self, look: &stats::Look) -> stats::Decision {
         look.decide(&self.tested, &self.samples)
     }
 
-    /// How many samples became wrong, or else correct.
+    /// The number of samples that became wrong, or correct.
     pub(super) fn flips(&self, worse: bool) -> u64 {
         let kinds = self.samples.kinds();
         let flips = kinds.filter(|(both, _)| flipped_counts(both.before, both.now) == Some(worse));
         flips.map(|(_, times)| times).sum()
     }
 
-    /// How many samples there are.
+    /// The number of samples.
     pub(super) fn pairs(&self) -> u64 {
         self.samples.count()
     }
 
-    /// How many groups there are, where samples come in groups.
+    /// The number of groups, if samples have groups.
     pub(super) fn group_count(&self) -> Option<usize> {
         Some(self.groups.as_ref()?.runs.len())
     }
@@ -102,7 +102,7 @@ impl Paired {
         }
     }
 
-    /// The smallest loss of accuracy that the test sees with probability `power`; `None` without one.
+    /// The smallest loss of accuracy that the test detects with probability `power`; `None` if there is none.
     pub(super) fn smallest_drop(&self, red: stats::RedBelow, power: f64) -> Option<f64> {
         match &self.groups {
             None => stats::smallest_drop(&self.samples, red, power),
@@ -110,7 +110,7 @@ impl Paired {
         }
     }
 
-    /// The share of samples that chance turns from right to wrong between two answers, and as many the other way.
+    /// The share of samples that chance turns from right to wrong between two answers, equal to that of the reverse.
     pub(super) fn noise(&self) -> Option<f64> {
         stats::Rates::of_counted(&self.samples).map(|rates| rates.noise())
     }
@@ -121,10 +121,10 @@ impl Paired {
         self.samples.kinds().any(|(both, _)| several(both))
     }
 
-    /// The loss of accuracy, each sample counting alike; negative for a gain, `None` without pairs.
+    /// The loss of accuracy, with equal weight for each sample; negative for a gain, `None` without pairs.
     pub(super) fn drop(&self) -> Option<f64> {
         let share = |answers: AnswerCounts| f64::from(answers.right) / f64::from(answers.of);
-        // Rounded once: a drop of exactly `max_drop` is none beyond it.
+        // Rounded once, so that a drop of exactly `max_drop` does not exceed it.
         let mut lost = stats::Sum::default();
         for (sample, times) in self.samples.kinds() {
             lost.add_times(share(sample.before) - share(sample.now), times);
@@ -170,7 +170,7 @@ impl Paired {
     }
 }
 
-/// One column an answer, in each the answers to all of some samples.
+/// One column per answer, each with the answers to all of some samples.
 pub(super) fn columns<'a>(
     samples: &(impl Iterator<Item = &'a [Option<bool>]> + Clone),
 ) -> Vec<Vec<AnswerCounts>> {

@@ -8,7 +8,7 @@ use crate::verdict::check::no_regression::message::name_some;
 use crate::verdict::summary::Summary;
 use crate::verdict::summary::tests::record;
 
-/// Runs as letters, a sample each: `C` correct, `W` wrong, `E` errored, `-` not there.
+/// Runs as letters, a sample each: `C` correct, `W` wrong, `E` errored, `-` absent.
 fn compare(gate: &Gate, before: &str, after: &str, whole: bool) -> GateResult {
     let id = |i: usize| format!("s{i}");
     let samples = before.chars().enumerate().filter(|(_, c)| *c != '-');
@@ -171,7 +171,7 @@ fn tells_everything() {
     ] {
         assert!(result.message.contains(expect), "{}", result.message);
     }
-    // More gains than losses are no chance alone.
+    // More gains than losses: chance alone is no explanation.
     let result = compare(&Gate::no_regression(), "CCCCCWWW", "WCCCCCCC", true);
     let expect = "that 25 % of them flip each way by chance (half of those that changed here)";
     assert!(result.message.contains(expect), "{}", result.message);

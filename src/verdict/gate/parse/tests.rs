@@ -1,6 +1,6 @@
 use super::*;
 
-/// The gate that a text means, how it is written back, and its name.
+/// Checks the gate of a text, its canonical text, and its name.
 fn check(text: &str, expect: &Gate, canonical: &str, name: &str) {
     let gate: Gate = text.parse().unwrap();
     assert_eq!(gate, *expect, "{text}");
@@ -335,7 +335,7 @@ fn refuses_senseless_options() {
         "unknown option",
         "",
     );
-    // Of whatever it is, a gate is what is wrong.
+    // Errors are always reported as those of a gate.
     refused(
         "accuracy >=",
         "no number",

@@ -26,7 +26,7 @@ fn a_judge_that_always_says_first_tells_nothing() {
         (told.length_coefficient, told.length_ci95),
         (Some(0.0), None)
     );
-    // Half a win each is no certainty, and says more the more there are.
+    // Half wins alone are not certainty; the interval narrows with their number.
     let [low, high] = told.ci95.unwrap();
     assert!((low - 0.410_2).abs() < 1e-4 && (high - 0.589_8).abs() < 1e-4);
 }
@@ -48,7 +48,7 @@ fn the_standing_follows_the_interval_and_not_the_point() {
     check(1, 0, Standing::NotToldApart);
     check(15, 5, Standing::Above);
     check(14, 6, Standing::NotToldApart);
-    // Heads four times, or six, is no news of a coin.
+    // Four or six heads in a row are not significant.
     check(4, 0, Standing::NotToldApart);
     check(6, 0, Standing::NotToldApart);
     check(7, 0, Standing::Above);
@@ -66,7 +66,7 @@ fn ties_are_no_coin_flips_and_epochs_do_not_change_what_is_said() {
         (told.wins, told.losses, told.ties, told.standing),
         (12, 2, 26, Some(Standing::Above))
     );
-    // Of 24 half wins as coins there would be 62.5 % ± 14.
+    // Treating 24 half wins as coin flips would give 62.5 % ± 14.
     let [low, high] = told.ci95.unwrap();
     assert!((low - 0.533_4).abs() < 1e-4 && (high - 0.713_1).abs() < 1e-4);
     for epochs in [2, 3, 10] {
@@ -112,7 +112,7 @@ fn length_is_a_coefficient_of_pairs_that_differ_in_it() {
     };
     let pairs: Vec<_> = (0..20).map(longer_wins).collect();
     let told = PairsSummary::of(&pairs, 0);
-    // Half a win more at tanh(1), for the deviation is the difference itself.
+    // Half a win more at tanh(1), as the deviation equals the difference.
     let expect = 0.5 / 1.0_f64.tanh();
     assert!((told.length_coefficient.unwrap() - expect).abs() < 1e-12);
     assert_eq!(PairsSummary::of(&pairs[..9], 0).length_coefficient, None);

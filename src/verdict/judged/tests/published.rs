@@ -1,4 +1,4 @@
-//! What the figures are on verdicts and labels that were published.
+//! The figures of published verdicts and labels.
 
 use std::process::Command;
 
@@ -74,8 +74,8 @@ fn published_labels_have_the_figures_that_are_known() {
     assert_eq!(labels, [105, 422, 472]);
 }
 
-/// 1,000 times 100 labels of 999 pairs, and the verdicts of a judge on all: how often the interval has the mean of all
-/// labels, and how wide it is beside that of the labels alone.
+/// Draws 100 labels of 999 pairs 1,000 times, with a judge's verdicts on all: the coverage of the interval, and its
+/// width relative to that of the labels alone.
 fn coverage(values: &[(f64, f64)]) -> (f64, f64) {
     let n = values.len();
     let truth =
@@ -140,7 +140,7 @@ fn corrected_means_cover_the_truth_and_are_narrower() {
     }
 }
 
-/// A calibration of so many labels of these items, drawn by lot.
+/// A calibration with this number of labels of these items, drawn at random.
 fn drawn(values: &[(f64, f64)], population: &str, random: &mut SplitMix64) -> Calibration {
     let mut order: Vec<_> = (0..values.len()).collect();
     for at in 0..100 {
@@ -180,8 +180,8 @@ fn drawn(values: &[(f64, f64)], population: &str, random: &mut SplitMix64) -> Ca
     }
 }
 
-/// What a run has to say of its judge, whose verdicts are `PandaLM`'s: the mean by people is in the intervals as often as
-/// they say, and labels of the answers of another agent offer no corrected figure.
+/// For a run whose judge gives `PandaLM`'s verdicts, the intervals cover the mean by people at their nominal rate, and
+/// labels of another agent's answers give no corrected figure.
 #[needs(data = "judging/pandalm_labels.jsonl.gz")]
 #[test]
 fn the_corrected_mean_of_a_run_covers_what_people_say() {

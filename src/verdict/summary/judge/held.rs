@@ -1,11 +1,10 @@
-//! Where the score of a scorer stands in a record.
+//! Finds the score of a scorer in a record.
 
 use serde_json::Value;
 
 use crate::data::Record;
 
-/// The score of this name in its JSON form: one of several, or a part of a composition. That of the only scorer is none of
-/// these.
+/// The score of this name in its JSON form: one of several, or a part of a composition; not that of the only scorer.
 pub(super) fn of_name<'a>(record: &'a Record, scorer: &str) -> Option<&'a Value> {
     let outcome = &record.result;
     let part = |details: &'a Value| details.get("parts")?.get(scorer);

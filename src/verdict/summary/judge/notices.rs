@@ -1,4 +1,4 @@
-//! What people should know of how the judges of a run judge.
+//! Notices about how the judges of a run score.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +8,7 @@ use crate::stats;
 use crate::verdict::judged::calibration::JudgeCalibration;
 use crate::verdict::summary::{Summary, VALUE};
 
-/// What people should know of the judges of a finished run: that one tells nothing apart, how its scores go with the
-/// length of answers, how far it agrees with itself.
+/// Notices about the judges of a finished run: constant scores, correlation with the length of answers, self-agreement.
 pub(crate) fn judge_notices(summary: &Summary) -> Vec<String> {
     let judges = summary.judge.iter().flat_map(|judge| &judge.scorers);
     let juries = summary.judge.iter().flat_map(|judge| &judge.juries);
@@ -23,10 +22,10 @@ pub(crate) fn judge_notices(summary: &Summary) -> Vec<String> {
     judges
         .flat_map(|(name, judge)| {
             let least = if seats.contains(name) {
-                // The others hide it, and any gate is of all.
+                // In a jury other judges hide it, and gates are about the whole.
                 judge.samples / 5 + 1
             } else if summary.scorer.as_deref() == Some(name) {
-                // Gates tell of it.
+                // Gates report it.
                 u64::MAX
             } else {
                 judge.samples
@@ -42,9 +41,9 @@ pub(crate) fn judge_notices(summary: &Summary) -> Vec<String> {
         .collect()
 }
 
-/// That a judge is often far from the others, and that the panel is worse than one judge.
+/// Notices that a judge is often an outlier, and that the panel is worse than one judge.
 fn of_jury(name: &str, jury: &JurySummary) -> Vec<String> {
-    /// A judge that is an outlier more often is named.
+    /// The outlier share above which a judge is reported.
     const OFTEN: f64 = 0.2;
     let warning = jury
         .calibration
@@ -92,7 +91,7 @@ fn of_jury(name: &str, jury: &JurySummary) -> Vec<String> {
     notices
 }
 
-/// That a judge gave no verdict on so many answers or more.
+/// A notice that a judge gave no verdict on at least `least` answers.
 fn silent(name: &str, judge: &JudgeSummary, least: u64) -> Option<String> {
     let (all, unread) = (judge.samples, judge.unread);
     let answers = if all == 1 { "answer" } else { "answers" };
@@ -108,7 +107,8 @@ fn silent(name: &str, judge: &JudgeSummary, least: u64) -> Option<String> {
         .then(|| format!("judge `{name}` gave no verdict on {of} of {all} {answers} ({reasons})"))
 }
 
-/// That another model replied under the same name, which no figure tells. A fingerprint is that of a machine.
+/// A notice that several models replied under the same name, which no figure shows. Fingerprints only identify
+/// machines.
 fn several_models(name: &str, judge: &JudgeSummary) -> Option<String> {
     let mut models = BTreeMap::<&str, u64>::new();
     for (model, calls) in &judge.models {
@@ -138,7 +138,7 @@ fn of_one(name: &str, judge: &JudgeSummary, score: Option<f64>, has_points: bool
     notices.extend(several_models(name, judge));
     let judged = judge.samples - judge.unread;
     if judge.constant {
-        // 4.0: a score, not a number of something.
+        // 4.0: a score, not a count.
         let score = score
             .map(|score| format!(", {score:?}"))
             .unwrap_or_default();
@@ -165,19 +165,19 @@ fn of_one(name: &str, judge: &JudgeSummary, score: Option<f64>, has_points: bool
     notices
 }
 
-/// Whether a correlation is more than chance gives and more than a trace. The test is of its z-transform (R. A. Fisher,
-/// *Metron* 1, 1921), at 5 % on both sides, with the variance that ranks have (E. C. Fieller, H. O. Hartley and E. S.
-/// Pearson, *Biometrika* 44, 1957).
+/// Whether a correlation is significant and not negligible. The test is of its z-transform (R. A. Fisher, *Metron* 1,
+/// 1921), two-sided at 5 %, with the variance for ranks (E. C. Fieller, H. O. Hartley and E. S. Pearson, *Biometrika*
+/// 44, 1957).
 fn is_worth_knowing(correlation: f64, of: u64) -> bool {
     const LEAST: f64 = 0.3;
-    // Of a normal distribution.
+    // The normal quantile.
     const Z: f64 = 1.959_964;
     const RANKS: f64 = 1.06;
     let degrees = stats::as_f64(of.saturating_sub(3));
     correlation.abs() >= LEAST && correlation.abs().atanh() * (degrees / RANKS).sqrt() > Z
 }
 
-/// The means of a scorer, as far as the summary has them.
+/// The means of a scorer, if the summary has them.
 fn means_of<'a>(summary: &'a Summary, name: &str) -> Option<&'a BTreeMap<String, f64>> {
     let of_first = || (summary.scorer.as_deref() == Some(name)).then_some(&summary.means);
     let own = summary.scorers.get(name).map(|scorer| &scorer.means);
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_correlation_that_chance_gives_and_a_trace_of_one_are_not_told() {
-        // The critical values of Spearman's rho at 5 % are 0.648 of 10 pairs, 0.447 of 20 and 0.279 of 50.
+        // The critical values of Spearman's rho at 5 % are 0.648 for 10 pairs, 0.447 for 20 and 0.279 for 50.
         for (correlation, of, expect) in [
             (0.0, 10, false),
             (0.6, 10, false),

@@ -1,4 +1,4 @@
-//! `PanelTally`: what is kept of each answer that a jury judged, and the figures of it.
+//! `PanelTally`: the verdicts of a jury on each answer, and their figures.
 
 mod labelled;
 #[cfg(test)]
@@ -14,14 +14,14 @@ use crate::stats::{self, Alphas, Unit, scaled};
 use crate::verdict::agreement::Ballot;
 use labelled::Labelled;
 
-/// What is kept of a jury's answers.
+/// The verdicts of a jury.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PanelTally {
     told: JurySummary,
     judges: Vec<String>,
-    /// The choices that were named.
+    /// The choices that occur.
     choices: Vec<String>,
-    /// The clusters that the answers come in, each with its place.
+    /// The clusters of the answers, with their indices.
     clusters: BTreeMap<String, usize>,
     rows: Vec<PanelRow>,
 }
@@ -29,15 +29,15 @@ pub(super) struct PanelTally {
 /// One answer.
 #[derive(Clone, Debug)]
 struct PanelRow {
-    /// By judge; `None` where it said nothing.
+    /// By judge; `None` without a verdict.
     seats: Vec<Option<Seat>>,
     label: Option<PanelSaid>,
     panel: Option<PanelSaid>,
-    /// The place of its cluster, where it is in one.
+    /// The index of its cluster, if it has one.
     cluster: Option<usize>,
 }
 
-/// What one judge says.
+/// The verdict of one judge.
 #[derive(Clone, Copy, Debug)]
 struct Seat {
     says: PanelSaid,
@@ -48,9 +48,9 @@ struct Seat {
 /// A verdict, or a label.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum PanelSaid {
-    /// The place of a choice.
+    /// The index of a choice.
     Choice(usize),
-    /// A total, or the value of choices of which none is the verdict.
+    /// A total, or the value of choices without a verdict among them.
     Points(f64),
 }
 
@@ -70,7 +70,7 @@ pub(super) fn votes(calls: &[JudgeCall]) -> BTreeMap<&str, Vec<&JurorVote>> {
 }
 
 impl PanelTally {
-    /// Adds what a jury says of an answer; gives why it comes to no verdict, if so.
+    /// Adds the verdicts of a jury on an answer; returns why the jury has none, if so.
     pub(super) fn add(
         &mut self,
         record: &Record,
@@ -96,7 +96,7 @@ impl PanelTally {
                 outlier: vote.outlier,
             });
         }
-        // A label is of one answer.
+        // Labels are of the first answer.
         let label = votes.iter().find_map(|vote| vote.label.as_ref());
         let label = match label.filter(|_| record.epoch == 0) {
             Some(Value::String(choice)) => Some(self.choice(choice)),
@@ -184,7 +184,7 @@ impl PanelTally {
         }
     }
 
-    /// Of points by the square of distances, of choices nominal.
+    /// By squared distances for points, nominal for choices.
     fn alpha(&self) -> Option<f64> {
         let said = || self.rows.iter().flat_map(|row| row.seats.iter().flatten());
         let has_choices = said().any(|seat| matches!(seat.says, PanelSaid::Choice(_)));

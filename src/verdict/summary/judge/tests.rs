@@ -5,7 +5,7 @@ use crate::data::{AgentError, FailureKind, ReplyForm, Score, Status, Unread, Usa
 use crate::verdict::summary::tests::record;
 use crate::verdict::summary::{Summary, SummaryBuilder};
 
-/// A call of scorer `judge` that was answered by `model`, read 10 tokens, wrote 2 and cost a cent.
+/// A call of scorer `judge`, answered by `model`, that read 10 tokens, wrote 2 and cost a cent.
 fn call(model: &str) -> JudgeCall {
     let usage = Usage {
         input_tokens: Some(10),
@@ -31,7 +31,7 @@ fn unread(reason: Unread) -> JudgeCall {
     }
 }
 
-/// An answer that `judge`, which decides, gave a total on the scale from 1 to 5.
+/// An answer with a total by `judge`, the deciding scorer, on the scale from 1 to 5.
 fn given(total: f64, calls: Vec<JudgeCall>) -> Record {
     let mut record = record("a", Status::Scored, true, "1");
     let score = Score::new((total - 1.0) / 4.0, true, "judged").detail("total", total);
@@ -51,7 +51,7 @@ fn summary(records: &[Record]) -> Summary {
     summary_by("judge", records)
 }
 
-/// The summary where the scorer of this name decides.
+/// The summary with this deciding scorer.
 fn summary_by(first: &str, records: &[Record]) -> Summary {
     let mut builder = SummaryBuilder::new("e").scorer(Some(first));
     for record in records {
@@ -142,9 +142,9 @@ fn an_answer_is_unread_whose_first_verdict_is_missing() {
     };
     let judge = judge(&[
         given(4.0, vec![call("m-1")]),
-        // The second ask could be read.
+        // The second attempt could be read.
         given(4.0, vec![unread(Unread::Conflicting), again(call("m-1"))]),
-        // A later repeat is none that counts.
+        // Later repeats do not count.
         given(
             4.0,
             vec![call("m-1"), of_repeat(1, unread(Unread::Refusal))],
@@ -218,7 +218,7 @@ fn a_judge_that_tells_nothing_apart_is_told() {
         &["judge `judge` gave all 45 answers the same score, 4.0: it tells nothing apart"],
     );
     check(&same(9), false, &[]);
-    // What could not be read is no score.
+    // An unreadable reply is not a score.
     let mut records = totals((0..10).map(|length| (2.5, length)));
     records.push(failed(vec![unread(Unread::Refusal)]));
     check(
@@ -240,7 +240,7 @@ fn scores_that_go_with_the_length_are_told() {
         "judge `judge`: its scores of 10 answers correlate with their length by 1.00 (Spearman)";
     assert_eq!(judge_notices(&told), [expect]);
     assert_eq!(judge_notices(&summary(&longer(9))), Vec::<String>::new());
-    // Without a total the value is the score.
+    // Without a total, the value is the score.
     let mut records = longer(10);
     for record in &mut records {
         let value = -record.result.score.as_ref().unwrap().value;
@@ -255,7 +255,7 @@ fn scores_that_go_with_the_length_are_told() {
 #[test]
 fn self_agreement_is_told_where_there_are_repeats() {
     let mut records = totals([(4.0, 1), (3.0, 1)]);
-    // One of the five could not be read, and is no repeat.
+    // One of the five could not be read, and is not a repeat.
     let repeats = [
         (1.0, json!([{"total": 4.0}, {"unread": "refusal"}])),
         (

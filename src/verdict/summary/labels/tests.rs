@@ -23,7 +23,7 @@ fn check(pairs: &[(&str, Option<&str>)], counts: &[&[u64]], f1: &[f64], macro_f1
 
 #[test]
 fn figures_are_those_of_scikit_learn() {
-    // The examples in its documentation of `f1_score` (which prints 0.267) and `confusion_matrix`.
+    // The examples in scikit-learn's documentation of `f1_score` (which prints 0.267) and `confusion_matrix`.
     check(
         &[
             ("0", Some("0")),
@@ -59,7 +59,7 @@ fn figures_are_those_of_scikit_learn() {
 
 #[test]
 fn a_label_that_is_only_predicted_counts_and_other_does_not() {
-    // yes: 1 of 2 found, never wrong: 2/3. no: 1.
+    // yes: 1 of 2 found, no false positive: 2/3. no: 1.
     let half = &[("yes", Some("yes")), ("yes", None), ("no", Some("no"))];
     check(
         half,
@@ -67,7 +67,7 @@ fn a_label_that_is_only_predicted_counts_and_other_does_not() {
         &[1.0, 2.0 / 3.0],
         5.0 / 6.0,
     );
-    // The same, but the miss is a label of its own now.
+    // The same, but the miss is now a label of its own.
     let maybe = &[
         ("yes", Some("yes")),
         ("yes", Some("maybe")),
@@ -111,7 +111,7 @@ fn only_scores_with_a_label_count_and_slices_have_their_own() {
     assert_eq!(levels["2"].labels.as_ref().unwrap().macro_f1, Some(0.0));
 }
 
-/// What macro-F1 can become with more samples, found by trying all of them.
+/// The range of macro-F1 with more samples, by brute force.
 fn extremes(
     pairs: &mut Vec<(&'static str, Option<&'static str>)>,
     more: u64,

@@ -1,4 +1,4 @@
-//! What options change, and what is said of wrong ones.
+//! The effects of options, and the errors for wrong ones.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn scripts_are_in_the_fingerprint() {
     for (place, fingerprint) in all.iter().enumerate() {
         assert!(!all[..place].contains(fingerprint), "{fingerprint}");
     }
-    // How fast it judges changes no verdict.
+    // Speed options do not change verdicts.
     let quick = project.command(&["sh"]).processes(9).timeout(SHORT);
     assert_eq!(quick.fingerprint(), one.fingerprint());
 }
@@ -74,7 +74,7 @@ fn options_that_are_wrong() {
         option("env", json!([1])),
         at("env", "`[1]` is not a list of texts")
     );
-    // Before an agent is paid for.
+    // Before an agent is paid.
     fs::write(project.path("judge.py"), "").unwrap();
     let folder = project.folder.path().display();
     assert_eq!(

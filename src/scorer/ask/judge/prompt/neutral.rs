@@ -1,14 +1,14 @@
-//! Texts of others without anything that could be taken for the lines around them.
+//! Alters untrusted texts so that nothing resembles the lines around them.
 //!
-//! Each change is a backslash, put where anybody sees it and where whoever looks for the text as it was can take it
-//! away again: of a text with the backslash already there, another is put beside it, so that two texts never become one.
+//! Each change inserts a visible backslash, which can be removed to get the original back: if a backslash is there
+//! already, another one is added, so that different texts stay different.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What looks like the beginning of a delimiter, in any case and width, with or without characters that nobody sees.
+/// Anything that resembles the start of a delimiter, in any case and width, with or without invisible characters.
 static DELIMITER: LazyLock<Regex> = LazyLock::new(|| {
     let unseen = r"[\u{ad}\u{61c}\u{180e}\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{2069}\u{fe00}-\u{fe0f}\u{feff}]*";
     let bracket = "[<＜﹤]";
@@ -25,7 +25,7 @@ static DELIMITER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&pattern).expect("the pattern is constant")
 });
 
-/// The text with what looks like a delimiter, and with the mark, cut in two by a backslash.
+/// The text, with a backslash inserted into marks and whatever resembles a delimiter.
 pub(super) fn neutral<'a>(text: &'a str, mark: &str) -> Cow<'a, str> {
     match DELIMITER.replace_all(text, r"${head}\${tail}") {
         Cow::Borrowed(text) => without_mark(text, mark).map_or(Cow::Borrowed(text), Cow::Owned),
@@ -33,7 +33,7 @@ pub(super) fn neutral<'a>(text: &'a str, mark: &str) -> Cow<'a, str> {
     }
 }
 
-/// The text with a backslash in the middle of each mark; `None` where there is none.
+/// The text with a backslash in the middle of each mark; `None` if there is no mark.
 fn without_mark(text: &str, mark: &str) -> Option<String> {
     let (first, last) = mark.split_at(mark.len() / 2);
     let folded = text.to_ascii_lowercase();

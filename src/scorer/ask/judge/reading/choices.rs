@@ -1,4 +1,4 @@
-//! Replies that name one of several choices.
+//! Reads replies that name one of several choices.
 
 use serde_json::{Map, Value};
 
@@ -8,10 +8,10 @@ use super::objects::FoundObject;
 use super::reply::JudgeReply;
 use super::{Reading, Unread};
 
-/// The member that decides where there is one.
+/// The member that decides, if present.
 const VERDICT: &str = "verdict";
 
-/// Reads the one choice that a reply names, in JSON or in a line of its own or behind a label.
+/// Reads the single choice that a reply names, in JSON, on its own line, or after a label.
 pub fn choices(reply: &str, offered: &[&str]) -> Reading {
     read(reply, &Names::of(offered)).unwrap_or_else(Reading::unreadable)
 }
@@ -38,7 +38,7 @@ fn read(reply: &str, names: &Names<'_>) -> Result<Reading, Unread> {
         Some((Value::Object(map), repaired, overwritten)) => {
             claims.of_object(&FoundObject::whole(map, repaired, overwritten), names)?;
         }
-        // A text within quotes.
+        // A string in quotes.
         Some((Value::String(text), ..)) => claims.of_text(&text, &[], names, true)?,
         // `[[1]]`
         Some(_) => {
@@ -60,12 +60,12 @@ fn read(reply: &str, names: &Names<'_>) -> Result<Reading, Unread> {
     claims.conclude(names)
 }
 
-/// What was said so far; never two choices.
+/// The claims so far; never two different choices.
 #[derive(Default)]
 struct Claims {
     choice: Option<usize>,
     is_certain: bool,
-    /// Whether an object has a verdict that nobody offered.
+    /// Whether an object has a verdict that was not offered.
     has_other: bool,
     comments: Map<String, Value>,
     repaired: u32,

@@ -1,6 +1,6 @@
-//! The replies of `HelloAgents` 0.2.7, read as that program reads them: whatever fails is 3.0 of 5, or a tie.
+//! Reads replies exactly as `HelloAgents` 0.2.7 does: any failure counts as 3.0 of 5, or a tie.
 //!
-//! Only for comparison with its figures; [`rubric`](super::rubric) tells what fails apart.
+//! Only for comparison with its figures; [`rubric`](super::rubric) reports failures separately.
 
 use serde_json::{Map, Number, Value};
 
@@ -10,17 +10,17 @@ use crate::text::{is_py_space, py_float};
 
 const DIMENSIONS: [&str; 4] = ["correctness", "clarity", "difficulty_match", "completeness"];
 
-/// What stands for points that cannot be read.
+/// Replaces points that cannot be read.
 const DEFAULT: f64 = 3.0;
 
 const WINNERS: [&str; 2] = ["Problem A", "Problem B"];
 const TIE: &str = "Tie";
 
-/// Python gives up on JSON that is deeper, and on whole numbers with more digits.
+/// Python rejects deeper JSON, and integers with more digits.
 const DEPTH: usize = 990;
 const DIGITS: usize = 4300;
 
-/// The points of its four dimensions and their mean as `total`. They are not clamped; what is no finite number is null.
+/// The points of its four dimensions, and their mean as `total`. Not clamped; numbers that are not finite become null.
 pub fn helloagents_judge(reply: &str) -> Reading {
     let points = read_points(reply).unwrap_or([DEFAULT; 4]);
     let total = points.iter().fold(0.0, |sum, points| sum + points) / 4.0;
@@ -32,7 +32,7 @@ pub fn helloagents_judge(reply: &str) -> Reading {
     Reading::of_values(values)
 }
 
-/// `Problem A`, `Problem B` or `Tie`; the reason that the reply gives is in the comments.
+/// `Problem A`, `Problem B` or `Tie`; the reply's reason is in the comments.
 pub fn helloagents_winner(reply: &str) -> Reading {
     let json = json_part(reply);
     let names = ["winner", "reason"];
@@ -75,7 +75,7 @@ fn float(raw: Raw<'_>) -> Option<f64> {
     match &*text {
         "true" => Some(1.0),
         "false" => Some(0.0),
-        // A whole number that is too large is an error, where a float is infinite.
+        // A too large integer is an error, whereas a float becomes infinite.
         number => {
             let float = py_float(number)?;
             let is_whole = number
@@ -86,7 +86,7 @@ fn float(raw: Raw<'_>) -> Option<f64> {
     }
 }
 
-/// What stands in the first fence, or else all of it.
+/// The content of the first fence, otherwise the whole text.
 fn json_part(reply: &str) -> &str {
     let fenced = |fence: &str| {
         let inner = reply.split_once(fence)?.1;
@@ -96,7 +96,7 @@ fn json_part(reply: &str) -> &str {
     part.trim_matches(is_py_space)
 }
 
-/// The members of these names, if the text is an object: the last of a name counts.
+/// The members with these names, if the text is an object. The last of a repeated name counts.
 fn members<'a, const N: usize>(json: &'a str, names: [&str; N]) -> Option<[Option<Raw<'a>>; N]> {
     if is_beyond(json) {
         return None;
@@ -129,7 +129,7 @@ fn members<'a, const N: usize>(json: &'a str, names: [&str; N]) -> Option<[Optio
     cursor.at_end().then_some(found)
 }
 
-/// Whether it is too deep for Python, or holds too large a number.
+/// Whether it is too deep for Python, or contains a too large number.
 fn is_beyond(json: &str) -> bool {
     if json.len() <= DEPTH {
         return false;
@@ -166,7 +166,7 @@ fn is_beyond(json: &str) -> bool {
     deepest > DEPTH
 }
 
-/// The program's way with TeX: backslashes that stand alone before what JSON has no escape for are doubled.
+/// The program's handling of TeX: single backslashes that do not start a JSON escape are doubled.
 fn with_backslashes(json: &str) -> String {
     let mut mended = String::with_capacity(json.len() + 16);
     let mut before = None;

@@ -1,7 +1,7 @@
-//! Verdicts in prose: a choice on a line of its own, behind a label such as `GRADE:`, or as `[[C]]`.
+//! Verdicts in prose: a choice on its own line, after a label such as `GRADE:`, or as `[[C]]`.
 //!
-//! A choice that is merely mentioned is no verdict: "the answer is not correct". Markdown, quotes, brackets, a full-width
-//! colon and marks without width may stand around all of it.
+//! A choice that is merely mentioned is not a verdict: "the answer is not correct". Markdown, quotes, brackets, a
+//! full-width colon and zero-width characters may surround any of these.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -11,22 +11,22 @@ use regex::Regex;
 use super::name::{Names, is_invisible};
 use super::objects::FoundObject;
 
-/// A choice that somebody says is the verdict.
+/// A choice stated as the verdict.
 #[derive(Clone, Copy)]
 pub(super) struct Claim {
     pub(super) choice: usize,
-    /// Whether it stands for itself; else it can only contradict another one.
+    /// Whether it counts by itself; otherwise it can only contradict another one.
     pub(super) is_certain: bool,
 }
 
-/// A label and what stands between it and its value.
+/// A label and the separator before its value.
 static LABEL: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = "(?i)(?:(?-u:\\b)|_)(?:grade|verdict|rating|answer|judge?ment|score|choice|decision|result|evaluation|assessment|\
                    conclusion|classification|label)[*_`~\"'”’\\])]*(?:[ \\t]+is)?[ \\t]*(?:[:：=]|[ \\t](?:-+|–|—)[ \\t])";
     Regex::new(pattern).expect("a constant pattern")
 });
 
-/// Words that may stand before a label at the start of a line.
+/// Words that may precede a label at the start of a line.
 const LEADING: &[&str] = &[
     "a",
     "and",
@@ -49,10 +49,10 @@ const LEADING: &[&str] = &[
     "your",
 ];
 
-/// Bytes of such words.
+/// The maximum length of such words, in bytes.
 const LONGEST_LEAD: usize = 100;
 
-/// Words behind which somebody is quoted.
+/// Words that introduce a quotation.
 const QUOTING: &[&str] = &[
     "ask",
     "asks",
@@ -116,7 +116,7 @@ pub(super) fn claims(text: &str, objects: &[FoundObject], names: &Names<'_>) -> 
     scan.claims
 }
 
-/// The text without its objects, and without marks of no width.
+/// The text without its objects and without zero-width characters.
 pub(super) fn plain<'a>(text: &'a str, objects: &[FoundObject]) -> Cow<'a, str> {
     let is_visible = text.is_ascii() || !text.contains(is_invisible);
     if objects.is_empty() && is_visible {
@@ -144,7 +144,7 @@ pub(super) fn whole(text: &str, names: &Names<'_>) -> Option<usize> {
     names.find(text).or_else(bare)
 }
 
-/// Whether a text is nothing but choices, of which two differ: `A or B`.
+/// Whether a text consists of choices only, with two different ones: `A or B`.
 pub(super) fn are_several(text: &str, names: &Names<'_>) -> bool {
     let between = |c: char| closes(c) || ends_sentence(c) || matches!(c, ',' | '/' | '&' | '、');
     let mut rest = text.trim_start_matches(closes);
@@ -167,11 +167,11 @@ struct Scan<'a> {
     names: &'a Names<'a>,
     text: &'a str,
     claims: Vec<Claim>,
-    /// The text in lower case, once it is needed.
+    /// The text in lower case, computed on demand.
     lower: Option<String>,
-    /// Beside which choices others are mentioned, as far as that was looked for.
+    /// For each choice checked so far, whether the text mentions another one.
     mentions: Vec<(usize, bool)>,
-    /// A label without a value on its line, and whether what follows it stands for itself.
+    /// Set after a label without a value on its line: whether the next line counts by itself.
     awaits: Option<bool>,
 }
 
@@ -193,7 +193,7 @@ impl Scan<'_> {
         }
     }
 
-    /// What stands behind a label.
+    /// Reads the value after a label.
     fn label(&mut self, before: &str, behind: &str, is_quote: bool) {
         let lead = before.trim_end_matches(|c: char| c.is_whitespace() || is_markdown(c));
         let is_quoted = lead.ends_with(is_quotation) || before.ends_with('`');
@@ -219,7 +219,7 @@ impl Scan<'_> {
         self.alternatives(rest);
     }
 
-    /// Further choices beside the one of a label: `C or I`.
+    /// Further choices after that of a label: `C or I`.
     fn alternatives(&mut self, mut rest: &str) {
         const SIGNS: &[&str] = &["/", "|", "&", "->", "→", "=>", "or ", "vs ", "vs. "];
         const WORDS: &[&str] = &[",", "and ", "but ", "then ", "to "];
@@ -245,12 +245,12 @@ impl Scan<'_> {
         }
     }
 
-    /// `[[C]]`, wherever it stands.
+    /// `[[C]]`, anywhere.
     fn brackets(&mut self) {
         let text = self.text;
         for (place, _) in text.match_indices("[[") {
             let inner = &text[place + 2..];
-            // No further than to the next ones, each of which is looked at.
+            // Only up to the next pair, as each is examined separately.
             let inner = inner.trim_start_matches(|c| c != '[' && closes(c));
             let Some((choice, rest)) = self.names.at_start(inner) else {
                 continue;
@@ -281,14 +281,14 @@ impl Scan<'_> {
     }
 }
 
-/// Without what may stand before a value.
+/// Removes what may precede a value.
 fn opened(text: &str) -> &str {
     text.trim_start_matches(|c: char| {
         closes(c) || matches!(c, '-' | '–' | '—' | '•' | '#' | ':' | '：')
     })
 }
 
-/// Whether it may stand around a value, on either side.
+/// Whether the character may surround a value, on either side.
 pub(super) fn closes(c: char) -> bool {
     c.is_whitespace()
         || is_markdown(c)
@@ -319,7 +319,7 @@ fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     words.filter(|word| !word.is_empty())
 }
 
-/// Whether what follows is what somebody else says.
+/// Whether a quotation follows.
 fn is_quoting(lead: &str) -> bool {
     let is_said = words(lead).rev().take(3);
     let mut is_said = is_said.map(str::to_lowercase);

@@ -1,6 +1,6 @@
-//! Names of choices as judges spell them.
+//! Matches names of choices as judges spell them.
 
-/// Marks that take no place: they stand in the texts of some models, and where somebody hides something.
+/// Zero-width characters: some models emit them, and they can be used to hide text.
 pub(super) fn is_invisible(c: char) -> bool {
     matches!(
         c,
@@ -9,14 +9,14 @@ pub(super) fn is_invisible(c: char) -> bool {
     )
 }
 
-/// The text without white space and invisible marks at its ends.
+/// The text without white space and invisible characters at its ends.
 pub(super) fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || is_invisible(c))
 }
 
-/// The names that were offered.
+/// The offered names.
 pub(super) struct Names<'a> {
-    /// Each with how it is spelt without regard to case, none where another one is spelt like it.
+    /// Each with its lower-case form, or `None` if another name has the same one.
     names: Vec<(&'a str, Option<String>)>,
 }
 
@@ -36,9 +36,9 @@ impl<'a> Names<'a> {
         self.names[choice].0
     }
 
-    /// The choice that this is, exactly or, where that is clear, but for its case.
+    /// The choice with this name, exactly or, if unambiguous, ignoring case.
     pub(super) fn find(&self, text: &str) -> Option<usize> {
-        // Letters may be longer in the other case, but no four times.
+        // A letter may get longer in another case, but not four times.
         let longest = self.names.iter().map(|(name, _)| name.len()).max();
         if text.len() > 4 * longest.unwrap_or_default() {
             return None;
@@ -51,7 +51,7 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// The longest choice that a text begins with, and what comes behind it.
+    /// The longest choice that a text starts with, and the rest.
     pub(super) fn at_start<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         let with = |(choice, (name, folded)): (usize, &(&str, Option<String>))| {
             let head = text.get(..name.len())?;
@@ -72,7 +72,7 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// Whether one of the other choices is spelt out somewhere as a word; those of one letter never are.
+    /// Whether another choice occurs somewhere as a word; names of one letter never do.
     pub(super) fn mentions_another(&self, text: &str, choice: usize) -> bool {
         let mut others = self.names.iter().enumerate();
         others.any(|(other, (name, _))| {
@@ -84,7 +84,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Whether a word does not end where a name does: `A` in `A+`, `correct` in `correct-ish`.
+/// Whether a word continues after a name: `A` in `A+`, `correct` in `correct-ish`.
 fn goes_on(name: &str, rest: &str) -> bool {
     let mut chars = rest.chars().filter(|c| !is_invisible(*c));
     let is_word = |c: char| c.is_alphanumeric();
@@ -100,7 +100,7 @@ fn goes_on(name: &str, rest: &str) -> bool {
     }
 }
 
-/// Whether a lower-case word stands in a text of lower case, outside of `within`, in which it may be a part.
+/// Whether a lower-case word occurs in a lower-case text, except as a part of `within`.
 fn contains_word(text: &str, word: &str, within: &str) -> bool {
     let within = within.to_lowercase();
     let is_word = |c: char| c.is_alphanumeric();

@@ -1,4 +1,4 @@
-//! The objects of JSON at the top level of a text, in fences or among prose.
+//! The JSON objects at the top level of a text, in fences or among prose.
 
 use std::ops::Range;
 
@@ -7,29 +7,29 @@ use serde_json::{Map, Value};
 use super::Unread;
 use crate::text::tex_json::{self, Extents};
 
-/// How often the text may be gone over, in all. Prose is gone over once; what begins many objects and ends none would be
-/// gone over for each of them.
+/// Limit of passes over the text in total. Prose takes one pass; many unclosed objects would take a pass each.
 const PASSES: usize = 8;
 
-/// Short texts may be gone over more often.
+/// Additional allowance for short texts, in bytes.
 const FREE: usize = 1 << 14;
 
-/// An object, or an array of them, which has no members.
+/// An object, or an array of objects, which has no members.
 pub(crate) struct FoundObject {
     pub(crate) map: Map<String, Value>,
-    /// What an array holds.
+    /// The items of an array.
     array: Vec<Value>,
     pub(crate) repaired: u32,
-    /// Members that come again with another value.
+    /// Members that are repeated with another value.
     pub(crate) overwritten: Vec<(String, Value)>,
-    /// Where it stands.
+    /// Its range in the text.
     pub(crate) place: Range<usize>,
-    /// Whether it stands for itself. Within something that begins like JSON and is none it may be a part of another one.
+    /// Whether it counts by itself. Within something that starts like JSON but is not, it may be part of another
+    /// object.
     pub(crate) is_certain: bool,
 }
 
 impl FoundObject {
-    /// One that is all of a reply.
+    /// An object that makes up the whole reply.
     pub(super) fn whole(
         map: Map<String, Value>,
         repaired: u32,
@@ -45,8 +45,8 @@ impl FoundObject {
         }
     }
 
-    /// What members deeper in are said to be that have this name. Beside a second object they contradict: a reply that
-    /// quotes without escapes may have its own verdict there.
+    /// The values of nested members with this name. If there are several objects they can contradict: the verdict of a
+    /// reply that quotes without escaping may be nested.
     pub(super) fn nested(&self, name: &str) -> Vec<&Value> {
         let mut given = Vec::new();
         let mut open: Vec<&Value> = self.map.values().chain(&self.array).collect();
@@ -64,7 +64,7 @@ impl FoundObject {
     }
 }
 
-/// All of them; unreadable when the text is made to take for ever.
+/// All objects; unreadable if the text is built to take too long.
 pub(super) fn among(text: &str) -> Result<Vec<FoundObject>, Unread> {
     let mut found = Vec::new();
     if !text.contains('{') {
@@ -73,7 +73,7 @@ pub(super) fn among(text: &str) -> Result<Vec<FoundObject>, Unread> {
     let mut extents = Extents::of(text);
     let starts = starts(extents.masked().as_bytes());
     let mut left = PASSES * text.len() + FREE;
-    // The ends of what was read, and of the first part of what is broken.
+    // The ends of what was read, and of the first part of anything broken.
     let (mut done, mut broken) = (0, 0);
     for start in starts {
         if start < done {
@@ -110,14 +110,14 @@ pub(super) fn among(text: &str) -> Result<Vec<FoundObject>, Unread> {
     Ok(found)
 }
 
-/// Where an object with members may begin, or an array of such.
+/// Where an object with members, or an array of objects, may start.
 fn starts(bytes: &[u8]) -> Vec<usize> {
     let next = |place: usize| {
         let rest = bytes[place + 1..].trim_ascii_start();
         rest.first().copied()
     };
     let mut starts = Vec::new();
-    // White space is looked at once, however many brackets stand before it: what they hold comes first behind it.
+    // Each run of white space is scanned once, however many brackets precede it: their content starts right after it.
     let mut place = 0;
     while let Some(step) = bytes[place..]
         .iter()

@@ -1,4 +1,4 @@
-//! Replies that regular expressions tell apart, as the programs of published judges do.
+//! Reads replies with regular expressions, as published judge programs do.
 
 use regex::Regex;
 
@@ -6,12 +6,12 @@ use super::{Reading, Unread};
 use crate::error::Result;
 use crate::text::{MatchScope, compile};
 
-/// The pattern that a text is; an error when it is none, or too large to be matched in a bounded time.
+/// Compiles a pattern; fails if it is invalid, or too large to be matched in bounded time.
 pub fn pattern(text: &str) -> Result<Regex> {
     compile(text, MatchScope::Part, false)
 }
 
-/// The name whose pattern matches anywhere, if no other one does; or the first in this order that does.
+/// The name whose pattern matches anywhere, if no other one does; with `first_match`, the first in this order.
 pub fn patterns(reply: &str, patterns: &[(String, Regex)], first_match: bool) -> Reading {
     if reply.trim().is_empty() {
         return Reading::unreadable(Unread::NoResponse);
@@ -23,7 +23,7 @@ pub fn patterns(reply: &str, patterns: &[(String, Regex)], first_match: bool) ->
     let Some(first) = matching.next() else {
         return Reading::unreadable(Unread::InvalidResponseFormat);
     };
-    // Two patterns may stand for one name.
+    // Two patterns may have the same name.
     if !first_match && matching.any(|other| other != first) {
         return Reading::unreadable(Unread::Conflicting);
     }

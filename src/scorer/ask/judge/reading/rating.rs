@@ -1,4 +1,4 @@
-//! Ratings in brackets, `[[8]]`, as the judges of MT-Bench give them.
+//! Reads ratings in brackets, `[[8]]`, as the judges of MT-Bench give them.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a constant pattern")
 }
 
-/// The first number in two brackets, or else the first one in one.
+/// The first number in double brackets, otherwise the first one in single brackets.
 pub fn rating(reply: &str) -> Reading {
     if reply.trim().is_empty() {
         return Reading::unreadable(Unread::NoResponse);

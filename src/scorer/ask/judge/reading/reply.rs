@@ -1,4 +1,4 @@
-//! `JudgeReply`: the text of a reply in its parts.
+//! `JudgeReply`: splits the text of a reply into its parts.
 
 use super::objects::{self, FoundObject};
 use super::{Unread, name};
@@ -9,16 +9,16 @@ const CLOSE: &str = "</think>";
 
 /// A reply that is not blank.
 pub(crate) struct JudgeReply<'a> {
-    /// What it says, without the thoughts before it.
+    /// The text after the reasoning.
     pub(crate) body: &'a str,
-    /// Where the body may already have begun: thoughts that hold the mark of their end, perhaps because they quote it.
-    /// What stands here can only contradict.
+    /// Text that may already be part of the body: reasoning that contains its own end mark, perhaps in a quotation.
+    /// Claims in it can only contradict.
     pub(crate) doubtful: &'a str,
     /// The body, if all of it is JSON.
     pub(crate) whole: Option<TexJson>,
-    /// The objects at its top level, if it is not.
+    /// The objects at its top level, if not.
     pub(crate) found: Vec<FoundObject>,
-    /// Those of the doubtful part.
+    /// The objects of the doubtful part.
     pub(crate) quoted: Vec<FoundObject>,
 }
 
@@ -51,13 +51,13 @@ impl<'a> JudgeReply<'a> {
     }
 }
 
-/// What stands between the first and the last end of the thoughts, and what comes behind that.
+/// The text between the first and the last end mark of the reasoning, and the text after that.
 fn without_thoughts(text: &str) -> Result<(&str, &str), Unread> {
     if !text.starts_with(OPEN) {
         return Ok(("", text));
     }
     let (Some(first), Some(last)) = (text.find(CLOSE), text.rfind(CLOSE)) else {
-        // Thoughts that do not end hold drafts.
+        // Reasoning without an end holds drafts.
         return Err(Unread::InvalidResponseFormat);
     };
     let body = name::trimmed(&text[last + CLOSE.len()..]);

@@ -1,4 +1,4 @@
-//! Replies with points for each dimension of a rubric.
+//! Reads replies with points for each dimension of a rubric.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use super::reply::JudgeReply;
 use super::strays::Strays;
 use super::{Reading, Unread};
 
-/// Reads whole points for each dimension on its scale, both ends included.
+/// Reads integer points for each dimension on its inclusive scale.
 pub fn rubric(reply: &str, dimensions: &[(&str, [i64; 2])]) -> Reading {
     read(reply, dimensions).unwrap_or_else(Reading::unreadable)
 }
@@ -54,7 +54,7 @@ fn read(reply: &str, dimensions: &[(&str, [i64; 2])]) -> Result<Reading, Unread>
 }
 
 impl FoundObject {
-    /// What a member is said to be, each time.
+    /// All values of a member.
     fn all(&self, name: &str) -> impl Iterator<Item = &Value> {
         let overwritten = self.overwritten.iter();
         let before = overwritten.filter(move |(known, _)| known == name);
@@ -83,9 +83,9 @@ impl FoundObject {
     }
 }
 
-/// A whole number, `4` or `4.0`.
+/// An integer, `4` or `4.0`.
 fn whole(value: &Value) -> Option<i64> {
-    /// Up to here every whole number is a double of its own.
+    /// Up to here every integer is a distinct double.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let Value::Number(number) = value else {
         return None;

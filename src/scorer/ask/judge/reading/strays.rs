@@ -1,20 +1,20 @@
-//! Points that stand elsewhere than in a member of an object: `correctness: 1` in prose, or in JSON that is broken. They
-//! make no verdict and contradict one, so that of a judge with one of its own in prose no object is taken that it quotes.
+//! Points that are not members of an object: `correctness: 1` in prose, or in broken JSON. They are no verdict but
+//! contradict one, so that an object quoted by a judge with a verdict in prose is not taken.
 
 use serde_json::Value;
 
 use super::lines::{closes, plain};
 use super::objects::FoundObject;
 
-/// The values by dimension.
+/// Values by dimension.
 #[derive(Default)]
 pub(super) struct Strays {
-    /// With the place of the dimension.
+    /// With the index of the dimension.
     given: Vec<(usize, Value)>,
 }
 
 impl Strays {
-    /// Those of a text, outside of its objects.
+    /// Adds those of a text, outside of its objects.
     pub(super) fn of_text(
         &mut self,
         text: &str,
@@ -35,7 +35,7 @@ impl Strays {
         }
     }
 
-    /// Those deeper in an object.
+    /// Adds those nested in an object.
     pub(super) fn of_nested(&mut self, found: &FoundObject, dimensions: &[(&str, [i64; 2])]) {
         for (dimension, (name, _)) in dimensions.iter().enumerate() {
             let given = found.nested(name).into_iter();
@@ -44,7 +44,7 @@ impl Strays {
         }
     }
 
-    /// Those of one dimension.
+    /// The values of one dimension.
     pub(super) fn of(&self, dimension: usize) -> impl Iterator<Item = &Value> {
         let given = self.given.iter();
         let given = given.filter(move |(of, _)| *of == dimension);
@@ -52,7 +52,7 @@ impl Strays {
     }
 }
 
-/// Whether a text ends with the name, in whatever case and markdown, perhaps with a scale: `**Correctness** (1-5)`.
+/// Whether a text ends with the name, ignoring case and markdown, optionally with a scale: `**Correctness** (1-5)`.
 fn is_label(text: &str, name: &str) -> bool {
     let ends = |text: &str| {
         let text = text.trim_end_matches(closes);
@@ -74,7 +74,7 @@ fn is_label(text: &str, name: &str) -> bool {
     ends(text) || without_scale().is_some_and(ends)
 }
 
-/// The number that a text begins with, unless it is the first of a scale such as `1 to 5`.
+/// The number at the start of a text, unless a scale such as `1 to 5` starts there.
 fn read_points(text: &str) -> Option<Value> {
     let text = text.trim_start_matches(closes);
     let is_part = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.');

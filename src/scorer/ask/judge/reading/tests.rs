@@ -5,7 +5,7 @@ use crate::tests::fuzz::{fuzz, in_time, megabyte};
 use crate::tests::{needs, parity};
 use crate::text::{MatchScope, compile};
 
-/// Replies of our own making, and what they say.
+/// Handmade replies, and how they are read.
 const READINGS: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/fixtures/judge/readings.jsonl"
@@ -98,7 +98,7 @@ fn comments_are_the_texts_beside_the_verdict() {
     assert_eq!(reading.verdict, Some(json!("C")));
 }
 
-/// Half a verdict of one kind and half of another never make one, and what is read was offered.
+/// Parts of two verdicts never make one, and only offered verdicts are read.
 #[test]
 fn any_reply_is_read_without_a_guess() {
     const PIECES: &[&str] = &[
@@ -136,7 +136,7 @@ fn any_reply_is_read_without_a_guess() {
         if let Some(verdict) = verdict {
             assert!(folded.contains(&verdict.to_lowercase()), "{reply:?}");
         }
-        // With the other verdict behind it in the plainest form there are two.
+        // Followed by the other verdict in the plainest form, there are two.
         for (own, other) in [("C", "I"), ("I", "C")] {
             if verdict == Some(own) && !reply.contains("<think>") {
                 let both = format!("{reply}\nGRADE: {other}");
@@ -208,7 +208,7 @@ fn hostile_replies_take_linear_time() {
 fn hello_vectors() {
     let (mut judged, mut compared) = (0, 0);
     for line in parity::text("vectors/hello.jsonl").lines() {
-        // Python writes `NaN`, which the reading has as null.
+        // Python writes `NaN`, which is null in the reading.
         let line = line.replace(": NaN", ": null");
         let case: Value = serde_json::from_str(&line).expect("a case");
         if let Some(reply) = case["judge_response"].as_str() {

@@ -1,4 +1,4 @@
-//! A rubric in a file of its own. What is wrong with it is told with the file's name, line and column.
+//! A rubric in a separate file. Errors have the file's name, line and column.
 
 use std::path::{Path, PathBuf};
 
@@ -11,14 +11,14 @@ use crate::data::yaml_places::{Position, YamlPlaces};
 use crate::error::{Error, KeyPath, Result};
 use crate::text::yaml::{self, YamlError};
 
-/// A file that has been read.
+/// A file that was read.
 pub(super) struct RubricFile {
     path: PathBuf,
     text: String,
 }
 
 impl RubricFile {
-    /// Reads the file that an option names, from the folder where relative paths start.
+    /// Reads the file named in an option, relative to the folder.
     pub(super) fn open(given: &str, folder: &Path) -> Result<Self> {
         let path = folder.join(given);
         if !path.exists() {
@@ -45,7 +45,7 @@ impl RubricFile {
         Ok(Self { path, text })
     }
 
-    /// What stands in it.
+    /// The rubric in the file.
     pub(super) fn draft(&self) -> Result<RubricDraft> {
         let value = yaml::read_json(&self.text);
         if let Some((key, place)) = YamlPlaces::of(&self.text).repeated_key() {
@@ -62,7 +62,7 @@ impl RubricFile {
         RubricDraft::of(&value).map_err(|error| self.explain(&error))
     }
 
-    /// An error about a key of this file, with the place in front.
+    /// Adds the position in this file to an error about one of its keys.
     pub(super) fn explain(&self, error: &Error) -> Error {
         let places = YamlPlaces::of(&self.text);
         let place = places.at(error.key_path().unwrap_or(&KeyPath::default()));
@@ -74,14 +74,14 @@ impl RubricFile {
         let second = || YamlPlaces::of(&self.text).second_document();
         let place = said.or_else(second).unwrap_or(Position::START);
         let message = error.to_string();
-        // The place, which stands in front, and what the parser was at.
+        // Cut off the position, which is put in front, and the parser's context.
         let end = message.find(" at line ").unwrap_or(message.len());
         let error = Error::usage(format!("not YAML: {}", &message[..end]));
         let hint = "write a map with `dimensions` or `choices`, and texts that have `: ` or `#` between quotes";
         self.at(place, &error.hint(hint))
     }
 
-    /// The error at a place of this file. The key is forgotten: it is none of the spec that names the file.
+    /// The error at a position in this file. Drops the key, which does not belong to the spec that names the file.
     fn at(&self, place: Position, error: &Error) -> Error {
         let bare =
             Error::usage(error.message()).at(format_args!("{}:{place}", self.path.display()));
@@ -92,7 +92,7 @@ impl RubricFile {
     }
 }
 
-/// Whether a file is the spec of an eval, which has a benchmark or an agent and nothing to grade by.
+/// Whether a file is the spec of an eval: it has a benchmark or an agent, and no grading.
 fn is_spec(value: &Value) -> bool {
     let has = |key: &&str| value.get(*key).is_some();
     ["benchmark", "agent"].iter().any(has) && !["dimensions", "choices"].iter().any(has)

@@ -1,4 +1,4 @@
-//! From the options of a judge to what it grades by: `rubric`, `choices`, `pass`, `excellent`.
+//! Makes the grading from a judge's options: `rubric`, `choices`, `pass`, `excellent`.
 
 use serde_json::Value;
 
@@ -11,19 +11,18 @@ use crate::scorer::OptionReader;
 
 /// Where a rubric comes from.
 enum RubricSource {
-    /// It stands in the options, or only `choices` do.
+    /// It is in the options, or these only have `choices`.
     Inline,
     Ready(&'static str),
     File(RubricFile),
 }
 
 impl Grading {
-    /// Reads `rubric` (a ready name, a path or a map), `choices`, and the limits `pass` and `excellent` that go before
-    /// those of the rubric.
+    /// Reads `rubric` (a built-in name, a path or a map), `choices`, and the limits `pass` and `excellent`, which
+    /// override those of the rubric.
     ///
     /// # Errors
-    /// When nothing is to be graded by, or by what no answer could be graded. A mistake in a file is told with the
-    /// place in it.
+    /// When there is no grading, or no answer could be graded by it. An error in a file has its position there.
     pub(crate) fn from_options(options: &OptionReader<'_>) -> Result<Self> {
         let of_rubric = |error| options.of("rubric", error);
         let (source, mut draft) = match options.value("rubric") {
@@ -66,7 +65,7 @@ impl Grading {
     }
 }
 
-/// A ready rubric, else a file.
+/// A built-in rubric, otherwise a file.
 fn named(name: &str, options: &OptionReader<'_>) -> Result<(RubricSource, RubricDraft)> {
     if name.trim().is_empty() {
         let error = Error::usage("the name of the rubric is blank");

@@ -1,4 +1,4 @@
-//! A rubric that a command is given by name: a ready one, or a file.
+//! A rubric named on the command line: a built-in one, or a file.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use super::ready;
 use crate::error::Result;
 
 impl Grading {
-    /// The ready rubric of this name, else that of the file at this path from a folder.
+    /// The built-in rubric with this name, otherwise the one in the file at this path relative to the folder.
     ///
     /// # Errors
-    /// When it is neither, or nothing could be graded by it; a mistake in a file is told with the place in it.
+    /// When it is neither, or not valid. An error in a file has its position there.
     pub(crate) fn given(name: &str, folder: &Path) -> Result<Self> {
         if let Some(ready) = ready::named(name) {
             return ready.draft()?.finish();

@@ -1,8 +1,8 @@
-//! The names of dimensions and choices: members of a reply, details of a score, words of gates.
+//! Names of dimensions and choices: used as members of a reply, details of a score, words of gates.
 
 use crate::error::{Error, Result, nearest};
 
-/// Members of a reply and details of a score that are there already.
+/// Members of a reply and details of a score that are already in use.
 const TAKEN: &[&str] = &[
     "total",
     "excellent",
@@ -14,10 +14,10 @@ const TAKEN: &[&str] = &[
     "self_agreement",
 ];
 
-/// The longest name: endpoints take no longer ones of tools, and a gate is to be read.
+/// The maximum length of a name: endpoints limit the names of tools, and gates should be readable.
 const LONGEST: usize = 64;
 
-/// Refuses a name that no reply or gate could have: `mean(judge.NAME)`.
+/// Rejects a name that cannot be used in a reply or a gate: `mean(judge.NAME)`.
 pub(super) fn check_dimension(name: &str) -> Result<()> {
     let refuse = |message: String| {
         Err(Error::usage(message)
@@ -49,7 +49,7 @@ pub(super) fn check_dimension(name: &str) -> Result<()> {
     }
 }
 
-/// Refuses a name that a reply could not be told by.
+/// Rejects a name that cannot be recognised in a reply.
 pub(super) fn check_choice(name: &str) -> Result<()> {
     if name.trim().is_empty() {
         return Err(Error::usage("the name of a choice is blank")
@@ -76,7 +76,7 @@ fn check_length(name: &str) -> Result<()> {
     Err(Error::usage(message).hint("say the rest in its `description`"))
 }
 
-/// Refuses a name that is there, be it in other case.
+/// Rejects a name that exists already, ignoring case.
 pub(super) fn check_new<'a>(
     what: &str,
     name: &str,
@@ -95,7 +95,7 @@ pub(super) fn check_new<'a>(
     }
 }
 
-/// What was meant among these, as the end of a hint.
+/// The likely intended name, as the end of a hint.
 pub(super) fn meant<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     match nearest(given, known) {
         Some(near) => format!("did you mean `{near}`? "),

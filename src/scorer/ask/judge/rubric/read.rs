@@ -1,4 +1,4 @@
-//! From a map of options or of a file to a rubric. Errors know the key that they are about, from this map on.
+//! Reads a rubric from a map of options or of a file. Errors contain the key, relative to this map.
 
 use serde_json::{Map, Value};
 
@@ -15,13 +15,13 @@ const DIMENSION_KEYS: &[&str] = &["name", "description", "weight", "scale", "exa
 const EXAMPLE_KEYS: &[&str] = &["score", "answer", "reason"];
 const CHOICE_KEYS: &[&str] = &["value", "description"];
 
-/// The end of a scale that is farthest from 0: more points than a judge can tell apart, and exact in every sum.
+/// The limit of a scale: more points than a judge can distinguish, and exact in every sum.
 const FARTHEST: i64 = 1_000_000;
 
-/// How the smallest rubric looks.
+/// Examples of minimal rubrics.
 const SMALLEST: &str = "`{ dimensions: [{ name: clarity, description: … }] }` or `{ choices: { correct: 1, wrong: 0 } }`";
 
-/// A rubric as it is written, which may still get choices and limits from elsewhere.
+/// A rubric as written; choices and limits may be added from elsewhere.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RubricDraft {
     instructions: Option<String>,
@@ -68,7 +68,7 @@ impl RubricDraft {
         Ok(draft)
     }
 
-    /// Takes choices; they are an error beside dimensions or other choices.
+    /// Sets the choices; an error if there are dimensions or other choices.
     pub(super) fn choices(&mut self, value: &Value) -> Result<()> {
         let choices = choices(value)?;
         match self.graded.replace(Graded::Choices(choices)) {
@@ -84,7 +84,7 @@ impl RubricDraft {
         }
     }
 
-    /// Takes `pass` or `excellent` instead of what was there. It must be one that an answer can reach.
+    /// Overrides `pass` or `excellent`. An answer must be able to reach it.
     pub(super) fn limit(&mut self, key: &str, value: &Value) -> Result<()> {
         let number = value.as_f64().filter(|number| number.is_finite());
         let number = number.ok_or_else(|| {
@@ -100,7 +100,7 @@ impl RubricDraft {
         Ok(())
     }
 
-    /// Refuses a limit off the scale of what is graded, so far as that is known.
+    /// Rejects a limit off the scale, as far as the scale is known.
     fn check_limit(&self, key: &str, limit: f64, default: &str) -> Result<()> {
         match &self.graded {
             None => Ok(()),
@@ -144,8 +144,8 @@ impl RubricDraft {
         }
     }
 
-    /// The rubric, with defaults where it says nothing: a total is excellent from 4.5, or where no total is 4.5 from the
-    /// highest; from which one an answer passes must be said where 3.5 is none. Limits that came before dimensions or choices are checked now.
+    /// The rubric with defaults: a total is excellent from 4.5, or from the highest total if that is lower. `pass` is
+    /// required if 3.5 cannot be the default. Limits set before dimensions or choices are checked now.
     pub(super) fn finish(self) -> Result<Grading> {
         for (key, limit) in [("pass", self.pass), ("excellent", self.excellent)] {
             if let Some(limit) = limit {
@@ -196,7 +196,7 @@ impl RubricDraft {
     }
 }
 
-/// A rubric of these dimensions and the usual limits.
+/// A rubric with these dimensions and the default limits.
 fn rubric(dimensions: &[Dimension]) -> Rubric {
     Rubric {
         instructions: None,
@@ -321,8 +321,8 @@ fn examples_on(scale: [i64; 2], value: &Value) -> Result<Vec<GradedExample>> {
     items.map(|(item, value)| read(value).under(item)).collect()
 }
 
-/// Refuses a text such as `10: greets, helps, ends` on a scale that ends at 5: the judge would be shown points that
-/// it must not give.
+/// Rejects a text such as `10: greets, helps, ends` on a scale that ends at 5: the judge would be shown points that it
+/// must not give.
 fn check_points(text: &str, [low, high]: [i64; 2]) -> Result<()> {
     let points = text.split_once(": ");
     let points = points.and_then(|(points, _)| points.trim().parse::<i64>().ok());
@@ -429,7 +429,7 @@ fn choice(name: &str, value: &Value) -> Result<OfferedChoice> {
     })
 }
 
-/// A text that is not blank; none where the key is not there.
+/// A string that is not blank; `None` if the key is missing.
 fn text(map: &Map<String, Value>, key: &str) -> Result<Option<String>> {
     match map.get(key) {
         None => Ok(None),
@@ -459,7 +459,7 @@ fn check_keys(map: &Map<String, Value>, legal: &[&str]) -> Result<()> {
     }
 }
 
-/// What a value is, in words.
+/// The kind of a value, in words.
 fn kind(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),

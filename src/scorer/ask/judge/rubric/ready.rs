@@ -1,24 +1,24 @@
-//! The rubrics that are there: files as a user writes them.
+//! The built-in rubrics, in the form of a user's file.
 
 use super::read::RubricDraft;
 use crate::error::{Error, Result};
 use crate::text::yaml;
 
-/// A rubric with a name.
+/// A named rubric.
 #[derive(Debug)]
 pub(crate) struct ReadyRubric {
-    /// As an option names it.
+    /// The name in options.
     pub(crate) name: &'static str,
-    /// What it is for, in a line.
+    /// What it is for, in one line.
     pub(crate) summary: &'static str,
     /// The file, in YAML.
     pub(crate) text: &'static str,
 }
 
-/// The one that is shown the ground truth, too.
+/// The rubric that is also shown the ground truth.
 pub(super) const QA: &str = "qa";
 
-/// All of them, in the order in which they are told.
+/// All of them, in the order they are listed.
 pub(crate) const READY: &[ReadyRubric] = &[
     ReadyRubric {
         name: "aime",
@@ -47,13 +47,13 @@ pub(crate) const READY: &[ReadyRubric] = &[
     },
 ];
 
-/// The ready rubric of this name.
+/// The built-in rubric with this name.
 pub(super) fn named(name: &str) -> Option<&'static ReadyRubric> {
     READY.iter().find(|ready| ready.name == name)
 }
 
 impl ReadyRubric {
-    /// What stands in it. A test reads all of them.
+    /// The rubric in the file. A test reads all of them.
     pub(super) fn draft(&self) -> Result<RubricDraft> {
         let value = yaml::read_json(self.text);
         let value = value.map_err(|error| Error::infrastructure(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! What is read, what is refused and where, and the arithmetic of totals.
+//! What is read, what is rejected and where, and how totals are computed.
 
 #![expect(
     clippy::float_cmp,
@@ -43,7 +43,7 @@ fn read_in(folder: &Path, options: &str) -> Result<Grading> {
 }
 
 impl Grading {
-    /// What these options say, for tests.
+    /// The grading of these options, for tests.
     pub(in crate::scorer::ask) fn inline(options: &Value) -> Self {
         read(&options.to_string()).unwrap()
     }
@@ -67,7 +67,7 @@ fn choices(options: &str) -> Choices {
     }
 }
 
-/// The message, the place in the options, and the hint.
+/// Checks the message, the place in the options, and the hint.
 fn check(options: &str, message: &str, place: &str, hint: &str) {
     let error = read(options).expect_err(options);
     assert_eq!(error.exit(), crate::exit::Exit::Usage);
@@ -144,7 +144,7 @@ fn options_go_before_the_limits_of_a_rubric() {
     let read = rubric("{ rubric: aime, pass: 4, excellent: 5 }");
     assert_eq!((read.pass, read.excellent), (4.0, 5.0));
     assert_eq!(choices("{ rubric: qa, pass: 0.5 }").pass, 0.5);
-    // Instructions alone, with choices beside them.
+    // Only instructions, with choices next to them.
     let read = choices(
         "{ rubric: { instructions: Be kind. }, choices: { a: 1, b: { value: 0, description: else } } }",
     );
@@ -155,10 +155,10 @@ fn options_go_before_the_limits_of_a_rubric() {
     );
     assert_eq!(read.named("B"), None);
     assert_eq!((read.pass, read.offered[0].name.as_str()), (1.0, "a"));
-    // Where no total is 4.5, the highest is excellent.
+    // If no total reaches 4.5, the highest is excellent.
     let read = rubric("{ rubric: { dimensions: [{ name: a, scale: [1, 4] }] }, pass: 2 }");
     assert_eq!((read.pass, read.excellent), (2.0, 4.0));
-    // What is null is not given.
+    // Null counts as not given.
     assert_eq!(rubric("{ rubric: aime, choices: ~, pass: ~ }").pass, 3.5);
 }
 
@@ -212,7 +212,7 @@ fn totals_are_weighted_means() {
     let thirds = rubric("rubric: { dimensions: [{ name: a }, { name: b }, { name: c }] }");
     assert_eq!(thirds.total(&[1, 2, 4]), 2.333_333_333_333);
     assert!((thirds.value(&[1, 2, 4]) - 1.0 / 3.0).abs() < 1e-15);
-    // Nothing falls below a limit that it reaches on paper.
+    // Rounding does not put a total below a limit that it equals.
     let dimensions = |weights: [f64; 3]| {
         let each = weights.iter().zip(["a", "b", "c"]);
         let each = each.map(|(weight, name)| json!({ "name": name, "weight": weight }));
@@ -256,7 +256,7 @@ fn what_is_canonical_changes_with_every_verdict() {
     for (place, one) in all.iter().enumerate() {
         assert!(!all[..place].contains(one), "{one}");
     }
-    // But not by where the same is read from.
+    // But not by its source.
     let ready = json!({ "rubric": yaml::read_json(ready::READY[0].text).unwrap() });
     assert_eq!(of(&ready.to_string()), of("rubric: aime"));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The schema of every ready rubric, and what an endpoint is sent.
+//! The schema of every built-in rubric, and what is sent to an endpoint.
 
 use super::super::rubric::ready::READY;
 use super::*;
@@ -11,7 +11,7 @@ fn ready() -> impl Iterator<Item = Grading> {
     })
 }
 
-/// What of a reply is not as the schema says. It knows the few keywords that ours has.
+/// Where a reply violates the schema. Supports only the keywords used here.
 fn wrong(schema: &Value, reply: &Value) -> Option<String> {
     let members = schema["properties"].as_object()?;
     let given = reply.as_object()?;

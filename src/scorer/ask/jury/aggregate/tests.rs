@@ -57,7 +57,7 @@ fn orders<T: Clone>(list: &[T]) -> Vec<Vec<T>> {
     longer.collect()
 }
 
-/// The verdict of what each says, with its weight and whether it is an outlier: the same in each order of the list.
+/// The verdict for these votes, weights and outliers: the same in every order.
 #[track_caller]
 fn check(
     aggregate: Aggregate,
@@ -92,13 +92,13 @@ fn points_become_one_by_dimension() {
     let check = |aggregate, expect| check(aggregate, &rubric, &says, 5, expect);
     // x 3 and y 1.5.
     check(Aggregate::Median, Ok((2.625, false)));
-    // x 11/3 and y 8/3 of those that are no outlier.
+    // x 11/3 and y 8/3, without the outlier.
     check(Aggregate::Mean, Ok((3.416_666_666_667, false)));
     // x 4 and y 2.
     check(Aggregate::TrimmedMean, Ok((3.5, true)));
     // x 26/6 and y 11/6.
     check(Aggregate::Weighted, Ok((3.708_333_333_333, true)));
-    // Two of five let it pass, two do not.
+    // Two of five pass it, two do not.
     check(Aggregate::Majority, Err(Unread::NoMajority));
 }
 
@@ -116,7 +116,7 @@ fn a_majority_is_of_the_whole_panel() {
     };
     check(&["a", "a", "b"], 3, Ok((1.0, true)));
     check(&["a", "a"], 3, Ok((1.0, true)));
-    // The one that cannot be read stays in the denominator.
+    // An unreadable vote stays in the denominator.
     check(&["a", "a"], 4, Err(Unread::NoMajority));
     check(&["c", "c", "c", "a"], 5, Ok((0.0, false)));
     check(&["a", "b"], 2, Err(Unread::NoMajority));
@@ -136,7 +136,7 @@ fn the_greatest_weight_decides_unless_two_have_it() {
     };
     check(&[("a", 1.0), ("c", 0.4), ("c", 0.5)], Ok((1.0, true)));
     check(&[("a", 0.8), ("c", 0.4), ("c", 0.5)], Ok((0.0, false)));
-    // Equal on paper, whatever the floats.
+    // Equal apart from floating-point error.
     check(
         &[("a", 0.3), ("c", 0.1), ("c", 0.2)],
         Err(Unread::NoMajority),

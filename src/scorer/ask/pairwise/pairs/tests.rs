@@ -52,7 +52,7 @@ fn so_many_are_drawn_by_the_seed_whatever_the_order_of_the_dataset() {
     assert_ne!(seven, of(&ids, 8));
     ids.reverse();
     assert_eq!(seven, of(&ids, 7));
-    // More than there are.
+    // More than exist.
     let draw = Draw {
         pairs: Some(60),
         seed: 7,

@@ -1,4 +1,4 @@
-//! The embedder against a server on this machine that misbehaves in every way.
+//! Tests the embedder against a local server that misbehaves in many ways.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -13,10 +13,10 @@ use crate::scorer::ask::semantic::tests::judge;
 use crate::system::lock::lock;
 use crate::tests::patience::{LONG, given_time};
 
-/// What the server is asked, head and body.
+/// A request to the server, head and body.
 type Asked = (String, Value);
 
-/// A server that gives these replies, one to each connection, and then no more.
+/// A server that gives these replies, one per connection, and then stops.
 struct Server {
     url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -84,7 +84,7 @@ fn ok(body: &Value) -> Vec<u8> {
 }
 
 fn good() -> Vec<u8> {
-    // Not in order, as the standard allows.
+    // Out of order, which the standard allows.
     ok(
         &json!({"object": "list", "model": "mini", "usage": {}, "data": [
             {"object": "embedding", "index": 1, "embedding": [0, 2.5]},
@@ -148,7 +148,7 @@ fn a_busy_or_broken_endpoint_is_asked_again() {
     let broken = || reply("500 Internal Server Error", "", "");
     let server = Server::new(vec![broken(), reply("503 Busy", "", "later"), good()]);
     assert_eq!(embed(&server).unwrap().len(), 2);
-    // A connection that breaks, and one that speaks something else.
+    // A connection that breaks, and one with another protocol.
     let server = Server::new(vec![Vec::new(), b"SSH-2.0-x\r\n\r\n".to_vec(), good()]);
     assert_eq!(embed(&server).unwrap().len(), 2);
     // No more often than allowed.
@@ -253,7 +253,7 @@ fn replies_that_are_no_vectors() {
     let index = "`URL` answered with embeddings whose `index` is that of no text, or of one twice";
     check_error(data(json!([one, one])), index);
     check_error(data(json!([one, {"index": 2, "embedding": [1]}])), index);
-    // Cut short: the connection ends before the body does.
+    // Truncated: the connection ends before the body does.
     let mut short = good();
     short.truncate(short.len() - 5);
     let server = Server::new(vec![short.clone(), short.clone(), short]);
@@ -298,21 +298,21 @@ fn a_slow_endpoint_is_not_waited_for() {
             let embedder = HttpEmbedder::new(&url, "mini").unwrap();
             let error = embedder.retries(0, PAUSE).timeout(time).embed(&["a"]);
             let message = error.unwrap_err().message().to_owned();
-            // Where there was no time even to connect.
+            // If there was not even time to connect.
             (!message.ends_with("no connection in time")).then_some(message)
         };
         given_time(Duration::from_millis(200), embed)
     };
-    // How much time is left when it is sent depends on the machine.
+    // The remaining time depends on the machine.
     let late = format!("`{url}/embeddings` did not answer in ");
     let message = embed();
     assert!(message.starts_with(&late), "{message}");
-    // One that drips.
+    // A server that sends slowly.
     std::thread::spawn(move || {
         let Ok((stream, _)) = listener.accept() else {
             return;
         };
-        // The first is that of before.
+        // The first connection is the previous one.
         let Ok((mut next, _)) = listener.accept() else {
             return;
         };
@@ -339,7 +339,7 @@ fn an_endpoint_that_is_not_there_is_named() {
     let expect = format!("`{url}embeddings` cannot be reached: Connection refused");
     assert!(error.message().starts_with(&expect), "{error}");
     assert!(error.message().ends_with(" (asked 2 times)"), "{error}");
-    // The same text needs nobody.
+    // The same text needs no request.
     assert!(judge(&scorer, Some("b"), &"b".into()).unwrap().correct);
 }
 

@@ -1,4 +1,4 @@
-//! Gates on a scorer that could not judge all answers: those count as the lowest and as the highest that it can give.
+//! Gates on a scorer that could not judge all answers: these count as its lowest and highest values.
 
 use super::*;
 use crate::data::{AgentError, DetailBounds, Score};
@@ -11,7 +11,7 @@ fn bounds() -> DetailBounds {
     DetailBounds::from([("judge".to_owned(), details.into())])
 }
 
-/// What the judge says: points from 1 to 5, correct from 3.5.
+/// The score of the judge: points from 1 to 5, correct from 3.5.
 fn points(points: f64) -> Score {
     let score = Score::new((points - 1.0) / 4.0, points >= 3.5, "judged");
     let score = score.detail("total", points).detail("clarity", points);
@@ -22,7 +22,7 @@ fn unread() -> Value {
     json!({"error": "no verdict", "reason": "conflicting"})
 }
 
-/// Answers that the judge gave points, or could not read, at some level; it decides or stands beside `exact`.
+/// Answers at some level, with points of the judge or unreadable; the judge is deciding or additional to `exact`.
 fn answers(is_first: bool, answers: &[(&str, Option<f64>)]) -> Vec<Record> {
     let one = |(place, (level, given)): (usize, &(&str, Option<f64>))| {
         let id = place.to_string();
@@ -60,7 +60,7 @@ fn result(gate: &str, is_first: bool, records: &[Record]) -> GateResult {
     gate.check(&facts)
 }
 
-/// The verdict is the same whether the judge decides or stands beside.
+/// The verdict is the same whether the judge is deciding or additional.
 #[track_caller]
 fn check_both(gate: &str, given: &[(&str, Option<f64>)], verdict: Verdict, says: &str) {
     for is_first in [true, false] {
@@ -74,7 +74,7 @@ fn check_both(gate: &str, given: &[(&str, Option<f64>)], verdict: Verdict, says:
     }
 }
 
-/// A share of 100 % of those that could be read says little where most could not.
+/// A share of 100 % of the readable ones says little if most were not readable.
 #[test]
 fn a_gate_that_is_decided_tells_what_could_not_be_judged() {
     let given = [Some(5.0), None, None].map(|points| ("1", points));
@@ -87,7 +87,7 @@ fn a_gate_that_is_decided_tells_what_could_not_be_judged() {
     }
     let open = "; `judge` could not judge 2 answers, which leaves it between 2.3333 and 5";
     check_both("mean(judge.total) >= 2", &given, Passed, open);
-    // It leaves nothing open of these, and nothing to tell where all were judged.
+    // The figure does not depend on these, or all were judged: no message.
     for (gate, is_first, given) in [
         ("accuracy >= 0.5", false, &given[..]),
         ("min_samples >= 1", true, &given),
@@ -112,7 +112,7 @@ fn a_mean_is_open_between_the_ends_of_the_scale() {
     );
     check_both("mean(judge.total) >= 3.8", &five, Passed, "is 4.5");
     check_both("mean(judge.clarity) >= 4.7", &five, Failed, "is 4.5");
-    // 0 is no end of the scale, and what was seen neither: 4.0 to 5.0 would pass.
+    // Neither 0 nor the lowest observed value is the end of the scale: 4.0 to 5.0 would pass.
     check_both("mean(judge.total) >= 3.75", &five, Passed, "");
     check_both(
         "mean(judge.total) >= 3.9",
@@ -153,7 +153,7 @@ fn a_pass_rate_counts_them_as_wrong_and_as_right() {
 
 #[test]
 fn several_epochs_too() {
-    // Two samples in two epochs; the judge could read one answer to the second alone.
+    // Two samples in two epochs; the judge could read only one answer to the second.
     for is_first in [true, false] {
         let mut records = answers(is_first, &[5.0, 5.0, 5.0].map(|points| ("1", Some(points))));
         records.extend(answers(is_first, &[("1", None)]));
@@ -211,7 +211,7 @@ fn the_message_says_who_could_not_judge_how_many_and_what_to_type() {
     let message = result(gate, false, &both).message;
     let says = "with the 1 errored and 0 skipped samples, and those 2 that `judge` could not judge, it would be";
     assert!(message.contains(says), "{message}");
-    // That of the scorer that decides says nothing of the judge beside it.
+    // A gate on the deciding scorer does not depend on the additional judge.
     assert_eq!(
         result("accuracy >= 1", false, &answers(false, &given)).verdict,
         Passed
@@ -228,7 +228,7 @@ fn nothing_that_was_judged_is_open_and_no_mistake() {
 
 #[test]
 fn samples_without_a_ground_truth_count_where_the_judge_needs_none() {
-    // The first scorer judges one of three; the judge is to judge all, and cannot read one.
+    // The first scorer judges one of three; the judge should judge all, and cannot read one.
     let mut records = answers(false, &[("1", Some(5.0)), ("1", Some(5.0)), ("1", None)]);
     for record in &mut records[1..] {
         record.result.status = Status::Unscored;

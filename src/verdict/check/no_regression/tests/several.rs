@@ -1,10 +1,10 @@
-//! Several answers to a sample, several gates, groups, and what says nothing.
+//! Several answers per sample, several gates, groups, and inconclusive comparisons.
 
 use super::*;
 use crate::verdict::gate::Slice;
 
-/// Answers as letters, a sample each word: `C` correct, `W` wrong, `E` errored. All samples are of `level=1`, those
-/// from `split` on of `level=2`.
+/// Answers as letters, a word per sample: `C` correct, `W` wrong, `E` errored. All samples are of `level=1`, those from
+/// `split` on of `level=2`.
 pub(super) fn facts<'a>(baseline: &'a Baseline, now: &[&str], split: usize) -> Facts<'a> {
     let current = now.iter().enumerate().map(|(i, letters)| CurrentSample {
         id: format!("s{i:02}"),
@@ -70,7 +70,7 @@ pub(super) fn says(result: &GateResult, verdict: Verdict, parts: &[&str]) {
 
 #[test]
 fn all_answers_are_compared() {
-    // Right each time, and now in three of five: no sample flips, and yet the agent is worse.
+    // Always right, and now in three of five: no sample flips, and yet the agent is worse.
     let baseline = accepted(&["CCCCC"; 40]);
     let facts = facts(&baseline, &["CWCWC"; 40], 40);
     let result = Gate::no_regression().check(&facts);
@@ -100,10 +100,10 @@ fn answers_need_not_be_as_many_and_an_outage_counts_both_ways() {
         let value = result.value.unwrap();
         assert!((value - p).abs() < 1e-12, "{value}, not {p}");
     };
-    // Of six answers the wrong one is that of now, by chance in one of six.
+    // Of six answers, the wrong one is that of now with probability one sixth.
     let (c, w) = ("CCCCC", "W");
     check([c; 6], ["C"; 6], Verdict::Passed, 1.0);
-    // Questions that are always right say nothing.
+    // Questions that are always right are not informative.
     check(
         [c; 6],
         [w, w, w, "C", "C", "C"],
@@ -157,7 +157,7 @@ fn several_gates_are_adjusted_together() {
         let told = result.regression.as_ref().unwrap();
         assert_eq!((told.p, told.p_adjusted), (0.031_25, Some(0.0625)));
     }
-    // Alone 41.7 points are enough, five of twelve; twice that p takes six.
+    // Alone 41.7 points suffice, five of twelve; twice that p takes six.
     let smallest = |result: &GateResult| result.regression.as_ref().unwrap().smallest_drop;
     assert_eq!(
         [&alone[0], &both[0]].map(smallest),
@@ -172,7 +172,7 @@ fn several_gates_are_adjusted_together() {
             "; the interval allows for this gate alone, and the test for the other `no_regression` gates (Holm)\n",
         ],
     );
-    // Each has its own alpha.
+    // Each gate has its own alpha.
     let own = facts.check(&gates(&[
         "no_regression(alpha=0.1)",
         "no_regression[level=1]",
@@ -194,7 +194,7 @@ fn with_errors_both_ends_are_adjusted() {
         Gate::no_regression(),
         Gate::no_regression().slice("level", "1"),
     ];
-    // As wrong p is 1/64, twice that is below alpha; as right it is 1/32, twice that is not.
+    // As wrong p is 1/64, and twice that is below alpha; as right it is 1/32, and twice that is not.
     assert_eq!(facts.verdicts(&gates[..1]), [Verdict::Failed]);
     let results = facts.check(&gates);
     for result in &results {
@@ -255,7 +255,7 @@ fn what_could_not_fail_is_powerless() {
         Verdict::Failed,
         "p = 0.031 < alpha",
     );
-    // Beside other gates more is needed.
+    // With other gates more is needed.
     let baseline = accepted(&["C"; 10]);
     let facts = facts(&baseline, &["C"; 10], 5);
     let of = |value: &str| Gate::no_regression().slice("level", value);
@@ -289,7 +289,7 @@ fn too_few_of_the_baselines_samples_say_nothing() {
         "CCCCCCCC--",
         Verdict::Passed,
     );
-    // What has no verdict in the baseline was never to be compared; what is new, neither; an outage is a pair.
+    // Samples without a baseline verdict are not compared, nor are new ones; an outage is a pair.
     check(gate, "CCCCCCCCEE", "CCCCCCCC--", Verdict::Passed);
     check(gate, "CCCCCCCC----", "CCCCCCCCCCCC", Verdict::Passed);
     check(gate, "CCCCCCCCCC", "CCCCCCCCEE", Verdict::Passed);
@@ -320,7 +320,7 @@ fn in_ci_a_baseline_must_be_what_was_accepted() {
 
 #[test]
 fn groups_change_sides_as_a_whole() {
-    // Ten samples on two passages, all of one of which turn wrong at once.
+    // Ten samples on two passages; all of one become wrong at once.
     let baseline = accepted(&["C"; 20]);
     let mut now = ["C"; 20];
     now[..10].fill("W");
@@ -374,7 +374,7 @@ fn one_verdict_of_several_epochs_is_held_against_the_majority_of_now() {
     let check = |now: &str, verdict, parts: &[&str]| {
         says(&gate.check(&facts(&baseline, &[now; 6], 6)), verdict, parts);
     };
-    // As answers they would be fewer than before.
+    // Counted as answers, they would be fewer than before.
     let told = "keeps the verdict of the majority alone, and those of now are compared with it";
     check("CCCWW", Verdict::Passed, &["p = 1.0000", told]);
     check("CCWWW", Verdict::Failed, &["p = 0.016"]);
@@ -413,7 +413,7 @@ fn looks_decide_by_their_own_bounds_and_green_stays_green() {
     };
     let check =
         |facts: &Facts<'_>, verdict, parts: &[&str]| says(&gate.check(facts), verdict, parts);
-    // 1/256 is below the bound of the first look, 1/64 is not, and 1/16 waits for more.
+    // 1/256 is below the first bound, 1/64 is not, and 1/16 waits for more samples.
     let red = [
         "of 9 pairs 8 became wrong",
         "p = 0.0039 at look 1 of 4",
@@ -426,9 +426,9 @@ fn looks_decide_by_their_own_bounds_and_green_stays_green() {
         &["p = 0.016 at look 1 of 4"],
     );
     check(&run(1, 0, 9, 0), Verdict::Passed, &[]);
-    // An error leaves the look open, as it leaves the gate open.
+    // An error leaves the analysis undecided, like the gate.
     check(&run(1, 7, 9, 2), Verdict::Inconclusive, &[]);
-    // The third never says red, and the last nearly as a test without looks.
+    // The third is never red, and the last is almost as strict as a single test.
     check(&run(3, 12, 15, 0), Verdict::Inconclusive, &[]);
     check(
         &run(4, 5, 20, 0),
@@ -446,7 +446,7 @@ fn looks_decide_by_their_own_bounds_and_green_stays_green() {
     );
     let found = run(1, 0, 9, 0).at_look(gates);
     assert_eq!((found.is_sure, found.green), (true, vec![gate.name()]));
-    // Too many errors so far may become few, too few right answers cannot.
+    // Too many errors so far may become few; too few right answers cannot.
     let with = |other: &str| [gate.clone(), other.parse().unwrap()];
     let sure = |other: &str| {
         let mut facts = run(1, 0, 9, 0);

@@ -1,11 +1,11 @@
-//! Why test and interval differ, and the smallest drop, in words.
+//! Why test and interval disagree, and the smallest drop, as text.
 
 use super::several::{accepted, facts, says};
 use super::*;
 
 #[test]
 fn where_test_and_interval_point_different_ways_it_says_why() {
-    // One-sided at 5 % a loss, two-sided at 95 % not.
+    // A loss one-sided at 5 %, but not two-sided at 95 %.
     let baseline = accepted(&["C"; 40]);
     let mut now = ["C"; 40];
     now[..5].fill("W");
@@ -18,7 +18,7 @@ fn where_test_and_interval_point_different_ways_it_says_why() {
         "{}",
         result.message
     );
-    // At this alpha it needs more than the interval does.
+    // At this alpha the test needs more than the interval.
     now[5] = "W";
     let facts = facts(&baseline, &now, 39);
     let strict = Gate::no_regression().alpha(0.01).check(&facts);
@@ -66,7 +66,7 @@ fn where_test_and_interval_differ_the_line_says_why() {
              and that 0 % of",
         ],
     );
-    // One group says nothing, and does not say that it would.
+    // A single group is not informative, and does not claim to be.
     for sample in &mut facts.current {
         sample.cluster = Some("all".to_owned());
     }

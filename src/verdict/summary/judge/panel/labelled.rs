@@ -1,7 +1,8 @@
-//! `Labelled`: verdicts beside what people say of the same answers.
+//! `Labelled`: verdicts compared with labels of the same answers.
 //!
-//! All are held against the same answers. Of choices these are all with a label, for one without a verdict agrees with none.
-//! A distance needs a verdict: those are over the answers that all have one on, but for whom most of them lack.
+//! All judges are compared over the same answers. For choices these are all labelled ones, and a missing verdict does
+//! not agree. Distances need verdicts: they are over the answers on which all have one, except judges that lack most of
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +12,10 @@ use crate::stats::{
 };
 use crate::verdict::summary::judge::{LabelAgreement, WorsePanel};
 
-/// The answers with a label. All labels are choices, or all are points.
+/// The labelled answers. All labels are choices, or all are points.
 pub(super) struct Labelled<'a> {
     rows: Vec<LabelledRow<'a>>,
-    /// Those that distances are over.
+    /// The answers that distances are over.
     common: Vec<LabelledRow<'a>>,
     are_points: bool,
 }
@@ -22,7 +23,7 @@ pub(super) struct Labelled<'a> {
 /// An answer and its label.
 type LabelledRow<'a> = (&'a PanelRow, PanelSaid);
 
-/// Who gives verdicts.
+/// Whose verdicts: those of one judge or of the panel.
 #[derive(Clone, Copy, Debug)]
 enum Voice {
     Judge(usize),
@@ -46,7 +47,7 @@ impl Voice {
 }
 
 impl<'a> Labelled<'a> {
-    /// Of so many judges; `None` where nothing is labelled.
+    /// For this number of judges; `None` if nothing is labelled.
     pub(super) fn of(rows: &'a [PanelRow], judges: usize) -> Option<Self> {
         let labelled = rows.iter().filter_map(|row| Some((row, row.label?)));
         let rows: Vec<_> = labelled.collect();
@@ -71,22 +72,22 @@ impl<'a> Labelled<'a> {
         self.rows.len() as u64
     }
 
-    /// How many answers distances are over.
+    /// The number of answers that distances are over.
     pub(super) fn compared(&self) -> u64 {
         self.common.len() as u64
     }
 
-    /// How far a judge agrees with the labels.
+    /// The agreement of a judge with the labels.
     pub(super) fn judge(&self, place: usize) -> LabelAgreement {
         self.agreement(Voice::Judge(place))
     }
 
-    /// How far the verdicts of all do.
+    /// The agreement of the panel with the labels.
     pub(super) fn panel(&self) -> LabelAgreement {
         self.agreement(Voice::Panel)
     }
 
-    /// By group, how far this one is from the labels; `None` where it has no verdict on one of the common answers.
+    /// The distances from the labels, by group; `None` if a verdict on one of the common answers is missing.
     fn distances(&self, voice: Voice) -> Option<Vec<Vec<f64>>> {
         let all = self.common.iter();
         let all = all.map(|row| Some((row.0, voice.distance(row)?)));
@@ -125,15 +126,14 @@ impl<'a> Labelled<'a> {
         }
     }
 
-    /// The best judge alone, where the panel is worse than it: the interval of the difference over the same answers
-    /// says so.
+    /// The best single judge, if the panel is worse by the interval of the difference over the same answers.
     pub(super) fn worse(&self, judges: &[String]) -> Option<WorsePanel> {
         let merit = |place: &usize| {
             let judge = self.judge(*place);
             let merit = judge.agreement.or(judge.distance.map(|distance| -distance));
             merit.unwrap_or(f64::NEG_INFINITY)
         };
-        // Of equals the first.
+        // The first of the best ones.
         let best = (0..judges.len())
             .rev()
             .max_by(|one, other| merit(one).total_cmp(&merit(other)))?;
@@ -170,7 +170,7 @@ impl<'a> Labelled<'a> {
     }
 }
 
-/// What is said of answers, by the clusters that these come in; one without is alone.
+/// Groups values by the clusters of their answers; an answer without one is its own group.
 fn groups<'a, T>(all: impl IntoIterator<Item = (&'a PanelRow, T)>) -> Vec<Vec<T>> {
     let mut clusters = BTreeMap::<usize, Vec<T>>::new();
     let mut groups = Vec::new();

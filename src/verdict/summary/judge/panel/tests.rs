@@ -6,7 +6,7 @@ use super::*;
 use crate::data::Score;
 use crate::verdict::summary::judge::JudgeTally;
 
-/// An answer on which each judge of `j` gave these points, beside a label.
+/// An answer with these points by each judge of `j`, and a label.
 fn record(number: usize, said: &[f64], label: f64) -> Record {
     let mut record = Record::scored(format!("q{number}"), Score::binary(true).detail(TOTAL, 3.0));
     let calls = said.iter().enumerate().map(|(judge, points)| {
@@ -82,7 +82,7 @@ fn a_judge_whose_name_has_a_slash_belongs_to_its_jury() {
     assert_eq!(found, [("a", 1), ("a/b", 2)]);
 }
 
-/// The summary of a jury on twelve answers; those of one half have one cluster, if so.
+/// The summary of a jury on twelve answers, with the halves as two clusters if `are_clustered`.
 fn of_clusters(record_of: impl Fn(usize) -> Record, are_clustered: bool) -> JurySummary {
     let mut tally = JudgeTally::default();
     for number in 0..12 {
@@ -95,7 +95,7 @@ fn of_clusters(record_of: impl Fn(usize) -> Record, are_clustered: bool) -> Jury
 
 #[test]
 fn answers_of_one_cluster_are_not_so_many() {
-    // The panel says 3, its first judge what people say.
+    // The panel gives 3, its first judge agrees with people.
     let points = |number: usize| {
         let label = stats::as_f64(4 + (number / 6) as u64);
         record(number, &[label, 3.0], label)
@@ -105,7 +105,7 @@ fn answers_of_one_cluster_are_not_so_many() {
     assert_eq!(alone.panel.unwrap().distance, Some(1.5));
     assert!(low > 1.2 && high < 1.8, "{low} {high}");
     assert_eq!(alone.worse.unwrap().judge, "judge 0");
-    // By Student's quantile of two clusters nobody knows.
+    // Two clusters: Student's quantile makes the interval very wide.
     let clustered = of_clusters(points, true);
     let [low, high] = clustered.panel.unwrap().distance_ci95.unwrap();
     assert!(low < 0.01 && high > 7.0, "{low} {high}");

@@ -1,11 +1,11 @@
-//! Nothing that stands for a delimiter is left, and nothing else is changed.
+//! No delimiter is left, and nothing else is changed.
 
 use super::*;
 use crate::tests::fuzz::{fuzz, in_time, megabyte};
 
 const MARK: &str = "0123456789abcdef";
 
-/// The text as it was.
+/// Restores the original text.
 fn back(text: &str) -> String {
     let (first, last) = MARK.split_at(8);
     let mark = Regex::new(&format!(r"(?i)({first})\\(\\*{last})")).unwrap();

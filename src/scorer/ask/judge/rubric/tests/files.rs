@@ -1,4 +1,4 @@
-//! Rubrics in files: what is read, and where in the file a mistake is told to be.
+//! Rubrics in files: what is read, and the reported position of an error.
 
 use std::fs;
 
@@ -25,7 +25,7 @@ fn a_rubric_in_a_file() {
         assert_eq!(error.message(), expect, "{text}");
         let told = error.hint_text().unwrap_or_default();
         assert!(told.contains(hint) && !told.is_empty(), "{told}");
-        // In the spec it is the name of the file.
+        // In the spec the place is the key with the file's name.
         let steps: Vec<_> = error.key_path().unwrap().steps().cloned().collect();
         assert_eq!(steps, ["rubric".into()]);
     };
@@ -103,7 +103,7 @@ fn a_rubric_in_a_file() {
         "not YAML: deserializing from YAML containing more than one document is not supported",
         "map",
     );
-    // The options go before the limits of the file, and are at fault themselves.
+    // The options override the limits of the file, so the error is theirs.
     fs::write(&path, "dimensions: [{ name: a }]\n").unwrap();
     let error = read_in(folder.path(), "{ rubric: ./mine.yaml, pass: 9 }").unwrap_err();
     let expect = "scorer `judge`, option `pass`: `pass` 9 is off the scale, which goes from 1 to 5";
@@ -132,7 +132,7 @@ fn files_that_are_not_there() {
     let error = read_in(folder.path(), "rubric: latin").unwrap_err();
     assert!(error.message().contains("UTF-8"), "{error}");
     assert_eq!(error.exit(), crate::exit::Exit::Usage);
-    // A file may have the name of a ready one.
+    // A file may have the name of a built-in rubric.
     fs::write(folder.path().join("qa"), "dimensions: [{ name: a }]").unwrap();
     assert!(matches!(
         read_in(folder.path(), "rubric: ./qa"),

@@ -1,4 +1,4 @@
-//! What is refused before anything is asked: message, place and hint.
+//! What is rejected before any request: message, place and hint.
 
 use super::*;
 
@@ -227,7 +227,7 @@ fn scales_and_weights_that_are_none() {
         let message = format!("the weight {told} is not a finite number above 0");
         of("weight", weight, &message, "leave out what is not to count");
     }
-    // What JSON has instead of an infinity.
+    // JSON's replacement for infinity.
     of(
         "weight",
         ".inf",
@@ -365,7 +365,7 @@ fn limits_that_no_answer_reaches() {
         "1:26",
         "remove it",
     );
-    // Said before it is known what is graded.
+    // Given before it is known what is graded.
     check(
         "{ rubric: { pass: 3 }, choices: { a: 1, b: 0 } }",
         "option `rubric`: `pass` 3 is off the scale, which goes from 0 to 1",
