@@ -92,9 +92,12 @@ impl JsonValue for Value {
     }
 
     fn from_json_start(text: &str) -> (Result<Self, JsonFault>, usize) {
-        let kept = half::keep(text);
-        let (value, end) = kept_json_start(&kept);
-        (value, half::readable(&kept[..end]).len().min(text.len()))
+        let (value, end) = kept_json_start(text);
+        // Only what was read: who searches a text for JSON calls this at every bracket of it.
+        match (value, half::keep(&text[..end])) {
+            (Ok(_), Cow::Owned(kept)) => (Self::from_kept_json(&kept), end),
+            (value, _) => (value, end),
+        }
     }
 
     fn to_json(&self) -> serde_json::Value {
