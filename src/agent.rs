@@ -1,22 +1,21 @@
-//! The `Agent` trait, and the agents that need no code of one's own.
+//! The `Agent` trait, and the built-in agents.
 //!
-//! An agent answers one [`Task`]. Closures implement the trait. An answer that is wrong is an [`Output`];
-//! an agent that cannot answer (a crash, an outage, a timeout) is an [`AgentError`] and never counts as
-//! a wrong answer.
+//! An agent answers one [`Task`]. Closures implement the trait. A wrong answer is an [`Output`]; an agent that cannot
+//! answer (crash, outage, timeout) returns an [`AgentError`], which never counts as a wrong answer.
 //!
-//! | agent | asks |
+//! | agent | where answers come from |
 //! |---|---|
-//! | [`Command`] | a program, once for each task. [`Input`] and [`Reply`] say in which form, [`Cwd`] where it runs, [`vars`](Command::vars) and [`secret_values`](Command::secret_values) with which variables; [`Stream`] follows what it writes ([`StreamKind`]); [`term_grace`](Command::term_grace) is the time it has to clean up |
-//! | [`Worker`] | programs that stay and answer many tasks, each [`capacity`](Worker::capacity) at a time; [`close_grace`](Worker::close_grace) is the time they have to end; [`vars`](Worker::vars) and [`secret_values`](Worker::secret_values) as for `Command` |
-//! | `OpenAi` | an endpoint for chat completions (feature `http`): `FileKind` and `Unsendable` say what becomes of a sample's files, `Tools` what of its tools, `Price` what tokens cost |
-//! | `Http` | any endpoint that takes and gives JSON (feature `http`): `with_method` is the verb, `Places` says where the answer stands in a reply |
-//! | [`Replay`] | nobody: it gives the answers of a recording |
-//! | [`Echo`] | nobody: it gives the question, to try an eval out |
-//! | `Demo` | nobody: it works easy questions out (feature `demo`), for examples and tests |
-//! | `Asynchronous` | an async closure, made by `asynchronous` (feature `tokio`) |
+//! | [`Command`] | a program, started for each task. [`Input`] and [`Reply`] set the formats, [`Cwd`] the working directory, [`vars`](Command::vars) and [`secret_values`](Command::secret_values) the environment variables; [`Stream`] follows its output ([`StreamKind`]); [`term_grace`](Command::term_grace) is the time it has to clean up |
+//! | [`Worker`] | long-running programs that answer many tasks, each [`capacity`](Worker::capacity) at a time; [`close_grace`](Worker::close_grace) is the time they have to end; [`vars`](Worker::vars) and [`secret_values`](Worker::secret_values) as for `Command` |
+//! | `OpenAi` | an endpoint for chat completions (feature `http`): `FileKind` and `Unsendable` set the handling of a sample's files, `Tools` that of its tools, `Price` the cost of tokens |
+//! | `Http` | any endpoint with JSON requests and replies (feature `http`): `with_method` sets the HTTP method, `Places` the position of the answer in a reply |
+//! | [`Replay`] | a recording |
+//! | [`Echo`] | the question itself, to try out an eval |
+//! | `Demo` | code that solves easy questions (feature `demo`), for examples and tests |
+//! | `Asynchronous` | an async closure, built by `asynchronous` (feature `tokio`) |
 //!
-//! `Command` and `Worker` can run in a [`Sandbox`], with or without a [`Network`] and with so much room on disk
-//! ([`disk_bytes`](Sandbox::disk_bytes)), and with [`Ulimits`] (`memory_bytes`, `file_bytes`, …).
+//! `Command` and `Worker` can run in a [`Sandbox`], with or without a [`Network`], with a disk limit
+//! ([`disk_bytes`](Sandbox::disk_bytes)) and with [`Ulimits`] (`memory_bytes`, `file_bytes`, …).
 
 #[cfg(feature = "tokio")]
 mod asynchronous;
@@ -77,137 +76,134 @@ use crate::error::Result;
 /// }
 /// ```
 pub trait Agent: Send + Sync {
-    /// Answers one task, or says why it could not.
+    /// Answers one task, or returns the reason why it could not.
     fn answer(&self, task: &Task) -> Result<Output, AgentError>;
 
-    /// Whether the same task always gets the same answer. A deterministic agent is not asked again to
-    /// confirm a flip, and no gate has to tell whether that is chance.
+    /// Whether the same task always gets the same answer. A deterministic agent is not run again to confirm a flip,
+    /// and gates need not allow for chance.
     fn is_deterministic(&self) -> bool {
         false
     }
 
-    /// Whether the epochs of a sample may get different answers. A recording of several epochs is
-    /// deterministic, and yet its epochs differ.
+    /// Whether the answers may differ between epochs of a sample. A recording of several epochs is deterministic, but
+    /// its epochs differ.
     fn varies_by_epoch(&self) -> bool {
         !self.is_deterministic()
     }
 
-    /// Whether the agent itself ends in time when `task.deadline()` passes or `task.is_cancelled()`.
-    /// Any other agent runs on a thread that the runner can leave behind.
+    /// Whether the agent returns by itself when `task.deadline()` passes or `task.is_cancelled()`. Other agents run on
+    /// a thread that the runner can abandon.
     fn keeps_deadline(&self) -> bool {
         false
     }
 
-    /// Seconds that the answer to a task took when it was first given, for an agent that repeats it.
+    /// Seconds that the answer originally took, for an agent that replays a recording.
     fn recorded_latency_s(&self, task: &Task) -> Option<f64> {
         let _ = task;
         None
     }
 
-    /// Whether every attempt needs a scratch folder, also without attachments.
+    /// Whether every attempt needs a scratch folder, even without attachments.
     fn needs_scratch(&self) -> bool {
         false
     }
 
-    /// Finds out, before the first sample is asked, whether the agent can be asked at all. An error ends the run
-    /// before it begins.
+    /// Checks before the first sample that the agent can be used. An error prevents the run.
     fn check(&self) -> Result<()> {
         Ok(())
     }
 
-    /// What people should know of how it runs here, which [`check`](Self::check) has found out.
+    /// Notes for the user on how the agent runs here, as found by [`check`](Self::check).
     fn notices(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What confines it here, for the manifest of a run: `bwrap`, `landlock`, or `none` where a sandbox was asked for
-    /// and may be missing. `None` where nobody asked for one.
+    /// The sandbox in use, for a run's manifest: `bwrap`, `landlock`, or `none` if a sandbox was requested but
+    /// optional and unavailable. `None` if none was requested.
     fn sandbox(&self) -> Option<&'static str> {
         None
     }
 
-    /// What its sandbox lets it read besides, for a notice where that tells answers.
+    /// Additional paths that its sandbox can read, to warn if they reveal answers.
     #[doc(hidden)]
     fn sandbox_reads(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// The run is over: ends what the agent keeps running. It may be asked again later.
+    /// Called at the end of a run: stops background processes. The agent may be used again later.
     fn close(&self) {}
 
-    /// Whether an endpoint answers, which is not the agent's own: where it is silent for too long, that is an outage, also
-    /// where [errors are wrong answers](crate::Errors::Wrong), and how it fails at first tells nothing of later attempts.
+    /// Whether it calls an external endpoint. If that does not respond in time it is an outage, even where [errors are
+    /// wrong answers](crate::Errors::Wrong), and early failures do not predict later ones.
     fn asks_endpoint(&self) -> bool {
         false
     }
 
-    /// How often a failed attempt is repeated when the eval does not say so. An agent behind a network wants some;
-    /// it repeats nothing itself, so that every request that may cost money is an attempt in the record.
+    /// Default number of retries of a failed attempt. Agents that use a network should have some; an agent does not
+    /// retry by itself, so that every request that may cost money is recorded as an attempt.
     fn default_retries(&self) -> u32 {
         0
     }
 
-    /// The model that it asks, as it is configured, where there is one.
+    /// The configured model, if any.
     fn model(&self) -> Option<&str> {
         None
     }
 
-    /// Whether the options of a task reach an endpoint for chat completions, so that `response_format`, `tools` and
-    /// `tool_choice` among them say in which form it is to reply.
+    /// Whether a task's options are sent to a chat completions endpoint, so that `response_format`, `tools` and
+    /// `tool_choice` can set the form of the reply.
     fn takes_reply_form(&self) -> bool {
         false
     }
 
-    /// The parts of items that are its answers: nobody is asked then.
+    /// For an agent that returns parts of the item itself: those parts. No program or model is called.
     #[doc(hidden)]
     fn shown_parts(&self) -> Option<&[ItemPart]> {
         None
     }
 
-    /// US dollars that the reply to a request of so many bytes costs at most, where that is known before it is sent.
+    /// Maximum cost in US dollars of the reply to a request of this size, if known before it is sent.
     fn most_usd(&self, request_bytes: usize) -> Option<f64> {
         let _ = request_bytes;
         None
     }
 
-    /// More about a failure, for `cargo evaltest doctor`: what to do next. It may ask the agent's surroundings.
+    /// Advice on a failure for `cargo evaltest doctor`. May query the agent's environment.
     fn diagnose(&self, error: &AgentError) -> Option<String> {
         let _ = error;
         None
     }
 
-    /// A text that changes whenever the agent may answer the same task differently, so that answers can be
-    /// kept: its model, its sampling parameters, the version of its code. Only a hash of it is written.
-    /// `None`: nothing is kept of what the agent says.
+    /// A text that changes whenever the agent may answer the same task differently, as part of the cache key: its
+    /// model, its sampling parameters, the version of its code. Only a hash of it is written. `None` disables the
+    /// cache.
     ///
-    /// The agents `command` and `worker` name their keys, the contents of the program and of every file that the
-    /// command names, and the variables that they pass, but for `PATH`, `HOME`, `TMPDIR` and `SSL_CERT_*`. What they
-    /// cannot know: modules that a program imports, files that it opens by itself, installed packages, a model behind
-    /// it, the day. After such a change ask with `--refresh`. The agents `openai` and `http` cannot know that another
-    /// model answers under the same name and address.
+    /// The agents `command` and `worker` include their keys, the contents of the program and of every file in the
+    /// command line, and the variables they pass, except `PATH`, `HOME`, `TMPDIR` and `SSL_CERT_*`. They cannot detect
+    /// changes of imported modules, of files the program opens, of installed packages, of a model behind it, or of the
+    /// date. After such a change use `--refresh`. The agents `openai` and `http` cannot detect that another model
+    /// answers under the same name and address.
     fn fingerprint(&self) -> Option<String> {
         None
     }
 
-    /// What tells the recordings apart whose answers it repeats; none for an agent that answers anew. Answers of one
-    /// recording count once in a baseline, however often they are repeated.
+    /// Ids of the recordings that it replays; none for an agent that gives new answers. Answers of one recording count
+    /// once in a baseline, however often they are replayed.
     fn recordings(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Values that must not reach a record, such as a key.
+    /// Values that must not be recorded, such as keys.
     fn secrets(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The variables among its [secrets](Self::secrets), name and value, so that people are told whose value was often
-    /// blanked.
+    /// Names and values of the variables among its [secrets](Self::secrets), to report whose value was redacted often.
     fn secret_variables(&self) -> Vec<(String, String)> {
         Vec::new()
     }
 
-    /// The variables that it is to hand to a program and that have no value, as they are named. People are told before
-    /// anything is paid.
+    /// Names of variables that it passes to a program but that are not set. Reported before any cost arises.
     fn unset_variables(&self) -> Vec<String> {
         Vec::new()
     }

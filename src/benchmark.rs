@@ -1,4 +1,4 @@
-//! The `Benchmark` trait: where samples come from and how they are judged by default.
+//! The `Benchmark` trait: the source of samples and their default scoring.
 //!
 //! | in a spec | samples | extraction and scorer |
 //! |---|---|---|
@@ -11,12 +11,12 @@
 //! | [`generate`] | prompts that ask for items of data, by topic and reference | none, `item` |
 //! | [`custom`] | written down in the spec itself | `final_answer`, `per_sample`: each sample has its own scorer |
 //!
-//! A path may be that of a dataset on the Hugging Face Hub, `hf://datasets/ORG/NAME[@REVISION][/FILE]` (feature
-//! `http`; without a file where there is only one): only what the samples of the eval need is fetched, into the cache of Python's `huggingface_hub`. The
-//! variables `HF_TOKEN`, `HF_HOME`, `HF_HUB_CACHE`, `HF_ENDPOINT` and `HF_HUB_OFFLINE` mean what they mean there. A
-//! branch is looked up once and stays the commit that the cache then has.
+//! A path may be a dataset on the Hugging Face Hub, `hf://datasets/ORG/NAME[@REVISION][/FILE]` (feature `http`; the
+//! file is optional if there is only one): only what the eval's samples need is downloaded, into the cache of Python's
+//! `huggingface_hub`. The variables `HF_TOKEN`, `HF_HOME`, `HF_HUB_CACHE`, `HF_ENDPOINT` and `HF_HUB_OFFLINE` have the
+//! same meaning as there. A branch is resolved once and then stays at the cached commit.
 //!
-//! `fixtures/` has a spec of each to copy.
+//! `fixtures/` has an example spec of each.
 
 pub(crate) mod aime;
 pub(crate) mod custom;
@@ -40,7 +40,7 @@ use crate::error::{Error, Result};
 use crate::scorer::extract::Extract;
 use crate::scorer::{Maker, Scorer};
 
-/// How a notice ends of samples whose ground truth is hidden. Nobody need know where no scorer looks at one.
+/// End of the notice about samples with hidden ground truths. Not shown if no scorer needs one.
 pub(crate) const NO_TRUTH: &str = "have no ground truth: only scorers that need none judge them";
 
 /// A category of a benchmark's data.
@@ -51,13 +51,13 @@ pub struct CategoryCount {
     pub category: String,
     /// How many entries it has.
     pub entries: usize,
-    /// Whether they are judged here.
+    /// Whether evaltest can score them.
     pub native: bool,
 }
 
-/// A set of samples with the rules of its field.
+/// A set of samples with its rules.
 ///
-/// A benchmark of one's own needs a name, samples and `score`; the rest has defaults.
+/// Your own benchmark needs a name, samples and `score`; everything else has defaults.
 ///
 /// ```
 /// use evaltest::{Benchmark, Output, Result, Sample, Score, Target};
@@ -80,21 +80,21 @@ pub struct CategoryCount {
 /// }
 /// ```
 pub trait Benchmark: Send + Sync {
-    /// The name of the benchmark, which is the eval's name unless that has one of its own.
+    /// The benchmark's name, which is the default name of the eval.
     fn name(&self) -> &str;
 
-    /// All samples, filtered as the benchmark was told to.
+    /// All samples that pass the benchmark's filters.
     fn samples(&self) -> Result<Vec<Sample>>;
 
-    /// The same samples one by one, in the same order: a benchmark that need not hold all of them at once does better
-    /// here than [`Benchmark::samples`], and then a large dataset takes a fraction of the memory. An error of `take`
-    /// is to be passed on.
+    /// The same samples one by one, in the same order. Implement it instead of [`Benchmark::samples`] if the samples
+    /// need not all be in memory; this saves most of the memory for a large dataset. Errors of `take` must be
+    /// returned.
     fn each_sample(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
         self.samples()?.into_iter().try_for_each(take)
     }
 
-    /// The same with where each sample is made again from, so that it need not wait in memory: for the benchmarks of
-    /// evaltest, whose samples are rows of files. An implementation of one's own is [`Benchmark::each_sample`].
+    /// The same with the origin of each sample, so that it can be read again instead of staying in memory. For the
+    /// built-in benchmarks, whose samples are rows of files; others implement [`Benchmark::each_sample`].
     #[doc(hidden)]
     fn each_placed(
         &self,
@@ -103,22 +103,21 @@ pub trait Benchmark: Send + Sync {
         self.each_sample(&mut |sample| take(sample, None))
     }
 
-    /// Every sample of the dataset, also those that the benchmark was told to leave out. All questions and answers
-    /// together are the key of [masked](crate::Answers::Masked) snapshots, so that a part of the dataset has the key of
-    /// the whole; a benchmark whose samples are filtered, and whose answers are not to be published, does well to say
-    /// which these are.
+    /// Every sample of the dataset, including filtered ones. The key of [masked](crate::Answers::Masked) snapshots is
+    /// derived from all questions and answers, so that a part of the dataset has the same key as the whole. Implement
+    /// it for a benchmark that filters its samples and must not publish its answers.
     fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
         self.each_sample(take)
     }
 
-    /// Makes the files of these samples ready to be read: those that have files and are left by every filter and
-    /// limit. Called once, before any agent starts, for datasets whose files are elsewhere until they are needed.
+    /// Downloads the files of these samples (those that passed every filter and limit). Called once, before any agent
+    /// starts.
     fn fetch(&self, samples: &[Sample]) -> Result<()> {
         let _ = samples;
         Ok(())
     }
 
-    /// Judges an answer when neither the eval nor [`Benchmark::scorer`] names a scorer.
+    /// Scores an answer if neither the eval nor [`Benchmark::scorer`] sets a scorer.
     fn score(&self, sample: &Sample, output: &Output) -> Result<Score> {
         let _ = (sample, output);
         Err(Error::usage(format!(
@@ -128,18 +127,18 @@ pub trait Benchmark: Send + Sync {
         .hint("name one: `scorer: { type: gaia }` in a spec, `.scorer(GaiaScorer)` in Rust"))
     }
 
-    /// The scorer that judges unless the eval names another.
+    /// The default scorer.
     fn scorer(&self) -> Option<Box<dyn Scorer>> {
         None
     }
 
-    /// As [`scorer`](Self::scorer), where it is made of others by name: of those that `maker` makes.
+    /// Like [`scorer`](Self::scorer), for a scorer composed of others that `maker` builds by name.
     fn scorer_of(&self, maker: &Maker) -> Option<Box<dyn Scorer>> {
         let _ = maker;
         self.scorer()
     }
 
-    /// How predictions are extracted unless the eval says otherwise.
+    /// The default extraction of predictions.
     fn extract(&self) -> Extract {
         Extract::none()
     }
@@ -149,75 +148,75 @@ pub trait Benchmark: Send + Sync {
         None
     }
 
-    /// What stands before a question unless the eval chooses a preset: the official instructions, or those of
-    /// our own that tell the form of answer which [`Benchmark::extract`] looks for.
+    /// The default instructions before a question: the official ones, or ours that request the answer format of
+    /// [`Benchmark::extract`].
     fn default_prompt(&self) -> Option<&str> {
         self.official_prompt()
     }
 
-    /// The instructions of one sample, where they differ from sample to sample: they stand in place of both.
+    /// Instructions of a sample that differ from sample to sample; they replace both of the above.
     fn instructions(&self, sample: &Sample) -> Option<String> {
         let _ = sample;
         None
     }
 
-    /// Aggregates of the benchmark's own, shown in the summary under their names.
+    /// The benchmark's own aggregates, shown in the summary by name.
     ///
-    /// The records are those that stay in memory: their `prompt`, `metadata` and `output` are empty and long texts are
-    /// cut. What an aggregate needs belongs into the `details` of scores.
+    /// The records are the reduced ones that stay in memory: `prompt`, `metadata` and `output` are empty and long
+    /// texts are truncated. Put data for aggregates into the `details` of scores.
     ///
-    /// Numbers, and `null` for what cannot be told, can be gated: `metric(overall) >= 0.5`. Reports show them, lists
-    /// of texts and lists of objects (as tables). An error is no wrong answer, so gates look at what a number could
-    /// be had every sample a verdict: `"bounds": {"overall": [low, high]}`, and anything where that is not told.
+    /// Numbers, and `null` for undefined values, can be used in gates: `metric(overall) >= 0.5`. Reports show numbers,
+    /// lists of texts and lists of objects (as tables). Errors are not wrong answers, so gates consider the range of a
+    /// number over all possible verdicts of errored samples: `"bounds": {"overall": [low, high]}`; without it any
+    /// value is considered possible.
     fn metrics(&self, records: &[Record]) -> Map<String, Value> {
         let _ = records;
         Map::new()
     }
 
-    /// Whether [`Benchmark::metrics`] looks at records, which then stay in memory until the end: several hundred bytes
-    /// each. `false` spares a large run of them.
+    /// Whether [`Benchmark::metrics`] needs records, which then stay in memory until the end (several hundred bytes
+    /// each). `false` saves this memory.
     fn has_metrics(&self) -> bool {
         true
     }
 
-    /// [`Benchmark::metrics`] out of one record after another, so that none of them stays in memory: for the benchmarks
-    /// of evaltest.
+    /// A streaming form of [`Benchmark::metrics`] that keeps no records in memory, for the built-in benchmarks.
     #[doc(hidden)]
     fn running_metrics(&self) -> Option<RunningMetrics> {
         None
     }
 
-    /// Which answers stay, and how often one that does not is asked for again, where samples ask for new things. A fresh one
-    /// for each run.
+    /// The validator of answers for samples that request new items: it accepts or refuses an answer, and limits
+    /// repeated requests. Created anew for each run.
     #[doc(hidden)]
     fn admission(&self) -> Option<AdmissionDesk> {
         None
     }
 
-    /// The numbers that [`Benchmark::metrics`] will have, so that a gate on any other is an error before an agent
-    /// starts; `None` where that is not known.
+    /// Names of the numbers in [`Benchmark::metrics`], so that a gate on another name is an error before an agent
+    /// starts; `None` if unknown.
     fn metric_names(&self) -> Option<Vec<String>> {
         None
     }
 
-    /// The categories of its data with their sizes, also those that are not asked for; none for a benchmark
-    /// without categories. Unlike `samples` it is only called to list them.
+    /// The categories of its data with their sizes, including unselected ones; empty without categories. Called only
+    /// to list them.
     fn categories(&self) -> Result<Vec<CategoryCount>> {
         Ok(Vec::new())
     }
 
-    /// Whether its samples are items of data, which may be judged themselves: the agent `none` shows those.
+    /// Whether its samples are items of data that can be scored themselves, with the agent `none`.
     #[doc(hidden)]
     fn has_items(&self) -> bool {
         false
     }
 
-    /// Files and folders that hold its data. A sandboxed agent does not see them.
+    /// Files and folders with its data, which a sandboxed agent must not see.
     fn paths(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// Of those what is there and read for the samples that are asked for, for people.
+    /// The existing ones of these that are read for the selected samples, for display.
     #[doc(hidden)]
     fn read_paths(&self) -> Vec<PathBuf> {
         let mut paths = self.paths();
@@ -225,18 +224,18 @@ pub trait Benchmark: Send + Sync {
         paths
     }
 
-    /// Whether the benchmark asks not to publish its answers: snapshots then hide them by default.
+    /// Whether the benchmark asks not to publish its answers: snapshots then mask them by default.
     fn is_gated(&self) -> bool {
         false
     }
 
-    /// Things about the dataset that people should know and that are no errors.
+    /// Notes on the dataset for the user.
     fn notices(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// [`Benchmark::samples`] of a benchmark whose samples come one by one.
+/// Implements [`Benchmark::samples`] by [`Benchmark::each_sample`].
 pub(crate) fn collected(benchmark: &dyn Benchmark) -> Result<Vec<Sample>> {
     let mut samples = Vec::new();
     benchmark.each_sample(&mut |sample| {
@@ -246,40 +245,41 @@ pub(crate) fn collected(benchmark: &dyn Benchmark) -> Result<Vec<Sample>> {
     Ok(samples)
 }
 
-/// Who says which answers stay.
+/// Handle of the validator of answers.
 pub struct AdmissionDesk(pub(crate) Arc<dyn AnswerAdmission>);
 
-/// Says which answers stay beside one another, and how often one that does not is asked for again.
+/// Decides which answers are accepted, given those accepted before, and how often a refused one is requested again.
 ///
-/// An answer is refused if the first scorer does not find it correct, or if [`beside`](Self::beside) finds it wrong. It stays in
-/// the journal, with its verdict, and counts in usage and budget; the last one of a sample stands, refused or not. To ask
-/// again until something fits would make every rate too good: this is for samples whose answers are wanted, and not for
-/// measuring an agent.
+/// An answer is refused if the first scorer rejects it, or if [`beside`](Self::beside) does. It stays in the journal
+/// with its verdict and counts in usage and budget; the last answer of a sample is final, even if refused. Repeating
+/// until success would inflate any accuracy: use it to produce answers, not to measure an agent.
 pub(crate) trait AnswerAdmission: Send + Sync {
-    /// How often a refused answer is asked for again.
+    /// Maximum number of repeated requests after refusals.
     fn again(&self) -> u32;
 
-    /// What the prompt says besides when it is asked for again, for the time of this number, from 1, because of this
-    /// verdict on the answer before.
+    /// The text added to the prompt when the request is repeated for the `again`th time (from 1), given the verdict on
+    /// the previous answer.
     fn note(&self, refused: &Score, again: u32) -> Option<String>;
 
-    /// Another verdict on an answer that the scorers accept, now that those of samples before it are known: a wrong one refuses
-    /// it, and a right one has it stay, with more to tell. `None` leaves the verdict, and [`stays`](Self::stays) is told.
-    /// It is asked in the order of the samples, so that it is the same at any concurrency.
+    /// A second verdict on an answer that the scorers accept, given the accepted answers of earlier samples: an
+    /// incorrect one refuses it, a correct one accepts it and adds details. `None` keeps the verdict; then
+    /// [`stays`](Self::stays) is called. Called in the order of the samples, so that the result does not depend on
+    /// concurrency.
     fn beside(&self, sample: &Sample, output: &Output, score: &Score) -> Option<Score>;
 
-    /// An answer stays of which [`beside`](Self::beside) said nothing, or since an earlier part of the run.
+    /// Records an accepted answer for which [`beside`](Self::beside) returned `None`, or one of an earlier part of the
+    /// run.
     fn stays(&self, sample: &Sample, output: &Output);
 }
 
-/// Aggregates that are made of one record after another.
+/// Aggregates computed from a stream of records.
 pub struct RunningMetrics(pub(crate) Box<dyn CountsRecords>);
 
-/// Makes aggregates.
+/// Computes aggregates.
 pub(crate) trait CountsRecords {
     /// Counts a record.
     fn add(&mut self, record: &Record);
 
-    /// What [`Benchmark::metrics`] makes of all that were counted.
+    /// The result of [`Benchmark::metrics`] for the records counted so far.
     fn finish(&self) -> Map<String, Value>;
 }

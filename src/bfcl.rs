@@ -1,6 +1,7 @@
-//! The Berkeley Function Calling Leaderboard: its data, its checker, the benchmark, and its files.
+//! The Berkeley Function Calling Leaderboard: data, checker, benchmark and files.
 //!
-//! `chosen`, `rescored` and `SCORERS` are what rooms below ask of it; `without` answers them where it is not built.
+//! `chosen`, `rescored` and `SCORERS` are its interface for lower modules; `without` replaces it if the feature is
+//! off.
 
 pub(crate) mod checker;
 pub(crate) mod data;
@@ -17,13 +18,13 @@ use crate::scorer::{self, Entry};
 pub(crate) use chosen::benchmark;
 pub(crate) use rescored::Metrics;
 
-/// The scorers that judge calls.
+/// The scorers of function calls.
 pub(crate) const SCORERS: &[Entry] = &[
     scorer::ast_match::ENTRY,
     checker::ENTRY,
     scorer::trajectory::ENTRY,
 ];
 
-/// Whether this build has it.
+/// Whether the feature is enabled.
 #[cfg(test)]
 pub(crate) const IS_BUILT: bool = true;

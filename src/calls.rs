@@ -1,10 +1,10 @@
-//! From text to calls of tools: Python, Java, JavaScript, XML and JSON as models write them.
+//! Parses tool calls from text: Python, Java, JavaScript, XML and JSON as models write them.
 //!
-//! [`decode`] reads an answer that is nothing but calls, as the Function Calling Leaderboard does; `read` finds calls
-//! wherever an answer has them. What is read is a [`Value`]. The short cuts lie in `fast`, which may be left out:
-//! with it and without, every text is read alike.
+//! [`decode`] parses an answer that consists only of calls, as the Function Calling Leaderboard does; `read` finds
+//! calls anywhere in an answer. The result is a [`Value`]. `fast` contains optional shortcuts that never change a
+//! result.
 //!
-//! `without` stands in its place where it is not built.
+//! `without` replaces it if the feature is off.
 
 pub(crate) mod crash;
 pub(crate) mod fault;

@@ -1,5 +1,4 @@
-//! What flows through a run, as plain data: samples, what agents say of them, scores, records; and where samples come
-//! from: [`dataset`], `hub`.
+//! The data of a run: samples, agent outputs, scores and records; and the sources of samples: [`dataset`], `hub`.
 
 pub(crate) mod calibration;
 pub(crate) mod history;

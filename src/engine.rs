@@ -1,7 +1,6 @@
-//! What `cargo evaltest` builds on: the rooms of the library as the command uses them.
+//! The interface that `cargo evaltest` is built on.
 //!
-//! Without a promise of stability: anything here may change or go in any release. What programs of one's own
-//! need is at the root of the crate.
+//! Unstable: anything here may change in any release. The stable API is at the root of the crate.
 
 pub mod doctor;
 #[cfg(feature = "inspect")]
@@ -10,7 +9,7 @@ pub mod inspect;
 pub mod leaderboard;
 pub mod view;
 
-/// Texts as people are shown them, and the readers that answers are read with.
+/// Text formatting, and parsers of answers.
 pub mod text {
     pub use crate::error::nearest;
     pub use crate::text::json_cursor::{Cursor, JsonNumber, JsonWord, Raw, Unexpected};
@@ -21,14 +20,14 @@ pub mod text {
     pub use crate::text::{escape_line_ends, is_json_plain, shown_json};
 }
 
-/// How figures are written.
+/// Formatting of figures.
 pub mod figure {
     pub use crate::figure::{
         CI95, Count, Interval, P, Points, Scale, Seconds, Share, Usd, counted, or_dash, part_of,
     };
 }
 
-/// What gates are worth: tests of two runs, intervals, power.
+/// Statistics of gates: tests of two runs, intervals, power.
 pub mod stats {
     pub use crate::stats::{
         AnswerCounts, ComparedSample, Rates, RunGroup, SharesTest, SharesTestKind, Tested,
@@ -37,54 +36,54 @@ pub mod stats {
     };
 }
 
-/// Threads, signals, processes and the folder of a project.
+/// Threads, signals, processes and the project's folder.
 pub mod system {
-    /// Files that are written whole or not at all.
+    /// Atomic file writes.
     pub mod file {
         pub use crate::system::file::{NewFile, write_atomically_by};
     }
-    /// The processes that a run leaves when it is killed.
+    /// Processes that outlive a killed run.
     pub mod orphans {
         pub use crate::system::orphans::{adopt, kill_all, leave, watch_if_asked};
     }
-    /// Locks that outlive a panic.
+    /// Locks that ignore poisoning.
     pub mod lock {
         pub use crate::system::lock::lock;
     }
-    /// Work on several threads, in order.
+    /// Parallel work in order.
     pub mod parallel {
         pub use crate::system::parallel::detached;
     }
-    /// What a panic says.
+    /// Messages of panics.
     pub mod panics {
         pub use crate::system::panics::quiet;
     }
-    /// The folder of a project, and whether this is CI.
+    /// The project's folder, and detection of CI.
     pub mod project {
         pub use crate::system::project::{current_root, is_ci, root, root_of, shown, workspace};
     }
-    /// The confinement of agents.
+    /// Sandboxes for agents.
     pub mod sandbox {
         pub use crate::system::sandbox::serve_if_asked;
     }
-    /// Ctrl-C and its kin.
+    /// Handling of Ctrl-C and similar signals.
     pub mod signal {
         pub use crate::system::signal::{Interrupt, cancel_on_signals, shield};
     }
-    /// How wide a terminal is.
+    /// Width of a terminal.
     pub mod terminal {
         pub use crate::system::terminal::columns;
     }
 }
 
-/// What is looked at in a browser on this machine.
+/// Local web servers for browsers on this machine.
 pub mod serve {
     pub use crate::serve::{
         LocalServer, Served, ServedAnswer, ServedPage, ServedRequest, TOKEN_HEADER,
     };
 }
 
-/// What people say of items, on a page and on disk.
+/// Reviews of items by people.
 pub mod review {
     pub use crate::data::labels::LabelChoice;
     pub use crate::data::reviews::{ReviewStatus, Verification};
@@ -93,13 +92,13 @@ pub mod review {
     };
 }
 
-/// JSON as Python writes it.
+/// JSON as written by Python.
 pub mod data {
     pub use crate::data::dataset::python_json;
     pub use crate::data::{Shard, Variant, shown_prediction};
 }
 
-/// What became of an eval over time.
+/// The history of an eval.
 pub mod history {
     pub use crate::data::history::{
         AnswerBits, AnswerRow, HISTORY_FILE, HISTORY_VERSION, History, HistoryAnswers, HistoryGate,
@@ -107,19 +106,19 @@ pub mod history {
     };
 }
 
-/// Run directories and the cache of answers.
+/// Run directories and the answer cache.
 pub mod store {
     pub use crate::store::{
         Carried, DEFAULT_OUTPUT_ROOT, Manifest, MergedPart, RunDir, RunPart, RunStatus, files,
         lost_runs_in, read_carried, read_records, runs_in, stamp, stamp_and_id, stamp_of,
     };
-    /// The cache of answers.
+    /// The answer cache.
     pub mod cache {
         pub use crate::store::cache::{Cleared, Contents, FOLDER, clear, contents};
     }
 }
 
-/// The scorers by name.
+/// Scorers by name.
 pub mod scorers {
     pub use crate::eval::registry::agents::none::shown_parts;
     pub use crate::eval::registry::scorers::{
@@ -129,7 +128,7 @@ pub mod scorers {
     pub use crate::scorer::extract::PAGE as EXTRACTIONS;
 }
 
-/// What judges reply, and what they are worth from verdicts and labels that are stored.
+/// Parsing of judges' replies, and analysis of judges from stored verdicts and labels.
 pub mod judge {
     pub use regex::Regex;
 
@@ -159,7 +158,7 @@ pub mod judge {
     pub use crate::verdict::judged::{JudgedLine, judged_line};
 }
 
-/// Gates of one name, what they are judged by, and how far answers and verdicts agree.
+/// Gates, and the agreement of answers and verdicts.
 pub mod verdict {
     pub use crate::verdict::agreement::{
         Agreement, Ballot, Leniency, ScorerFigures, ScorerPair, Vote,
@@ -180,18 +179,18 @@ pub mod verdict {
     pub use crate::verdict::trend::{Trend, TrendChange, TrendEntry, TrendLine, TrendMark};
 }
 
-/// Accepting a run as the baseline.
+/// Accepts a run as the baseline.
 pub mod snapshot {
     pub use crate::snapshot::{ATTRIBUTES, ATTRIBUTES_FILE, Acceptance, Accepted, accept};
 }
 
-/// Events, and what a run looks like to people: a module for each format, which is public here as soon as it is there.
+/// Events, and reports of runs: one module per format, which is public here as soon as it exists.
 pub mod report {
     pub use crate::report::event::Event;
     pub use crate::report::*;
 }
 
-/// Specs, and the kinds that they name.
+/// Specs, and the kinds they use.
 pub mod eval {
     pub use crate::eval::registry::{BuiltIn, agents, benchmarks};
     /// Reading specs.
@@ -205,24 +204,24 @@ pub mod eval {
     }
 }
 
-/// Running evals as the command does, and scoring stored answers anew.
+/// Runs evals like the command, and rescores stored answers.
 pub mod run {
     pub use crate::run::{drive, listing};
-    /// Whether the files of a run can be believed, and making them again from its journal.
+    /// Verifies the files of a run, and rebuilds them from its journal.
     pub mod restored {
         pub use crate::run::record::readable::{Readable, readable, readable_so_far};
         pub use crate::run::record::repaired::{Repaired, repair};
     }
-    /// What runs of nextest leave.
+    /// Parts of runs left by nextest.
     pub mod parts {
         pub use crate::run::shard::trial_parts::gather_left;
     }
 
-    /// Making one run of its parts.
+    /// Merges shards into one run.
     pub mod merge {
         pub use crate::run::shard::merge::{FoundParts, MergeOptions, found_parts, merge};
     }
-    /// Scoring stored answers anew.
+    /// Rescores stored answers.
     pub mod rescore {
         pub use crate::run::rescore::{
             AnswerPrice, BaselineAnswers, Evidence, Foreseen, Origin, Rescore, Versus,
@@ -232,12 +231,12 @@ pub mod run {
     }
 }
 
-/// What a run of the benchmark `generate` made: its file of items, its figures and its report.
+/// Results of the benchmark `generate`: file of items, statistics and report.
 pub mod generate {
     pub use crate::generate::*;
 }
 
-/// Flows: items are generated, judged, compared with real ones and reported.
+/// Flows: generate items, judge them, compare them with real ones and report.
 pub mod flow {
     pub use crate::flow::figures::{
         ComparedItems, CountedShare, DimensionPoints, FlowBasics, FlowFigures, FlowGate,

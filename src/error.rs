@@ -1,7 +1,7 @@
-//! The one error type of the crate.
+//! The crate's only error type.
 //!
-//! Every message names a path, a line, a spec key or a sample id; where something can be typed to mend
-//! it, the error carries that as a `hint`. The kind decides the exit code of the command line.
+//! Every message names a path, a line, a spec key or a sample id; if there is a remedy, the error has it as a `hint`.
+//! The kind determines the exit code of the command line.
 
 mod inside;
 mod key_path;
@@ -20,13 +20,13 @@ pub(crate) use remedy::remedy;
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What went wrong, in one line, and what to type next.
+/// An error message in one line, with a hint what to do.
 ///
-/// As it is shown, by `Display`, nothing of a name that it quotes acts on a terminal or begins a command of CI;
-/// [`message`](Self::message) has the name as it is.
+/// `Display` escapes characters that could affect a terminal or start a CI command; [`message`](Self::message) has the
+/// original text.
 ///
-/// Opaque: kinds may be added. `Debug` prints the same as `Display`, because a `main` that returns
-/// `Result` shows the `Debug` form to people.
+/// Opaque: kinds may be added. `Debug` prints the same as `Display`, because a `main` that returns `Result` shows the
+/// `Debug` form to users.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -37,19 +37,19 @@ struct Inner {
     key: Option<KeyPath>,
 }
 
-/// Whose fault it is, which decides the exit code.
+/// The cause, which determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ErrorKind {
-    /// The command line, a spec, a dataset, a baseline: nothing was started.
+    /// The command line, a spec, a dataset or a baseline: nothing was started.
     Usage,
-    /// A name that is neither built in nor registered; another program may know it.
+    /// A name that is neither built in nor registered; another program may have it.
     Unregistered,
-    /// The machine: a full disk, a file that vanished.
+    /// The machine: such as a full disk or a vanished file.
     Infrastructure,
 }
 
 impl Error {
-    /// A mistake in what the user gave: command line, spec, dataset, baseline. Exit code 2.
+    /// An error in the user's input: command line, spec, dataset, baseline. Exit code 2.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message.into())
     }
@@ -59,18 +59,18 @@ impl Error {
         Self::new(ErrorKind::Unregistered, message.into())
     }
 
-    /// Whether a spec names something that a test binary with a registry of its own may know.
+    /// Whether a spec uses a name that only a test binary may register.
     pub fn is_unregistered(&self) -> bool {
         self.0.kind == ErrorKind::Unregistered
     }
 
-    /// A fault of the surroundings, such as a full disk. Exit code 3.
+    /// An environment error, such as a full disk. Exit code 3.
     pub fn infrastructure(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Infrastructure, message.into())
     }
 
-    /// A file that could not be opened, read or written, with its path. Where this machine lacks something for it, the
-    /// hint says what.
+    /// A file that could not be opened, read or written. If a resource of this machine is exhausted, the hint names
+    /// it.
     pub fn io(action: &str, path: &Path, source: &std::io::Error) -> Self {
         let kind = match source.kind() {
             std::io::ErrorKind::NotFound
@@ -83,7 +83,7 @@ impl Error {
         };
         let message = format!("cannot {action} `{}`: {source}", path.display());
         let error = Self::new(kind, message);
-        // A file that somebody holds is no lack of threads.
+        // A locked file is no shortage of threads.
         let is_held = source.kind() == std::io::ErrorKind::WouldBlock;
         match remedy(source).filter(|_| !is_held) {
             Some(remedy) => error.hint(remedy),
@@ -91,7 +91,7 @@ impl Error {
         }
     }
 
-    /// What the system refuses, such as to start a thread. Where this machine lacks something for it, the hint says what.
+    /// A failed system call, such as starting a thread. If a resource of this machine is exhausted, the hint names it.
     pub fn refused(action: &str, source: &std::io::Error) -> Self {
         let error = Self::infrastructure(format!("cannot {action}: {source}"));
         match remedy(source) {
@@ -110,33 +110,33 @@ impl Error {
         }))
     }
 
-    /// Adds what to type next.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
 
-    /// Says in a word of files why there is no verdict: that of an `Unread`.
+    /// Sets the reason for a missing verdict, a name of `Unread` as used in files.
     #[must_use]
     pub(crate) fn because(mut self, reason: &'static str) -> Self {
         self.0.reason = Some(reason);
         self
     }
 
-    /// Why there is no verdict, if the error says it in a word of files.
+    /// The reason for a missing verdict, if set.
     pub(crate) fn reason(&self) -> Option<&'static str> {
         self.0.reason
     }
 
-    /// Puts a place before the message: `evals/gaia.yaml:3:5`, or the id of a sample.
+    /// Prefixes the message with a position: `evals/gaia.yaml:3:5`, or the id of a sample.
     #[must_use]
     pub fn at(mut self, place: impl fmt::Display) -> Self {
         self.0.message = format!("{place}: {}", self.0.message);
         self
     }
 
-    /// Changes message and hint, such as by taking secrets out.
+    /// Changes message and hint, for example to redact secrets.
     #[must_use]
     pub(crate) fn map_text(mut self, change: impl Fn(&str) -> String) -> Self {
         self.0.message = change(&self.0.message);
@@ -149,13 +149,13 @@ impl Error {
         &self.0.message
     }
 
-    /// What to type next, if the error knows.
+    /// The hint, if any.
     pub fn hint_text(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
 
-    /// How a command that meets this error ends: `Usage` for a mistake in what was given, `Infrastructure` for a
-    /// fault of the surroundings.
+    /// The exit status of a command with this error: `Usage` for errors in the input, `Infrastructure` for environment
+    /// errors.
     pub fn exit(&self) -> Exit {
         match self.0.kind {
             ErrorKind::Usage | ErrorKind::Unregistered => Exit::Usage,
@@ -182,7 +182,7 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {}
 
-/// The name among `known` that `given` was most likely meant to be.
+/// The name among `known` that is most similar to `given`.
 pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let given = given.to_lowercase();
     known

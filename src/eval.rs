@@ -1,4 +1,4 @@
-//! `Eval` and its builder: a benchmark, an agent, scorers, limits and gates under one name.
+//! `Eval` and its builder: a benchmark, an agent, scorers, limits and gates.
 
 pub(crate) mod alerts;
 mod errors;
@@ -34,7 +34,7 @@ use crate::store::cache::{CacheUse, Settings};
 use crate::text::setting::Override;
 use crate::verdict::gate::Gate;
 
-/// One evaluation: what is asked, who answers, who judges, and what must hold.
+/// One evaluation: a benchmark, an agent, scorers and gates.
 ///
 /// ```no_run
 /// use std::time::Duration;
@@ -54,9 +54,9 @@ use crate::verdict::gate::Gate;
 #[derive(Clone)]
 pub struct Eval {
     pub(crate) name: String,
-    /// Which of the agents and prompts of its spec it has, where that names several.
+    /// The agent and prompt, if the spec has several.
     pub(crate) variant: Variant,
-    /// What all variants of the spec have used up, if it is one of several.
+    /// The budget shared by all variants of the spec, if there are several.
     pub(crate) purse: Option<Arc<Purse>>,
     pub(crate) benchmark: Arc<dyn Benchmark>,
     pub(crate) agent: Arc<dyn Agent>,
@@ -67,39 +67,39 @@ pub struct Eval {
     pub(crate) errors: Errors,
     pub(crate) shuffle: Option<u64>,
     pub(crate) cluster: Option<String>,
-    /// How often each sample is asked.
+    /// Number of epochs.
     pub(crate) epochs: u32,
-    /// The sizes in which it can be run.
+    /// The tiers of the spec.
     pub(crate) tiers: Tiers,
-    /// The one that runs, if it is one.
+    /// The selected tier, if any.
     pub(crate) asked_tier: Option<String>,
-    /// Whether the run goes on tier by tier up to that one, and what it must meet for that.
+    /// Whether to run tier by tier up to the selected one, with the condition for continuing.
     pub(crate) progressive: Option<Promotion>,
     pub(crate) snapshot: SnapshotConfig,
-    /// Whether the snapshots' folder follows the eval's name.
+    /// Whether the snapshot folder follows the eval's name.
     default_snapshots: bool,
     pub(crate) gates: Vec<Gate>,
     pub(crate) alerting: alerts::Alerting,
     pub(crate) output_root: Option<PathBuf>,
     pub(crate) redact: Vec<String>,
-    /// Values that were passed to the agent and must not be written anywhere.
+    /// Values passed to the agent that must not be written anywhere.
     pub(crate) secrets: Vec<String>,
     pub(crate) agent_options: Arc<Map<String, Value>>,
     pub(crate) keep_scratch: KeepScratch,
     pub(crate) cache: Settings,
-    /// Where the eval was defined.
+    /// The spec that defines the eval.
     pub(crate) spec: Option<PathBuf>,
-    /// What the command line set otherwise than the spec.
+    /// Overrides of spec keys by the command line.
     pub(crate) overrides: Vec<Override>,
-    /// File, line and column of the first of `gates`, for errors; nothing for those that a spec does not hold.
+    /// File, line and column of each of `gates`, for errors; `None` for those not in a spec.
     pub(crate) gate_places: Vec<Option<String>>,
-    /// The same of `scorers`.
+    /// The same for `scorers`.
     pub(crate) scorer_places: Vec<Option<String>>,
-    /// The same of what each of them `sees`.
+    /// The same for the `sees` of each scorer.
     pub(crate) sees_places: Vec<Option<String>>,
-    /// The spec as it was understood, for the manifest; builder evals describe themselves.
+    /// The parsed spec for the manifest; builder evals describe themselves.
     pub(crate) config: Value,
-    /// What people should know of how it came to be.
+    /// Notes for the user from building the eval.
     pub(crate) notices: Vec<String>,
 }
 
@@ -107,29 +107,30 @@ pub struct Eval {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Assert {
-    /// A sample fails if it turned wrong since the baseline and [`Flips`] say so; without one, gates or the verdict.
+    /// A sample fails if it turned wrong since the baseline, subject to [`Flips`]; without a baseline, gates or the
+    /// verdict decide.
     #[default]
     Baseline,
-    /// A sample fails if its answer or verdict differs from the snapshot at all.
+    /// A sample fails if its answer or verdict differs from the snapshot.
     Exact,
     /// A sample fails if it is wrong.
     Correct,
-    /// Only a failing agent fails a sample.
+    /// A sample fails only if its agent failed.
     Off,
 }
 
 impl Assert {
-    /// Whether failed assertions decide the exit code of `cargo evaltest` too.
+    /// Whether failed assertions also affect the exit code of `cargo evaltest`.
     pub(crate) fn decides(self) -> bool {
         matches!(self, Self::Exact | Self::Correct)
     }
 }
 
-/// What becomes of a sample under `cargo test` that was correct in the baseline and is wrong now: of more than half of
-/// the baseline's answers, and of at most half of now's.
+/// The result of a test under `cargo test` if its sample was correct in the baseline and is wrong now: correct in more
+/// than half of the baseline's answers, and in at most half of the current ones.
 ///
-/// How often they are red for an agent that did not change, of whose samples 5, 15 or 30 % are right by the toss of a
-/// coin, measured with one answer to each of 40 and of 165 samples:
+/// False alarm rates for an unchanged agent of whose samples 5, 15 or 30 % have a random result with probability one
+/// half, with one answer to each of 40 and of 165 samples:
 ///
 /// | | 40 samples | 165 samples |
 /// |---|---|---|
@@ -137,44 +138,45 @@ impl Assert {
 /// | `confirm` (twice) | 12, 34, 58 % | 57, 80, 96 % |
 /// | `fail` | 37, 77, 96 % | 89, 99, 100 % |
 ///
-/// Whichever it is, `cargo evaltest` prints flips, and only gates decide.
+/// With any of them `cargo evaltest` prints flips, and only gates decide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Flips {
-    /// The `no_regression` gates decide whose slice holds the sample: it fails if one of them fails. On its own it
-    /// fails if the agent says that it is deterministic, or if it was right in every answer of a baseline of five or
-    /// more and is wrong now and `confirm` (10) times more. Where no such gate is asked, because the eval has none or
-    /// only some samples are selected, it is as [`Confirm`](Self::Confirm).
+    /// The `no_regression` gates on a slice with the sample decide: the sample fails if one of them fails. It also
+    /// fails on its own if the agent is deterministic, or if it was correct in every answer of a baseline of five or
+    /// more and is wrong now and in `confirm` (10) further answers. Without such a gate, because the eval has none or
+    /// only some samples are selected, it works like [`Confirm`](Self::Confirm).
     #[default]
     Gate,
-    /// It fails if it is wrong `confirm` (2) times more.
+    /// The sample fails if it is wrong in `confirm` (2) further answers.
     Confirm,
-    /// It fails.
+    /// The sample fails.
     Fail,
 }
 
-/// Whether snapshots show what was asked and answered.
+/// Whether snapshots contain questions and answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Answers {
-    /// As they are.
+    /// Plain text.
     Plain,
-    /// Ids, verdicts, and digests keyed by all questions and answers of the dataset: no lone guess can be tried on them.
+    /// Only ids, verdicts, and digests keyed by all questions and answers of the dataset, so that single guesses
+    /// cannot be verified.
     Masked,
 }
 
-/// Snapshots of an eval.
+/// The snapshot settings of an eval.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SnapshotConfig {
     /// What makes a sample's test fail.
     pub assert: Assert,
-    /// Whether what was asked and answered is shown; the benchmark decides unless this is set.
+    /// Whether questions and answers are readable; by default the benchmark decides.
     pub answers: Option<Answers>,
-    /// What becomes of a sample that was correct and is wrong.
+    /// What happens to a sample that was correct and is wrong now.
     pub flips: Flips,
-    /// How often it is asked again under `cargo test` before it fails, if not as often as is usual.
+    /// Number of further answers under `cargo test` before it fails, if not the default.
     pub confirm: Option<u32>,
-    /// Where they are.
+    /// Their folder.
     pub folder: PathBuf,
 }
 
@@ -231,7 +233,7 @@ impl Eval {
         }
     }
 
-    /// Gives the eval a name of its own, which is the first part of its tests' names.
+    /// Sets the eval's name, which is the first part of its test names.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
@@ -241,21 +243,21 @@ impl Eval {
         self
     }
 
-    /// Chooses the prompt preset.
+    /// Sets the prompt preset.
     #[must_use]
     pub fn prompt(mut self, prompt: Prompt) -> Self {
         self.prompt = prompt;
         self
     }
 
-    /// Chooses how predictions are taken from answers.
+    /// Sets the extraction of predictions from answers.
     #[must_use]
     pub fn extract(mut self, extract: Extract) -> Self {
         self.extract = Some(extract);
         self
     }
 
-    /// Adds a scorer; the first decides.
+    /// Adds a scorer; the first one is the deciding one.
     #[must_use]
     pub fn scorer(mut self, scorer: impl Scorer + 'static) -> Self {
         self.scorers.push(Arc::new(scorer));
@@ -269,56 +271,56 @@ impl Eval {
         self
     }
 
-    /// How many samples are in flight at once.
+    /// Sets the number of samples in flight at once.
     #[must_use]
     pub fn concurrency(mut self, samples: usize) -> Self {
         self.limits.concurrency = samples.max(1);
         self
     }
 
-    /// How long one attempt may take.
+    /// Sets the timeout of one attempt.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.limits.timeout = timeout;
         self
     }
 
-    /// How long all attempts of a sample may take together, with the pauses between them; in each epoch anew.
+    /// Sets the timeout of all attempts of a sample including pauses, for each epoch.
     #[must_use]
     pub fn sample_timeout(mut self, timeout: Duration) -> Self {
         self.limits.sample_timeout = Some(timeout);
         self
     }
 
-    /// How long the whole run may take.
+    /// Sets the maximum duration of the run.
     #[must_use]
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.limits.deadline = Some(deadline);
         self
     }
 
-    /// What the whole run may use up.
+    /// Sets the budget of the run.
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.limits.budget = budget;
         self
     }
 
-    /// How many attempts may begin in a minute, evenly spread.
+    /// Sets the maximum number of attempts per minute, evenly spaced.
     #[must_use]
     pub fn requests_per_minute(mut self, requests: f64) -> Self {
         self.limits.requests_per_minute = Some(requests);
         self
     }
 
-    /// How many tokens answers may take in a minute, read and written, as the agent tells.
+    /// Sets the maximum number of input and output tokens per minute, as reported by the agent.
     #[must_use]
     pub fn tokens_per_minute(mut self, tokens: f64) -> Self {
         self.limits.tokens_per_minute = Some(tokens);
         self
     }
 
-    /// How often a failed attempt is repeated, and the pause before the first repetition.
+    /// Sets the number of retries of a failed attempt, and the pause before the first one.
     #[must_use]
     pub fn retries(mut self, retries: u32, backoff: Duration) -> Self {
         self.limits.retries = retries;
@@ -327,59 +329,60 @@ impl Eval {
         self
     }
 
-    /// What a sample counts as whose agent gave no answer; by default an error of the surroundings. See [`Errors`] for
-    /// what an agent cannot help.
+    /// Sets how a sample without an answer is counted; by default as an environment error. See [`Errors`] for failures
+    /// that are not the agent's fault.
     #[must_use]
     pub fn errors(mut self, errors: Errors) -> Self {
         self.errors = errors;
         self
     }
 
-    /// Puts the samples into an order that depends on `seed` alone.
+    /// Shuffles the samples in an order determined by `seed`.
     #[must_use]
     pub fn shuffle(mut self, seed: u64) -> Self {
         self.shuffle = Some(seed);
         self
     }
 
-    /// Says that samples with the same value in a column (metadata, which may be nested, or a slice) go wrong together,
-    /// as those on one passage. Intervals and `no_regression` count each group once, and a sample without a value.
+    /// Declares that samples with the same value in a column (metadata, possibly nested, or a slice) are dependent,
+    /// such as questions on one passage. Intervals and `no_regression` treat each group as one unit; a sample without
+    /// a value is a group of its own.
     #[must_use]
     pub fn cluster(mut self, column: impl Into<String>) -> Self {
         self.cluster = Some(column.into());
         self
     }
 
-    /// What makes a sample's test fail.
+    /// Sets what makes a sample's test fail.
     #[must_use]
     pub fn assert(mut self, assert: Assert) -> Self {
         self.snapshot.assert = assert;
         self
     }
 
-    /// Whether snapshots show what was asked and answered.
+    /// Sets whether snapshots contain questions and answers.
     #[must_use]
     pub fn answers(mut self, answers: Answers) -> Self {
         self.snapshot.answers = Some(answers);
         self
     }
 
-    /// What becomes of a sample under `cargo test` that was correct in the baseline and is wrong now.
+    /// Sets the result of a test whose sample was correct in the baseline and is wrong now.
     #[must_use]
     pub fn flips(mut self, flips: Flips) -> Self {
         self.snapshot.flips = flips;
         self
     }
 
-    /// How often a flipped sample is asked again under `cargo test` before it fails; default 2, and 10 where otherwise
-    /// the gates would decide (see [`Flips`]).
+    /// Sets the number of further answers under `cargo test` before a flipped sample fails; 2 by default, or 10 if
+    /// gates would decide (see [`Flips`]).
     #[must_use]
     pub fn confirm(mut self, times: u32) -> Self {
         self.snapshot.confirm = Some(times);
         self
     }
 
-    /// Where the snapshots are; default `tests/snapshots/<eval>`.
+    /// Sets the snapshot folder; `tests/snapshots/<eval>` by default.
     #[must_use]
     pub fn snapshots(mut self, folder: impl Into<PathBuf>) -> Self {
         self.snapshot.folder = folder.into();
@@ -387,38 +390,38 @@ impl Eval {
         self
     }
 
-    /// The folder of run directories; default `evaltest-runs` in the project's root.
+    /// Sets the folder of run directories; `evaltest-runs` in the project's root by default.
     #[must_use]
     pub fn output_root(mut self, folder: impl Into<PathBuf>) -> Self {
         self.output_root = Some(folder.into());
         self
     }
 
-    /// What is done with answers that were given before; by default nothing.
+    /// Sets the use of the answer cache; off by default.
     #[must_use]
     pub fn cache(mut self, usage: CacheUse) -> Self {
         self.cache.usage = usage;
         self
     }
 
-    /// The folder of answers; default `.cache` in that of runs.
+    /// Sets the folder of the answer cache; `.cache` in the folder of runs by default.
     #[must_use]
     pub fn cached_in(mut self, folder: impl Into<PathBuf>) -> Self {
         self.cache.folder = Some(folder.into());
         self
     }
 
-    /// Blanks what matches this regular expression in everything that is written.
+    /// Redacts matches of this regular expression in everything that is written.
     #[must_use]
     pub fn redact(mut self, pattern: impl Into<String>) -> Self {
         self.redact.push(pattern.into());
         self
     }
 
-    /// The samples of its benchmark, all of them, whatever the limits are.
+    /// All samples of its benchmark, regardless of limits.
     ///
     /// # Errors
-    /// When the dataset cannot be read.
+    /// If the dataset cannot be read.
     pub fn samples(&self) -> Result<Vec<Sample>> {
         let samples = self.benchmark.samples();
         samples.map_err(|error| error.at(format_args!("eval `{}`", self.name)))
@@ -434,7 +437,7 @@ impl Eval {
         self.benchmark.name()
     }
 
-    /// The spec the eval was read from.
+    /// The spec that the eval was read from.
     pub fn spec_path(&self) -> Option<&Path> {
         self.spec.as_deref()
     }
@@ -447,7 +450,7 @@ impl Eval {
         }
     }
 
-    /// The eval for a manifest: its spec, or what a builder eval can tell of itself.
+    /// The eval for a manifest: its spec, or the known settings of a builder eval.
     pub(crate) fn describe(&self) -> Value {
         if !self.config.is_null() {
             return self.config.clone();
@@ -468,12 +471,12 @@ impl Eval {
         })
     }
 
-    /// Whether the eval says itself what must hold: then a wrong answer alone fails nothing.
+    /// Whether the eval has its own gates: then a single wrong answer fails nothing.
     pub(crate) fn has_own_gates(&self) -> bool {
         !self.gates.is_empty()
     }
 
-    /// Whether snapshots hide what was asked and answered. GAIA asks not to republish its answers.
+    /// Whether snapshots mask questions and answers. GAIA asks not to republish its answers.
     pub(crate) fn masks_answers(&self) -> bool {
         match self.snapshot.answers {
             Some(answers) => answers == Answers::Masked,

@@ -1,16 +1,16 @@
-//! `Exit`: how a command ended, from the gates of a run to `main`. The only place that knows the numbers.
+//! `Exit`: the exit status of commands. The only module that knows the numbers.
 //!
-//! A [`Summary`](crate::Summary) holds the exit of its run, an [`Error`](crate::Error) that of a command which could not
-//! go on, and a command that did several things ends with the [worst](Exit::worst) of theirs. Exit codes of other
-//! programs, such as agents, are other things and stay numbers.
+//! A [`Summary`](crate::Summary) has the exit of its run, an [`Error`](crate::Error) that of a failed command, and a
+//! command with several steps exits with the [worst](Exit::worst) of theirs. Exit codes of other programs, such as
+//! agents, are plain numbers.
 
 use std::process::ExitCode;
 
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// How a command ended, in the order of precedence: where there are several to tell, the last of them counts, so `max`
-/// of two is that of both. In files it is the number.
+/// The exit status of a command, in ascending precedence: the `max` of several is the combined status. In files it is
+/// the number.
 ///
 /// ```
 /// use evaltest::Exit;
@@ -20,20 +20,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Exit {
-    /// 0: it did what it should, and no gate failed.
+    /// 0: success, and no gate failed.
     Passed,
     /// 1: the agent is worse than a gate or an assertion allows.
     Failed,
-    /// 3: nothing is known about the agent, by a fault of the surroundings: too many errors, stopped early, a full disk.
+    /// 3: no result about the agent because of an environment error: too many errors, stopped early, a full disk.
     Infrastructure,
-    /// 2: a mistake in the command line, a spec, a dataset or a baseline.
+    /// 2: an error in the command line, a spec, a dataset or a baseline.
     Usage,
-    /// 130: a signal ended it, as shells say it for Ctrl-C.
+    /// 130: ended by a signal, as shells report Ctrl-C.
     Interrupted,
 }
 
 impl Exit {
-    /// All of them, in the order of precedence.
+    /// All of them, in ascending precedence.
     pub const ALL: [Self; 5] = [
         Self::Passed,
         Self::Failed,
@@ -42,7 +42,7 @@ impl Exit {
         Self::Interrupted,
     ];
 
-    /// The number of it.
+    /// The exit code.
     pub fn code(self) -> u8 {
         match self {
             Self::Passed => 0,
@@ -53,7 +53,7 @@ impl Exit {
         }
     }
 
-    /// What it says.
+    /// Its meaning.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Passed => "it did what it should, and no gate failed",
@@ -70,38 +70,38 @@ impl Exit {
         }
     }
 
-    /// That with this number, if there is one.
+    /// The status with this exit code, if any.
     pub(crate) fn of_code(code: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|exit| exit.code() == code)
     }
 
-    /// The one that comes before all others of these; `Passed` of none.
+    /// The status with the highest precedence; `Passed` if there are none.
     pub fn worst(of: impl IntoIterator<Item = Self>) -> Self {
         of.into_iter().max().unwrap_or(Self::Passed)
     }
 
-    /// How a test binary that `cargo evaltest` drives ended, by its code; a signal leaves none.
+    /// The status of a test binary started by `cargo evaltest`, from its exit code; a signal leaves none.
     pub fn of_driven(code: Option<i32>) -> Self {
         let code = code.and_then(|code| u8::try_from(code).ok());
         code.and_then(|code| Caller::Command.exit(code))
-            // Anything else is a `main` that returned an error.
+            // Any other code is from a `main` that returned an error.
             .unwrap_or(Self::Usage)
     }
 }
 
-/// Who started a test binary, and thus reads its exit code.
+/// The program that started a test binary and reads its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// `cargo test` and the like, which know libtest.
+    /// `cargo test` and other programs that expect libtest's exit codes.
     Harness,
-    /// `cargo evaltest`, which drives it.
+    /// `cargo evaltest`.
     Command,
 }
 
 impl Caller {
-    /// The number that tells it. That of a failure is not 1, with which a `main` ends that returns an error, such as
-    /// that of a broken spec: libtest says 101, and what a driven binary says to the command is a contract between
-    /// both, which may be of different versions.
+    /// The exit code for the caller. A failure is not 1, because a `main` that returns an error (such as for an
+    /// invalid spec) exits with 1: libtest uses 101, and the codes for the command are a contract with it that must
+    /// hold between versions.
     pub(crate) fn code(self, exit: Exit) -> u8 {
         match (self, exit) {
             (Self::Harness, Exit::Failed) => 101,
@@ -110,7 +110,7 @@ impl Caller {
         }
     }
 
-    /// What that number tells it.
+    /// The status for an exit code.
     fn exit(self, code: u8) -> Option<Exit> {
         let mut all = Exit::ALL.into_iter();
         all.find(|exit| self.code(*exit) == code)
@@ -200,7 +200,7 @@ mod tests {
         check(Some(2), Exit::Usage);
         check(Some(3), Exit::Infrastructure);
         check(Some(130), Exit::Interrupted);
-        // A `main` that returned an error, a panic, what no program of ours says, a signal.
+        // A `main` that returned an error, a panic, an unknown code, a signal.
         check(Some(1), Exit::Usage);
         check(Some(101), Exit::Usage);
         check(Some(300), Exit::Usage);

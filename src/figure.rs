@@ -1,4 +1,4 @@
-//! How a figure is written, for people: each kind is a type, and its `Display` is the only place that rounds it.
+//! Formats figures for people: each kind is a type, and only its `Display` rounds.
 //!
 //! | type | is | written |
 //! |---|---|---|
@@ -12,8 +12,8 @@
 //! | [`Interval`] | two of these | `51.2 % to 72.0 %` |
 //! | [`P`] | a p-value | `p = 0.031`, `p < 0.001` |
 //!
-//! A figure is never rounded to one that would be a claim: a share that is not 100 % is not written so, a difference that is
-//! not zero has a digit that is not zero. JSON has the numbers themselves.
+//! Rounding never suggests an exact value: only 100 % is written as 100 %, and a difference other than zero has a
+//! non-zero digit. JSON has the exact numbers.
 
 mod count;
 mod interval;
@@ -37,10 +37,10 @@ pub use share::{Share, part_of};
 pub use time::Seconds;
 pub(crate) use value::Value;
 
-/// What stands where there is no figure.
+/// Placeholder for a missing figure.
 pub(crate) const NONE: &str = "-";
 
-/// The figure, or a dash.
+/// The figure, or `-` if missing.
 pub fn or_dash(figure: Option<impl Display>) -> String {
     figure.map_or_else(|| NONE.to_owned(), |figure| figure.to_string())
 }

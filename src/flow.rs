@@ -1,8 +1,8 @@
-//! A flow: items are generated, judged, compared with real ones, and one report says what came of it.
+//! Flows: generate items, judge them, compare them with real ones, and report the results.
 //!
-//! Each stage is an eval like any other, with a run directory of its own below the folder of the flow. What they found is
-//! gathered as plain data ([`figures`]); what is said of it stands in `sentences.yaml`, by gates and by where intervals lie
-//! ([`findings`]); the reports are these, as the blocks that Markdown and HTML render ([`report`]).
+//! Each stage is an eval with its own run directory in the flow's folder. Results are collected as plain data
+//! ([`figures`]); conclusions are sentences of `sentences.yaml`, chosen by gates and intervals ([`findings`]); reports
+//! consist of blocks rendered as Markdown and HTML ([`report`]).
 
 mod driver;
 pub(crate) mod figures;

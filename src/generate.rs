@@ -1,4 +1,4 @@
-//! Generated data: what a run of the benchmark `generate` made, as a file of items, figures and a report.
+//! Generated data: the results of the benchmark `generate`, as a file of items, statistics and a report.
 //!
 //! ```text
 //! a run directory ── gathered ──> items ─────────> <name>_generated_<time>.json
@@ -6,8 +6,8 @@
 //!                                              └─> generation_report_<time>.md
 //! ```
 //!
-//! All of it is made of the records and the journal, which are redacted: nothing is asked here, and the same run makes the
-//! same files, whenever and however often that is. A run that was killed is read like one that ended.
+//! All output is derived from the records and the journal, which are redacted: no requests are sent, and the same run
+//! always gives the same files. A killed run is read like a finished one.
 
 mod files;
 mod gathered;

@@ -1,12 +1,11 @@
-//! The test harness: samples and gates as libtest cases. The only file that names libtest-mimic.
+//! The test harness: samples and gates as libtest cases. The only file that uses libtest-mimic.
 //!
-//! Trials are named `<eval>::<slice>::<sample id>`, gates `<eval>::gate::<metric>[<slice>]`, and stand last. A trial
-//! asks nobody: it waits. The selected samples of an eval are asked by a pool of its own, which the first of its trials
-//! starts and which then judges the gates; it needs no trial to run. So a sample of which a gate decides can wait for
-//! that gate, and nothing can deadlock, at any number of threads, in any order, with any filter.
+//! Trials are named `<eval>::<slice>::<sample id>`, gates `<eval>::gate::<metric>[<slice>]`, and come last. A trial
+//! sends no requests, it only waits. A separate worker pool processes the selected samples of an eval and then checks
+//! the gates; the first trial of the eval starts it. So a sample that depends on a gate can wait for it, and nothing
+//! can deadlock, with any number of threads, order or filter.
 //!
-//! Nothing starts on `--list` or when everything is filtered out: the run directory is made when the
-//! first trial starts.
+//! Nothing starts on `--list` or if all trials are filtered out: the first trial creates the run directory.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
@@ -42,7 +41,7 @@ use desk::RunEnd;
 use in_flight::InFlight;
 use verdict::{Note, TestVerdict};
 
-/// How a test binary ended. Return it from `main`.
+/// The result of a test binary. Return it from `main`.
 #[derive(Clone, Copy, Debug)]
 #[must_use = "return it from `main`, or the exit code is lost"]
 #[non_exhaustive]
@@ -51,7 +50,7 @@ pub struct Conclusion {
     pub passed: u64,
     /// Tests that failed.
     pub failed: u64,
-    /// Tests that were ignored, such as gates of a partial selection.
+    /// Tests that were ignored, such as gates if only some samples are selected.
     pub ignored: u64,
     exit: Exit,
     caller: Caller,
@@ -68,7 +67,7 @@ impl Conclusion {
         }
     }
 
-    /// How the evals ended.
+    /// The exit status of the evals.
     pub fn exit(&self) -> Exit {
         self.exit
     }
@@ -85,11 +84,10 @@ impl Termination for Conclusion {
     }
 }
 
-/// Runs evals as tests, with the arguments of the process. Call it as the whole of `main` in a test with
-/// `harness = false`.
+/// Runs evals as tests, with the process's arguments. Call it as the whole of `main` in a test with `harness = false`.
 ///
 /// # Errors
-/// A mistake in an eval or its dataset; nothing was asked then.
+/// If an eval or its dataset is invalid; nothing was requested then.
 pub fn run(evals: impl IntoIterator<Item = Eval>) -> Result<Conclusion> {
     crate::system::panics::quiet();
     let mut evals: Vec<Eval> = evals.into_iter().collect();
@@ -168,14 +166,14 @@ fn driven(drive: &Drive, evals: Vec<Eval>) -> Result<Conclusion> {
     signals.map_err(|error| Error::refused("handle signals", &error))?;
     let served = drive::serve(drive, evals, &cancel, &mut std::io::stdout());
     let exit = served.unwrap_or_else(|error| {
-        // Kept on stderr: `main` would turn an error into exit code 1.
+        // Print it here: returning it from `main` would exit with 1.
         let _ = writeln!(std::io::stderr(), "error: {error}");
         error.exit()
     });
     Ok(Conclusion::without_tests(exit, Caller::Command))
 }
 
-/// The usual case: all trials in this process.
+/// The usual case: runs all trials in this process.
 fn in_process_run(
     mut arguments: Arguments,
     args: &shim::Args,
@@ -226,7 +224,7 @@ fn in_process_run(
         Some(signals.map_err(|error| Error::refused("handle signals", &error))?)
     };
     let conclusion = libtest_mimic::run(&arguments, trials);
-    // Not on stdout, which may be read by a machine.
+    // Not to stdout, which may be read by a program.
     notes.tell(&mut std::io::stderr());
     let mut is_broken = false;
     for board in &boards {
@@ -237,13 +235,13 @@ fn in_process_run(
     let interrupted = interrupt.is_some_and(|interrupt| interrupt.is_set());
     let mut concluded = concluded(&conclusion, interrupted);
     if is_broken {
-        // No gate saw it; a run that could not be written must not look green.
+        // No gate covers it, and a run that could not be written must not pass.
         concluded.exit = concluded.exit.max(Exit::Failed);
     }
     Ok(concluded)
 }
 
-/// Tells what a finished run has to say that no test did; whether there is one.
+/// Prints the remarks of a finished run that no test shows; returns whether there is a run.
 fn tell(end: RunEnd, notices: &[String]) -> bool {
     let mut stderr = std::io::stderr();
     let run = match end {
@@ -256,7 +254,7 @@ fn tell(end: RunEnd, notices: &[String]) -> bool {
     for notice in notices {
         let _ = writeln!(stderr, "{}: note: {}", run.eval, clean(notice));
     }
-    // A gate that passes shows nothing of its own.
+    // A passing gate shows nothing by itself.
     let gates = run.summary.gates.iter();
     let comparisons = gates.filter_map(|gate| gate.regression.as_ref());
     for warning in comparisons.filter_map(|comparison| comparison.warning.as_ref()) {
@@ -266,7 +264,7 @@ fn tell(end: RunEnd, notices: &[String]) -> bool {
     true
 }
 
-/// What is to be known of samples that passed: by eval and by what it is, their ids.
+/// Notes on samples that passed: ids by eval and text.
 #[derive(Default)]
 struct Notes(Mutex<BTreeMap<(String, String), Vec<String>>>);
 
@@ -284,7 +282,7 @@ impl Notes {
     }
 }
 
-/// Under nextest: this process runs one trial.
+/// Under nextest: runs one trial in this process.
 fn per_process_run(
     arguments: &Arguments,
     args: &shim::Args,
@@ -355,9 +353,9 @@ fn completion(
 }
 
 impl shim::Args {
-    /// Applies what libtest-mimic cannot: several filters, any of which selects a test.
+    /// Implements several filters, any of which selects a test, which libtest-mimic does not support.
     fn apply(&self, arguments: &mut Arguments, trials: Vec<Trial>) -> Vec<Trial> {
-        /// No test's kind holds this, so it hides exactly the trials that carry it.
+        /// No test kind contains this text, so it hides exactly the trials with it.
         const HIDDEN: &str = "\u{1}hidden";
         if self.filters.len() < 2 {
             arguments.filter = self.filters.first().cloned();

@@ -1,12 +1,13 @@
-//! Evaluating an LLM agent as a `cargo test`.
+//! Evaluates LLM agents as a `cargo test`.
 //!
-//! Each sample of a benchmark becomes a test: the agent under test is asked, a scorer judges, and the answer is
-//! compared with the run that was accepted before. Gates over the whole run, such as an accuracy or "no worse than the
-//! baseline", are tests too. The same evals run under `cargo evaltest`, which needs no Rust code: a spec in YAML is
-//! enough. The book in `docs/` tells of the command, the specs and the benchmarks; this page of the library.
+//! Each sample of a benchmark becomes a test: the agent under test is asked, a scorer checks the answer, and the
+//! answer is compared with the accepted baseline. Gates on the whole run, such as a minimum accuracy or "no worse than
+//! the baseline", are tests too. The same evals run under `cargo evaltest`, which needs no Rust code: a YAML spec is
+//! enough. The book in `docs/` describes the command, the specs and the benchmarks; this page describes the library.
 //!
-//! An eval is a [`Benchmark`] (what is asked), an [`Agent`] (who answers), one or several [`Scorer`]s (who judges) and
-//! [`Gate`]s (what must hold). [`Eval`] puts them together, and [`run()`] runs evals as the whole of a test binary.
+//! An eval consists of a [`Benchmark`] (the questions), an [`Agent`] (which answers them), one or more [`Scorer`]s
+//! (which check the answers) and [`Gate`]s (the requirements). [`Eval`] combines them, and [`run()`] runs evals as the
+//! whole of a test binary.
 //!
 //! # An eval from a spec
 //!
@@ -21,7 +22,7 @@
 //!
 //! # A closure as the agent
 //!
-//! Any error of yours becomes an [`AgentError`] by `?`: an outage, which is never counted as a wrong answer.
+//! With `?` any error becomes an [`AgentError`]: an outage, which never counts as a wrong answer.
 //!
 //! ```no_run
 //! use evaltest::{Eval, Gaia, Task};
@@ -53,7 +54,7 @@
 //! }
 //! ```
 //!
-//! # A benchmark and a scorer of one's own
+//! # Your own benchmark and scorer
 //!
 //! ```no_run
 //! use evaltest::{Answer, Benchmark, Eval, Output, Result, Sample, Score, Target, Task};
@@ -101,13 +102,13 @@
 //! }
 //! ```
 //!
-//! [`Eval::run`] does the same without being a test and gives back the [`Run`] with its [`Summary`].
+//! [`Eval::run`] does the same outside of a test and returns the [`Run`] with its [`Summary`].
 //!
-//! # What holds
+//! # Guarantees
 //!
 //! * The ground truth cannot reach an agent: [`Task`] has no field for it.
 //! * An answer is on disk before it is scored, so that a crash loses nothing that was paid for.
-//! * Secrets are blanked on the way into the run directory, after scoring.
+//! * Secrets are redacted when written to the run directory, after scoring.
 //! * The library prints nothing, except as a test harness.
 //!
 //! # Features
@@ -117,17 +118,17 @@
 //! | `tokio` | async closures as agents |
 //! | `http` | the agents `openai` and `http`, the scorer `semantic`, datasets of the Hub |
 //! | `parquet` | datasets in `.parquet` files, the format of GAIA |
-//! | `command` | what the command `cargo evaltest` builds on, without a promise of stability |
+//! | `command` | the unstable interface for the command `cargo evaltest` |
 //! | `bfcl` | the Berkeley Function Calling Leaderboard and the scorers `ast_match` and `trajectory` |
 //! | `inspect` | logs of Inspect, for the command |
-//! | `math` | formulas of TeX as MathML where people review, for the command |
+//! | `math` | TeX formulas as MathML in reviews, for the command |
 //! | `demo` | the agent `demo`, for examples and tests |
 //! | `schema` | the JSON schema of specs, for the command |
 
 #![warn(missing_docs)]
-// docs.rs says at each item which feature it needs; it sets `docsrs` and builds with a nightly compiler.
+// docs.rs shows the required feature of each item; it sets `docsrs` and uses a nightly compiler.
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// Whole modules that only the command uses are left out without it. What it uses of the others stays in them.
+// Modules that only the command uses are left out without this feature; unused parts of other modules stay.
 #![cfg_attr(
     not(feature = "command"),
     expect(
@@ -200,13 +201,16 @@ mod harness;
 pub mod engine;
 
 pub mod summary {
-    //! What a [`Summary`](crate::Summary) consists of: figures of slices ([`Group`]) and scorers ([`ScorerSummary`]), of
+    //! The parts of a [`Summary`](crate::Summary): figures of slices ([`Group`]) and scorers ([`ScorerSummary`]), of
     //! epochs ([`EpochFigures`]: [`Estimate`]s with their `standard_error` and `disagreement`, [`Majority`], [`Flaky`]
     //! samples), of labels ([`Labels`], [`LabelFigures`], [`Confusion`]), [`UsageTotal`], of judges ([`JudgeSummary`])
-    //! and juries ([`JurySummary`]: each [`JurorSummary`], their [`LabelAgreement`], a [`WorsePanel`], and by [`ScorerPair`]), [`Latency`] (`p50` to `p99`),
-    //! what retries saved ([`Recovered`]), the answers of a [`Record`](crate::Record) that were refused ([`RefusedAnswer`]), what people say of the items ([`ReviewedFigures`] with a [`ReviewedAgreement`]), the alerts of the history ([`AlertResult`] with an [`AlertVerdict`]), how many steps right answers took ([`StepFigures`]), how accuracy falls with difficulty ([`DifficultyDrop`], in
-    //! `difficulty_drop`), and what `no_regression` found ([`Regression`]: `baseline_run`, `baseline_accuracy` with
-    //! `baseline_ci95`, `became_correct`, the `assumption` of the smallest drop that could be seen).
+    //! and juries ([`JurySummary`]: each [`JurorSummary`], their [`LabelAgreement`], a [`WorsePanel`], and by
+    //! [`ScorerPair`]), [`Latency`] (`p50` to `p99`), samples recovered by retries ([`Recovered`]), refused answers of
+    //! a [`Record`](crate::Record) ([`RefusedAnswer`]), reviews of items ([`ReviewedFigures`] with a
+    //! [`ReviewedAgreement`]), alerts of the history ([`AlertResult`] with an [`AlertVerdict`]), steps of right
+    //! answers ([`StepFigures`]), the drop of accuracy with difficulty ([`DifficultyDrop`], in `difficulty_drop`), and
+    //! results of `no_regression` ([`Regression`]: `baseline_run`, `baseline_accuracy` with `baseline_ci95`,
+    //! `became_correct`, the `assumption` of the smallest detectable drop).
 
     pub use crate::data::RefusedAnswer;
     pub use crate::data::reviews::{ReviewedAgreement, ReviewedFigures};
@@ -224,7 +228,7 @@ pub mod summary {
 }
 
 pub mod dataset {
-    //! Reading samples from files, for [benchmarks](crate::Benchmark) of one's own.
+    //! Reads samples from files, for your own [benchmarks](crate::Benchmark).
 
     pub use crate::data::dataset::{Columns, Filter, Format, Place, Row, Rows};
 }
@@ -232,7 +236,7 @@ pub mod dataset {
 #[cfg(test)]
 mod tests;
 
-/// What the README shows of Rust compiles.
+/// Compiles the Rust examples of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

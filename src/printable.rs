@@ -1,12 +1,12 @@
-//! Texts from outside on lines that say what they seem to say: to people, to terminals, and to what reads a log in CI.
+//! Makes untrusted texts safe to print for people, terminals and CI log parsers.
 
 use std::borrow::Cow;
 
-/// The text on one line: what is not seen becomes an escape, and so does the beginning of what a log in CI would take
-/// for a command.
+/// The text on one line: invisible characters are escaped, and so is the start of anything that a CI log would
+/// interpret as a command.
 pub(crate) fn on_one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
-    // GitHub takes a line that begins so, after white space, for a command.
+    // GitHub interprets a line that starts with this, after white space, as a command.
     let mut begins_command = text.trim_start().starts_with("::");
     for (place, c) in text.char_indices() {
         if is_unseen(c) {
@@ -22,7 +22,7 @@ pub(crate) fn on_one_line(text: &str) -> String {
     line
 }
 
-/// As [`on_one_line`], but the text keeps its lines.
+/// Like [`on_one_line`], but keeps the line breaks.
 pub(crate) fn on_lines(text: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c != ':' && c != '#' && (c == '\n' || !is_unseen(c));
     if text.chars().all(is_plain) {
@@ -32,8 +32,8 @@ pub(crate) fn on_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.join("\n"))
 }
 
-/// Whether a character does something instead of being seen: control characters, ends of lines, marks that turn the
-/// direction of a text and so what a reader takes the line for, and what has no width, so that two texts look like one:
+/// Whether a character has an effect instead of being visible: control characters, line ends, bidirectional marks
+/// (which can make a line read differently), and zero-width characters (which make different texts look equal):
 /// Unicode's `Default_Ignorable_Code_Point`.
 pub(crate) fn is_unseen(c: char) -> bool {
     c.is_control()
@@ -47,7 +47,7 @@ pub(crate) fn is_unseen(c: char) -> bool {
         )
 }
 
-/// Whether a text begins with a mark of a command, which GitHub, Azure and `TeamCity` find anywhere in a line: `##[`,
+/// Whether a text starts with a command marker that GitHub, Azure or `TeamCity` recognise anywhere in a line: `##[`,
 /// `##vso[`, `##teamcity[`.
 pub(crate) fn is_mark(text: &[u8]) -> bool {
     let behind = text.strip_prefix(b"##").and_then(|rest| {
@@ -87,7 +87,7 @@ mod tests {
         ] {
             check(&format!("a{c}"), &format!("a\\u{{{:x}}}", u32::from(c)));
         }
-        // Accents and scripts are seen.
+        // Accents and scripts are visible.
         check("e\u{301} 東京 नि שלום", "e\u{301} 東京 नि שלום");
     }
 

@@ -1,16 +1,16 @@
-//! Reports: what runs say, in forms that people or other tools read, one format in each file.
+//! Reports: runs in formats for people and other tools, one format per file.
 //!
-//! What `cargo evaltest report` writes stands behind one trait, [`ReportFormat`](format::ReportFormat), with one list,
-//! [`FORMATS`](formats::FORMATS). To add a format:
+//! All formats of `cargo evaltest report` implement one trait, [`ReportFormat`](format::ReportFormat), and are in one
+//! list, [`FORMATS`](formats::FORMATS). To add a format:
 //!
-//! 1. A file here with a type that implements the trait: name, what it is, end of its files, `write`.
-//! 2. Its `mod` below and its line in the list: the command, its help and the reference take it from there.
+//! 1. A file here with a type that implements the trait: name, description, file extension, `write`.
+//! 2. Its `mod` below and its entry in the list: the command, its help and the reference use the list.
 //!
-//! It reads a run as a [`ReportedRun`](reported::ReportedRun), whose records come one by one and without the texts that are
-//! not to be shown, and writes as it reads: a report of any number of samples fits into little memory. What is said stands
-//! once, in the sections of `section`, as the blocks of [`document`]; [`audience`] says who is shown which sections, and
-//! [`render`] writes blocks. What to do is the table of [`recommend`]. What comes from datasets and agents is hostile: each
-//! renderer escapes it in one place.
+//! A format reads a run as a [`ReportedRun`](reported::ReportedRun), which streams records without masked texts, and
+//! writes while it reads: memory use does not depend on the number of samples. The content is defined once, in the
+//! sections of `section`, as blocks of [`document`]; [`audience`] selects the sections for each audience, and
+//! [`render`] writes blocks. Recommendations are in the table of [`recommend`]. Texts of datasets and agents are
+//! untrusted: each renderer escapes them in one place.
 
 #[cfg(feature = "command")]
 pub mod audience;

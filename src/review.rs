@@ -1,11 +1,11 @@
-//! `Review`: what people say of items, one at a time, on a page of this machine.
+//! `Review`: people review items, one at a time, on a local web page.
 //!
-//! Items come from a file or a run ([`items`]) in an order that says how they were chosen ([`order`]). What is said of
-//! them is written before it is answered: a line in the journal of the reviewer, then the file of verifications
-//! ([`desk`]). The page ([`page`]) asks for an item and sends what was said ([`served`]).
+//! Items come from a file or a run ([`items`]) in an order that depends on how they were chosen ([`order`]). Each
+//! review is written to disk before the page gets a response: a line in the reviewer's journal, then the file of
+//! verifications ([`desk`]). The page ([`page`]) requests items and submits reviews ([`served`]).
 //!
-//! Nothing that was said is ever written over. Of two windows of one reviewer the later one is told what the other one said;
-//! two reviewers have a journal each, and the file the latest word of all.
+//! Reviews are never overwritten. If a reviewer has two windows, the later one is notified of the other's review; each
+//! reviewer has a journal, and the file has the latest review of all.
 
 mod agreement;
 mod desk;
@@ -41,22 +41,22 @@ pub use figures::reviewed_file;
 pub use order::{ReviewChoice, ReviewOnly};
 pub use served::ReviewServed;
 
-/// What a review is asked for.
+/// The options of a review.
 #[derive(Clone, Debug)]
 pub struct ReviewOptions {
-    /// Who reviews.
+    /// Name of the reviewer.
     pub reviewer: String,
-    /// A ready rubric or a file of one; `aime` where none is named.
+    /// A built-in rubric or the file of one; `aime` by default.
     pub rubric: Option<String>,
-    /// Which items, and in which order.
+    /// The selection and order of items.
     pub choice: ReviewChoice,
 }
 
-/// Items, and what was said of them.
+/// Items with their reviews.
 #[derive(Debug)]
 pub struct Review {
     items: ReviewItems,
-    /// The places of those that are looked at, in order.
+    /// Indices of the selected items, in order.
     order: Vec<usize>,
     chosen: LabelChoice,
     seed: Option<u64>,
@@ -65,10 +65,10 @@ pub struct Review {
 }
 
 impl Review {
-    /// A review of the items of a file.
+    /// A review of the items in a file.
     ///
     /// # Errors
-    /// When the file or the rubric cannot be read, nothing is left to look at, or what was said before is damaged.
+    /// If the file or the rubric cannot be read, no item is selected, or existing reviews are damaged.
     pub fn of_file(path: PathBuf, options: &ReviewOptions) -> Result<Self> {
         let places = ReviewPlaces::beside(&path)?;
         Self::of(ReviewItems::of_file(path)?, places, options)
@@ -77,7 +77,7 @@ impl Review {
     /// A review of the answers of a run.
     ///
     /// # Errors
-    /// As [`Review::of_file`], and where the texts of the run are not to be shown.
+    /// Like [`Review::of_file`], and if the texts of the run must not be shown.
     pub fn of_run(dir: &RunDir, texts: MaskedTexts, options: &ReviewOptions) -> Result<Self> {
         let places = ReviewPlaces::inside(dir.path());
         Self::of(ReviewItems::of_run(dir, texts)?, places, options)
@@ -105,36 +105,36 @@ impl Review {
         })
     }
 
-    /// How many items are looked at.
+    /// Number of selected items.
     pub fn count(&self) -> usize {
         self.order.len()
     }
 
-    /// How many of them this reviewer has said something of.
+    /// Number of items reviewed by this reviewer.
     pub fn reviewed(&self) -> usize {
         let has = |place: &&usize| self.desk.has_mine(self.items.id(**place));
         self.order.iter().filter(has).count()
     }
 
-    /// Where it is saved, as people are shown it.
+    /// Path of the file, for display.
     pub fn saved_to(&self) -> String {
         shown(&self.desk.places().verifications)
     }
 
-    /// How far several people agree, in a line, where they looked at the same items.
+    /// Agreement of several reviewers in one line, if they reviewed the same items.
     pub fn agreement(&self) -> Option<String> {
-        // What other programs wrote meanwhile counts, too, if it can be read.
+        // Include reviews that other programs wrote meanwhile, if they can be read.
         let _ = self.desk.look();
         self.desk.agreement().told()
     }
 
-    /// Whether an item says something else than when this reviewer looked at it last.
+    /// Whether an item changed since this reviewer's last review.
     fn is_changed(&self, place: usize) -> bool {
         let seen = self.desk.seen_hash(self.items.id(place));
         seen.is_some_and(|seen| seen != self.items.hash(place))
     }
 
-    /// What people should know before they begin.
+    /// Notes for the user at the start.
     pub fn notices(&self) -> Vec<String> {
         let changed = self.order.iter().filter(|place| self.is_changed(**place));
         match changed.count() {

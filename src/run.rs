@@ -1,26 +1,26 @@
 //! The runner: one run of one eval, from its plan to the finished [`Run`](crate::verdict::run::Run).
 //!
-//! # The story of a question
+//! # Processing of a question
 //!
-//! A `Session` is one run of one eval. It can be driven from any thread, in any order: `cargo evaltest` by its own pool
-//! (`Session::run`), `cargo test` by that of the harness (`Session::run_sample`).
+//! A `Session` is one run of one eval. It can be driven from any thread, in any order: by its own pool
+//! (`Session::run`) for `cargo evaltest`, or by that of the harness (`Session::run_sample`) for `cargo test`.
 //!
-//! 1. A question is a sample in one epoch. Which of them are asked, and in which order, was
-//!    selected when the run began.
-//! 2. The ledger in `record` knows whether an earlier part of the run had the answer, or even the verdict. Then nobody is asked.
-//! 3. Else `ask` finds it: in the cache, or in one or several attempts. Each waits for the
-//!    `throttle`, is made by the caller in a folder of its own, on a thread that may be
-//!    left behind where the agent cannot be stopped, and is repeated if it failed and may be. What was said is
-//!    in the ledger's journal before anything else happens to it.
-//! 4. The answer is judged, and its record goes into the ledger, redacted, and leaves the memory. Records have
-//!    slots, side by side those of a sample: that of epoch `e` of the sample at `place` is `place * epochs + e`.
-//! 5. The emitter of the session tells whoever watches. The runner never prints.
+//! 1. A question is a sample in one epoch. Selection and order are fixed when the run starts.
+//! 2. The ledger in `record` knows whether an earlier part of the run has the answer, or even the verdict. Then no
+//!    request is sent.
+//! 3. Otherwise `ask` gets the answer: from the cache, or in one or more attempts. Each attempt waits for the
+//!    `throttle`, is executed by the caller in its own folder (on a thread that can be abandoned if the agent cannot
+//!    be stopped), and may be retried on failure. The output is written to the ledger's journal before it is processed
+//!    further.
+//! 4. The answer is scored, and its redacted record is added to the ledger and dropped from memory. The slots of a
+//!    sample's records are adjacent: that of epoch `e` of the sample at `place` is `place * epochs + e`.
+//! 5. The session's emitter notifies observers. The runner never prints.
 //!
-//! Before each of them the stopper says whether the run goes on: everyone reports to it what may end the run, and
-//! nobody else decides. When all questions are through, or it says no, the session finishes: the ledger puts the
-//! records into order, and what the run amounts to is worked out from them as they are seen.
+//! Before each question the stopper decides whether the run continues: all modules report reasons to stop to it, and
+//! only it decides. When all questions are done, or it stops the run, the session finishes: the ledger orders the
+//! records, and the summary is computed from the stream of records.
 //!
-//! Who knows whom: session → ask → caller → ledger, emitter → stopper.
+//! Dependencies: session → ask → caller → ledger, emitter → stopper.
 
 pub(crate) mod ask;
 pub(crate) mod record;

@@ -1,16 +1,19 @@
-//! The `Scorer` trait, and the scorers that need no code of one's own.
+//! The `Scorer` trait, and the built-in scorers.
 //!
-//! Scorers are pure: no clock, no environment, no file. Two are not, because they ask others: [`CommandScorer`] asks
-//! a program, [`Semantic`] an endpoint (by an [`Embedder`] of one's own, or `HttpEmbedder` with the feature `http`). A
-//! scorer that cannot judge returns an error, which is recorded as `scorer_failed` and is no wrong answer.
+//! Scorers are pure: no clock, no environment, no file. There are two exceptions: [`CommandScorer`] runs a program,
+//! and [`Semantic`] calls an endpoint (by your own [`Embedder`], or `HttpEmbedder` with the feature `http`). A scorer
+//! that cannot score an answer returns an error, which is recorded as `scorer_failed` and never counts as a wrong
+//! answer.
 //!
-//! By name in a spec and as types here: `aime` [`AimeScorer`], `all` [`All`], `any` [`Any`], `any_of` [`AnyOf`], `ast_match`
-//! `AstMatch` (its `Types` say how strictly, its `CallsToFind` whether calls may be left over; feature `bfcl`), `command` [`CommandScorer`] (also [`without_target`](CommandScorer::without_target)),
-//! `exact` [`Exact`] (with [`LabelSet`], and a [`Folding`] to a [`Form`] of Unicode), `fuzzy` [`Fuzzy`], `gaia` [`GaiaScorer`], which is [`question_scorer`] with its [`GaiaVerdict`] by [`TruthKind`],
-//! `gsm8k` [`Gsm8kScorer`], `includes` [`Includes`], `json` [`Json`], `list` [`List`], `not` [`Not`], `numeric` [`Numeric`]
-//! (with [`Percent`], [`Units`], [`DecimalSign`] and a [`Tolerance`]), `qa` [`QaScorer`], `qa_f1` [`QaF1`], `qa_f1_format` [`QaF1Format`],
-//! `quasi_exact` [`QuasiExact`] (or [`as_documented`](QuasiExact::as_documented)), `semantic` [`Semantic`], `substring` [`Substring`], `token_f1` [`TokenF1`], `trajectory`
-//! `Trajectory` (feature `bfcl`), `weighted` [`Weighted`].
+//! Names in specs and types: `aime` [`AimeScorer`], `all` [`All`], `any` [`Any`], `any_of` [`AnyOf`], `ast_match`
+//! `AstMatch` (with strictness `Types`, and `CallsToFind` for additional calls; feature `bfcl`), `command`
+//! [`CommandScorer`] (also [`without_target`](CommandScorer::without_target)), `exact` [`Exact`] (with [`LabelSet`],
+//! and a [`Folding`] to a [`Form`] of Unicode), `fuzzy` [`Fuzzy`], `gaia` [`GaiaScorer`], which is [`question_scorer`]
+//! with its [`GaiaVerdict`] by [`TruthKind`], `gsm8k` [`Gsm8kScorer`], `includes` [`Includes`], `json` [`Json`],
+//! `list` [`List`], `not` [`Not`], `numeric` [`Numeric`] (with [`Percent`], [`Units`], [`DecimalSign`] and a
+//! [`Tolerance`]), `qa` [`QaScorer`], `qa_f1` [`QaF1`], `qa_f1_format` [`QaF1Format`], `quasi_exact` [`QuasiExact`]
+//! (or [`as_documented`](QuasiExact::as_documented)), `semantic` [`Semantic`], `substring` [`Substring`], `token_f1`
+//! [`TokenF1`], `trajectory` `Trajectory` (feature `bfcl`), `weighted` [`Weighted`].
 //!
 #![doc = include_str!("scorer/guide.md")]
 
@@ -117,34 +120,33 @@ pub use token_f1::TokenF1;
 pub use tolerance::Tolerance;
 pub use weighted::Weighted;
 
-/// What a scorer judges.
+/// The input of a scorer.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Answer<'a> {
-    /// What was extracted from the raw answer; `None` when the agent gave none.
+    /// The prediction extracted from the raw answer; `None` if the agent gave none.
     pub prediction: Option<&'a str>,
     /// The ground truth.
     pub target: &'a Target,
-    /// The whole output, for scorers that look at messages or tool calls.
+    /// The whole output, for scorers that use messages or tool calls.
     pub output: &'a Output,
-    /// The sample's metadata, for scorers that need a criterion from there.
+    /// The sample's metadata, for scorers with criteria in it.
     pub metadata: &'a Map<String, Value>,
-    /// The whole sample, when there is one: `score` and `rescore` have none.
+    /// The sample, if available: `score` and `rescore` have none.
     pub sample: Option<&'a Sample>,
-    /// Whether a spec or the command line named the extraction, or the prediction is a part of one: then it
-    /// holds for the parts of a composition, too, whatever extraction they have of their own.
+    /// Whether the extraction was set by a spec or the command line, or the prediction is a part of one: then it also
+    /// applies to the parts of a composition, instead of their own extractions.
     pub extract_is_given: bool,
-    /// The question as the dataset has it, where it is known.
+    /// The dataset's question, if known.
     pub prompt: Option<&'a str>,
-    /// Where agents are asked, for scorers that ask some.
+    /// The client for scorers that call agents.
     pub(crate) desk: Option<NamedDesk<'a>>,
-    /// The id of the sample and the epoch, where they are known.
+    /// The id of the sample and the epoch, if known.
     pub(crate) item: Option<(&'a str, u32)>,
 }
 
 impl<'a> Answer<'a> {
-    /// A prediction and its ground truth, with nothing around them: the output is empty, there is no metadata
-    /// and no sample. It is what a test of a scorer needs.
+    /// A prediction and its ground truth, without output, metadata and sample. For tests of scorers.
     ///
     /// ```
     /// use evaltest::scorer::GaiaScorer;
@@ -172,13 +174,14 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// The output that the prediction was taken from. Compositions take predictions of their own from its text.
+    /// Sets the output that the prediction was extracted from. Compositions extract their own predictions from its
+    /// text.
     #[must_use]
     pub fn output(self, output: &'a Output) -> Self {
         Self { output, ..self }
     }
 
-    /// The question as the dataset has it.
+    /// Sets the dataset's question.
     #[must_use]
     pub fn prompt(self, prompt: &'a str) -> Self {
         Self {
@@ -187,27 +190,27 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// The metadata of the sample.
+    /// Sets the sample's metadata.
     #[must_use]
     pub fn metadata(self, metadata: &'a Map<String, Value>) -> Self {
         Self { metadata, ..self }
     }
 }
 
-/// What is about to be judged.
+/// Information for scorers before scoring starts.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Beginning<'a> {
     /// The ids of all samples.
     pub ids: &'a [&'a str],
-    /// How predictions are taken from answers.
+    /// The extraction of predictions.
     pub extract: &'a Extract,
-    /// The runs whose answers are judged anew, by their ids.
+    /// Ids of the runs being rescored.
     pub runs: &'a BTreeSet<String>,
 }
 
-/// Tells scorers what is about to be judged; an error knows the place of the scorer.
+/// Notifies scorers before scoring starts; an error has the position of the scorer.
 pub(crate) fn begin(
     scorers: &[Arc<dyn Scorer>],
     extraction: &Extraction,
@@ -223,9 +226,9 @@ pub(crate) fn begin(
     Ok(())
 }
 
-/// Judges one answer.
+/// Scores one answer.
 ///
-/// A closure with a name is a scorer, too: `("brief", |answer: &Answer<'_>| Ok(Score::binary(…)))`.
+/// A named closure is a scorer, too: `("brief", |answer: &Answer<'_>| Ok(Score::binary(…)))`.
 ///
 /// ```
 /// use evaltest::{Answer, Result, Score, Scorer};
@@ -245,104 +248,102 @@ pub(crate) fn begin(
 /// }
 /// ```
 pub trait Scorer: Send + Sync {
-    /// The name under which its scores are recorded.
+    /// The name of its scores in records.
     fn name(&self) -> &str;
 
-    /// Judges; an error means that it could not.
+    /// Scores an answer; an error means that it could not be scored.
     fn score(&self, answer: &Answer<'_>) -> Result<Score>;
 
-    /// Whether samples without a ground truth are left `unscored`. A scorer that judges by itself says no.
+    /// Whether samples without a ground truth are `unscored`. Return false for a scorer that needs none.
     fn needs_target(&self) -> bool {
         true
     }
 
-    /// The extraction that is part of the rule. It replaces that of the benchmark, not one that a spec or
-    /// the command line asks for.
+    /// The scorer's own extraction. It replaces that of the benchmark, but not one set by a spec or the command line.
     fn extract(&self) -> Option<Extract> {
         None
     }
 
-    /// What decides the verdict on one sample alone besides its ground truth, such as a rule in its metadata. It
-    /// is part of what tells versions of a sample apart.
+    /// What determines the verdict on a sample besides its ground truth, such as a rule in its metadata. Part of the
+    /// identity of a sample's version.
     ///
     /// # Errors
-    /// When the sample cannot be judged. This is asked before any agent starts.
+    /// If the sample cannot be scored. Called before any agent starts.
     fn criterion(&self, sample: &Sample) -> Result<Option<String>> {
         let _ = sample;
         Ok(None)
     }
 
-    /// Whether it can judge an answer at all. One that it cannot judge is unscored, and outside every denominator.
+    /// Whether it can score an answer. If not, the answer is unscored, and not part of any denominator.
     fn judges(&self, answer: &Answer<'_>) -> bool {
         let _ = answer;
         true
     }
 
-    /// Refuses what it was given where that does not fit the samples of the eval, such as labels with ids that there are
-    /// not. This is asked before any agent starts.
+    /// Checks that its options fit the samples of the eval, such as labels with known ids. Called before any agent
+    /// starts.
     ///
     /// # Errors
-    /// When it does not fit.
+    /// If they do not fit.
     fn check_samples(&self, is_there: &dyn Fn(&str) -> bool) -> Result<()> {
         let _ = is_there;
         Ok(())
     }
 
-    /// What it looks at besides the prediction and the ground truth. It need not be told, but whoever reads
-    /// answers from a file then reads less of it.
+    /// The inputs it uses besides the prediction and the ground truth. Optional, but lets commands skip parts of a
+    /// file.
     fn reads(&self) -> Reads {
         Reads::Everything
     }
 
-    /// Everything that can change a verdict: name, options, version of the rule. Two runs are only
-    /// compared when it is equal.
+    /// Everything that can change a verdict: name, options, version of the rule. Runs are only compared if it is
+    /// equal.
     fn fingerprint(&self) -> String {
         self.name().to_owned()
     }
 
-    /// The names of the details that its scores may have, so that a gate such as `mean(f1)` is checked before
-    /// anything is asked: `Some(vec!["f1".into()])`. `None` where they are not known, and no gate is refused.
+    /// Names of the details of its scores, so that a gate such as `mean(f1)` is checked before anything is requested:
+    /// `Some(vec!["f1".into()])`. `None` if unknown, which accepts any gate.
     fn details(&self) -> Option<Vec<Cow<'static, str>>> {
         None
     }
 
-    /// The lowest and the highest that a detail can be, by its name, such as 1 and 5 for the points of a judge;
-    /// `value` names the score itself. A gate such as `mean(points)` counts answers that could not be judged as the
-    /// one and as the other. Of a detail that is not named they are 0 and 1, or what was seen where that is further
-    /// out.
+    /// Minimum and maximum of details by name, such as 1 and 5 for a judge's points; `value` is the score itself. A
+    /// gate such as `mean(points)` counts unscored answers as either bound. The default is 0 and 1, or the observed
+    /// values if they are further out.
     fn bounds(&self) -> Vec<(Cow<'static, str>, [f64; 2])> {
         Vec::new()
     }
 
-    /// How labels of people become the figures that it gives itself, for scorers that judge as people do. It is not
-    /// that of a composition.
+    /// How human labels become the scorer's own figures, for judges. Not implemented by compositions.
     fn judge_rule(&self) -> Option<JudgeRule> {
         None
     }
 
-    /// The file of its calibration on labels of people. It changes no verdict, and so is no part of the fingerprint.
+    /// The file of its calibration with human labels. It does not affect verdicts, so it is not part of the
+    /// fingerprint.
     fn calibration(&self) -> Option<&Path> {
         None
     }
 
-    /// The agents that it asks. They are checked before anything starts, and closed when the run is over.
+    /// The agents it calls. They are checked before anything starts, and closed at the end of the run.
     fn agents(&self) -> Vec<Arc<dyn Agent>> {
         Vec::new()
     }
 
-    /// Whether agents tell it what they think of answers, so that labels of people can say what that is worth.
+    /// Whether it asks agents for opinions on answers, so that human labels can measure their reliability.
     #[doc(hidden)]
     fn asks_opinions(&self) -> bool {
         !self.agents().is_empty()
     }
 
-    /// Values that must not reach a record, such as a key that the scorer was given.
+    /// Values that must not be recorded, such as keys.
     fn secrets(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The variables among its [secrets](Self::secrets), name and value, so that people are told whose value was often
-    /// blanked: those of its agents, unless it has others.
+    /// Names and values of the variables among its [secrets](Self::secrets), to report whose value was redacted often.
+    /// By default those of its agents.
     fn secret_variables(&self) -> Vec<(String, String)> {
         let agents = self.agents();
         agents
@@ -351,8 +352,8 @@ pub trait Scorer: Send + Sync {
             .collect()
     }
 
-    /// The variables that it is to hand to a program and that have no value, as they are named: those of its agents,
-    /// unless it has others. People are told before anything is paid.
+    /// Names of variables that it passes to a program but that are not set; by default those of its agents. Reported
+    /// before any cost arises.
     fn unset_variables(&self) -> Vec<String> {
         let agents = self.agents();
         agents
@@ -361,24 +362,24 @@ pub trait Scorer: Send + Sync {
             .collect()
     }
 
-    /// What is about to be judged, told before anybody is asked: for scorers that must know all samples first.
+    /// Called before anything is requested, for scorers that must know all samples first.
     ///
     /// # Errors
-    /// When it cannot be judged so.
+    /// If they cannot be scored.
     #[doc(hidden)]
     fn begin(&self, about: &Beginning<'_>) -> Result<()> {
         let _ = about;
         Ok(())
     }
 
-    /// What of its options people should know before they pay for a run, such as a limit that nobody gave and that
-    /// fits another scale.
+    /// Notes on its options that users should see before they pay for a run, such as a default limit that fits another
+    /// scale.
     fn notices(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// What people should know of these scorers before they pay for a run, each with its name.
+/// The notes of these scorers, each with its name.
 pub(crate) fn notices(scorers: &[Arc<dyn Scorer>]) -> Vec<String> {
     let of = |scorer: &Arc<dyn Scorer>| {
         let told = scorer.notices().into_iter();
@@ -388,7 +389,7 @@ pub(crate) fn notices(scorers: &[Arc<dyn Scorer>]) -> Vec<String> {
     scorers.iter().flat_map(of).collect()
 }
 
-/// A shared scorer is one.
+/// Forwards to the shared scorer.
 impl<S: Scorer + ?Sized> Scorer for Arc<S> {
     fn name(&self) -> &str {
         (**self).name()
@@ -421,16 +422,16 @@ impl<S: Scorer + ?Sized> Scorer for Arc<S> {
     }
 }
 
-/// What a scorer looks at, besides the prediction and the ground truth.
+/// The inputs of a scorer besides the prediction and the ground truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reads {
     /// Nothing.
     Text,
-    /// How many messages there are, and who wrote them: of each message only its `role`.
+    /// The number of messages and their roles: of each message only its `role`.
     Roles,
-    /// Whatever an [`Answer`] has.
+    /// Everything in an [`Answer`].
     Everything,
-    /// The same, for calls of tools: a prediction may be JSON then, and is its text.
+    /// Everything, for tool calls: the prediction may be JSON, and its text is used.
     Calls,
 }
 

@@ -1,16 +1,16 @@
-//! `LocalServer`: what one person looks at in a browser on this machine.
+//! `LocalServer`: serves a web page to one user on this machine.
 //!
-//! It listens on 127.0.0.1 alone. Other people of the machine, and pages of other sites in the same browser, may reach the
-//! port; they learn nothing and change nothing:
+//! It listens on 127.0.0.1 only. Other users of the machine, and pages of other sites in the same browser, can reach
+//! the port, but cannot read or change anything:
 //!
-//! - Each request must be addressed to `127.0.0.1:PORT` by its `Host`, so that no name that somebody else's server made
-//!   point here is answered; an `Origin` must be this one, and what changes something must have one.
-//! - All but the bare page, in which nothing is but its script, asks for the token: 128 random bits that stand in the
-//!   address behind the `#`, which no browser sends or tells other pages, and come back in a header, which no page of
-//!   another origin may set.
-//! - Each answer says what a browser may do with it: nothing but run the page's own style and script, by their hashes.
+//! - Each request must have the `Host` `127.0.0.1:PORT`, which rejects foreign names that resolve to this address; an
+//!   `Origin` must be this one, and is required for changes.
+//! - Everything except the bare page, which only contains its script, requires the token: 128 random bits in the URL's
+//!   fragment, which browsers do not send or reveal to other pages, returned in a header, which pages of other origins
+//!   cannot set.
+//! - Each response has a content security policy that only allows the page's own style and script, by their hashes.
 //!
-//! A connection has one request. What is served is a [`Served`].
+//! Each connection handles one request. The content is provided by a [`Served`].
 
 mod request;
 
@@ -25,10 +25,10 @@ use crate::system::cancel::Cancel;
 use crate::system::loopback::Loopback;
 use crate::system::random;
 
-/// The header in which the token comes back.
+/// The header with the token.
 pub const TOKEN_HEADER: &str = "evaltest-token";
 
-/// What is looked at.
+/// The content of a server.
 ///
 /// ```
 /// use evaltest::engine::serve::{Served, ServedAnswer, ServedPage, ServedRequest};
@@ -52,14 +52,14 @@ pub const TOKEN_HEADER: &str = "evaltest-token";
 /// }
 /// ```
 pub trait Served: Send + Sync {
-    /// The page that everybody may have: its script asks for the rest.
+    /// The public page; its script requests everything else.
     fn page(&self) -> ServedPage;
 
-    /// What is answered to somebody who has the token.
+    /// Responds to a request with a valid token.
     fn answer(&self, request: &ServedRequest) -> ServedAnswer;
 }
 
-/// A page, and what a browser may do with it.
+/// A page with its content security policy.
 #[derive(Clone, Debug)]
 pub struct ServedPage {
     /// The page.
@@ -68,19 +68,19 @@ pub struct ServedPage {
     pub policy: String,
 }
 
-/// An answer.
+/// A response.
 #[derive(Clone, Debug)]
 pub struct ServedAnswer {
-    /// As HTTP numbers it.
+    /// HTTP status.
     pub status: u16,
-    /// What the body is.
+    /// Type of the body.
     pub content_type: &'static str,
-    /// It.
+    /// The body.
     pub body: Arc<[u8]>,
 }
 
 impl ServedAnswer {
-    /// An answer of success.
+    /// A successful response.
     pub fn fine(content_type: &'static str, body: impl Into<Arc<[u8]>>) -> Self {
         Self {
             status: 200,
@@ -89,7 +89,7 @@ impl ServedAnswer {
         }
     }
 
-    /// One that says in a line why there is none.
+    /// An error response with a one-line reason.
     pub fn refused(status: u16, why: &str) -> Self {
         Self {
             status,
@@ -99,7 +99,7 @@ impl ServedAnswer {
     }
 }
 
-/// A server of this machine for whoever knows its address.
+/// A local server for users who know its URL.
 #[derive(Debug)]
 pub struct LocalServer {
     loopback: Loopback,
@@ -107,10 +107,10 @@ pub struct LocalServer {
 }
 
 impl LocalServer {
-    /// Listens on a port of 127.0.0.1; 0 is any that is free.
+    /// Listens on a port of 127.0.0.1; 0 for any free port.
     ///
     /// # Errors
-    /// When the port is taken.
+    /// If the port is in use.
     pub fn bind(port: u16) -> Result<Self> {
         let failed = |error: io::Error| {
             let message = format!("cannot listen on 127.0.0.1:{port}: {error}");
@@ -124,20 +124,20 @@ impl LocalServer {
         })
     }
 
-    /// What to open in a browser. Whoever knows it sees all that is served.
+    /// The URL to open in a browser. It grants access to everything served.
     pub fn url(&self) -> String {
         format!("http://{}/#token={}", self.host(), self.token)
     }
 
-    /// Where it listens.
+    /// The port it listens on.
     pub fn port(&self) -> u16 {
         self.loopback.port()
     }
 
-    /// Answers until it is cancelled.
+    /// Serves requests until cancelled.
     ///
     /// # Errors
-    /// When no connection can be taken any more.
+    /// If connections can no longer be accepted.
     pub fn serve(&self, served: impl Served + 'static, cancel: &Cancel) -> Result<()> {
         let guard = ServerGuard {
             host: self.host(),
@@ -162,7 +162,7 @@ impl LocalServer {
     }
 }
 
-/// Who is answered.
+/// Checks which requests are allowed.
 #[derive(Debug)]
 struct ServerGuard {
     host: String,
@@ -170,7 +170,7 @@ struct ServerGuard {
 }
 
 impl ServerGuard {
-    /// The answer, and the policy of one that is a page.
+    /// The response, and the policy if it is a page.
     fn answer(
         &self,
         request: &ServedRequest,
@@ -193,7 +193,7 @@ impl ServerGuard {
         (served.answer(request), None)
     }
 
-    /// Whether a request comes from this machine's own page.
+    /// Checks that a request comes from this server's own page.
     fn lets_in(&self, request: &ServedRequest) -> Result<(), ServedAnswer> {
         if !matches!(&*request.method, "GET" | "POST") {
             return Err(ServedAnswer::refused(405, "neither GET nor POST"));
@@ -213,14 +213,14 @@ impl ServerGuard {
         }
         match request.header("sec-fetch-site") {
             None | Some("same-origin" | "none") => Ok(()),
-            // A link somewhere may lead to the bare page, which has nothing in it.
+            // A link from anywhere may lead to the bare page, which contains no data.
             Some(_) if request.path == "/" && request.method == "GET" => Ok(()),
             Some(_) => Err(ServedAnswer::refused(403, "asked by another site")),
         }
     }
 }
 
-/// Compares all of it, however early it differs: no clock tells how much was guessed.
+/// Constant-time comparison.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     let differs = |(one, other): (&u8, &u8)| one ^ other;
     let bits = one.iter().zip(other).map(differs);
@@ -340,7 +340,7 @@ mod tests {
         }
         check("GET / HTTP/1.1\n\n", 421);
         check(&format!("DELETE /a HTTP/1.1\n{HOST}\n{TOKEN}\n\n"), 405);
-        // Two of them are one too many: others might read the other one.
+        // Reject duplicate headers: different parsers may use different ones.
         check(
             &format!("GET / HTTP/1.1\n{HOST}\nHost: evil.example\n\n"),
             400,

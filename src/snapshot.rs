@@ -1,12 +1,12 @@
-//! Snapshots: what each sample's answer was when a run was accepted.
+//! Snapshots: the answer to each sample in the accepted run.
 //!
-//! One insta file per sample, at `<folder>/<bucket>/<id>.snap`, the same for every front door. The
-//! buckets keep folders small: tools that list a folder per snapshot would need quadratic time otherwise.
-//! `cargo insta review` works on the files. A whole accepted run is a baseline; `_baseline.json` beside
-//! the buckets says which (see `baseline`).
+//! There is one insta file per sample, at `<folder>/<bucket>/<id>.snap`, for both `cargo test` and `cargo evaltest`.
+//! Buckets keep folders small, because tools that list a folder for each snapshot would need quadratic time.
+//! `cargo insta review` works on the files. A whole accepted run is a baseline, identified by `_baseline.json` next to
+//! the buckets (see `baseline`).
 //!
-//! What a file says is its [`Content`]; what people read above it when they review is its [`SnapshotHeader`]. The `INSTA_*`
-//! variables keep their meaning (`update`).
+//! The data of a file is its [`Content`]; above it is a [`SnapshotHeader`] for reviewers. The `INSTA_*` variables have
+//! their usual meaning (`update`).
 
 use std::path::{Path, PathBuf};
 
@@ -43,21 +43,21 @@ pub(crate) use pool::Roll;
 
 /// Version of the snapshots' content and of `_baseline.json`.
 ///
-/// * 1: the first. Members added since: `epochs` of `_baseline.json`, left out where it is 1.
-/// * 2: a snapshot has the verdict on each answer (`answers`), the prediction beside its normalised form, and in place
-///   of `input`, the hash of the whole prompt, `question`, that of the question and its files. Masked ones have keyed
-///   digests alone. Above it stand a description and what a person needs to decide. A baseline may be several runs:
-///   `_baseline.json` has `runs` in place of `run_id` and `epochs`, each with its prompt, a digest of each snapshot
-///   (`digests`), a `verdict_digest` of all of it, and `mask_id`, which names the dataset whose digest is the key.
-///   Members added since: `judges`, the models that served them, where a judge judged.
-///   Files of version 1 are read, each as one answer, and compared by what they have; a baseline of version 1 is one
-///   run, and its digest holds as it was made.
+/// * 1: the first. Members added since: `epochs` of `_baseline.json`, omitted if it is 1.
+/// * 2: a snapshot has the verdict on each answer (`answers`), the prediction in addition to its normalised form, and
+///   `question`, the hash of the question and its files, instead of `input`, the hash of the whole prompt. Masked ones
+///   only have keyed digests. Above the content are a description and information for reviewers. A baseline may
+///   consist of several runs: `_baseline.json` has `runs` instead of `run_id` and `epochs`, each with its prompt, a
+///   digest of each snapshot (`digests`), a `verdict_digest` of everything, and `mask_id`, which identifies the
+///   dataset whose digest is the key. Members added since: `judges`, the models that served the judges. Files of
+///   version 1 can be read, each as one answer, and are compared as far as possible; a baseline of version 1 is one
+///   run, and its digest stays valid.
 pub(crate) const FORMAT_VERSION: u32 = 2;
 
-/// Longer texts are cut in snapshots; of an answer a hash of the whole follows.
+/// Longer texts are truncated in snapshots; a truncated answer is followed by a hash of the whole.
 const LONGEST_TEXT: usize = 1000;
 
-/// Where the snapshot of a sample is.
+/// Path of a sample's snapshot.
 pub(crate) fn path(folder: &Path, id: &str) -> PathBuf {
     let bucket = &Hasher::default().part(id).short()[..2];
     folder.join(bucket).join(format!("{}.snap", file_name(id)))
@@ -71,14 +71,14 @@ fn broken(path: &Path, reason: &str) -> Error {
     .hint(ANEW)
 }
 
-/// What mends any baseline: neither command reads what is there.
+/// Hint for any damaged baseline: neither command reads the existing one.
 const ANEW: &str = "restore it from version control, or make a new baseline: cargo evaltest run \
                     --ignore-baseline, then cargo evaltest accept";
 
-/// A text as JSON, which YAML reads as well.
+/// A text as JSON, which is also valid YAML.
 fn json(text: &str) -> String {
     let text = serde_json::Value::from(text).to_string();
-    // YAML would take these for line ends, or refuse them.
+    // YAML would treat these as line ends, or reject them.
     let is_special = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}');
     if !text.contains(is_special) {
         return text;

@@ -1,8 +1,7 @@
-//! Statistics of one run and of two runs over the same samples: intervals, exact paired tests with their
-//! power, percentiles, means.
+//! Statistics of one run and of two runs over the same samples: intervals, exact paired tests with their power,
+//! percentiles, means.
 //!
-//! Pure functions of counts and numbers. What has no answer (a share of nothing, a percentile of nothing)
-//! is `None`, never NaN.
+//! Pure functions of numbers. Undefined results, such as a share or percentile of nothing, are `None`, never NaN.
 
 pub(crate) mod agreement;
 pub(crate) mod distribution;
@@ -74,23 +73,23 @@ pub(crate) fn wilson95(part: u64, whole: u64) -> Option<[f64; 2]> {
     Some(wilson(share, as_f64(whole), Z95))
 }
 
-/// How much wider the normal interval of this confidence is than that of 95 %.
+/// Ratio of the width of a normal interval with this confidence to that of 95 %.
 pub(crate) fn half_width(confidence: f64) -> f64 {
     distribution::normal::percentile(f64::midpoint(1.0, confidence)) / Z95
 }
 
-/// [`wilson95`] of a share of `n` answers in which some count in part.
+/// [`wilson95`] of a share of `n` answers that may have partial scores.
 pub(crate) fn wilson95_of_share(share: f64, n: u64) -> Option<[f64; 2]> {
     (n > 0).then(|| wilson(share, as_f64(n), Z95))
 }
 
-/// [`wilson95`] of a share of `n` answers, which need not be a whole number, and for any quantile.
+/// [`wilson95`] for a share of `n` answers (which may be fractional), and any quantile.
 fn wilson(share: f64, n: f64, z: f64) -> [f64; 2] {
     let z2 = z * z;
     let scale = 1.0 / (1.0 + z2 / n);
     let centre = scale * (share + z2 / (2.0 * n));
     let half = scale * z * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
-    // At the ends the formula gives the end itself; rounding must not move it.
+    // At the ends the exact result is the end itself; avoid rounding errors.
     let low = if share <= 0.0 { 0.0 } else { centre - half };
     let high = if share >= 1.0 { 1.0 } else { centre + half };
     [low.clamp(0.0, 1.0), high.clamp(0.0, 1.0)]
@@ -101,30 +100,30 @@ pub(crate) fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| as_f64(part) / as_f64(whole))
 }
 
-/// The mean, rounded hardly more than once; `None` of nothing, or when the sum is no finite number.
+/// The mean with minimal rounding error; `None` without values, or if the sum is not finite.
 pub(crate) fn mean(values: &[f64]) -> Option<f64> {
     values.iter().copied().collect::<Sum>().mean()
 }
 
-/// The `percent`-th percentile (0 to 100) of values in ascending order, interpolated linearly between the
-/// two nearest ranks: `numpy.percentile` with its default method `linear`, bit for bit. `None` of nothing
-/// or for a `percent` out of range.
+/// The `percent`-th percentile (0 to 100) of ascending values, interpolated linearly between the two nearest ranks:
+/// bit for bit as `numpy.percentile` with its default method `linear`. `None` without values or if `percent` is out of
+/// range.
 pub(crate) fn percentile(sorted: &[f64], percent: f64) -> Option<f64> {
     let ranks = ranks(sorted.len() as u64, percent)?;
     let at = |place| sorted.get(usize::try_from(place).ok()?);
     Some(ranks.between(*at(ranks.below)?, *at(ranks.above)?))
 }
 
-/// The two nearest ranks, from 0, between which a percentile lies.
+/// The two ranks, from 0, between which a percentile lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct NearestRanks {
     pub below: u64,
     pub above: u64,
-    /// How far it is from the lower one.
+    /// The fraction of the distance from the lower one.
     part: f64,
 }
 
-/// Those of a [`percentile`] of so many values.
+/// The ranks for a [`percentile`] of `count` values.
 pub(crate) fn ranks(count: u64, percent: f64) -> Option<NearestRanks> {
     let last = count.checked_sub(1)?;
     if !(0.0..=100.0).contains(&percent) {
@@ -140,10 +139,10 @@ pub(crate) fn ranks(count: u64, percent: f64) -> Option<NearestRanks> {
 }
 
 impl NearestRanks {
-    /// The percentile, of the values at the two.
+    /// The percentile, given the values at the two ranks.
     pub(crate) fn between(&self, low: f64, high: f64) -> f64 {
         let span = high - low;
-        // Both forms are equal on paper; numpy takes the one that starts at the nearer rank.
+        // Both forms are mathematically equal; numpy starts at the nearer rank.
         if self.part < 0.5 {
             low + span * self.part
         } else {
@@ -161,7 +160,7 @@ fn index(rank: f64) -> Option<u64> {
     (rank >= 0.0).then_some(rank as u64)
 }
 
-/// Where a function that is below 0 at `low` and above it at `high` crosses it, to the last digits, by bisection.
+/// The root of a function that is negative at `low` and positive at `high`, to full precision by bisection.
 fn root(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..100 {
         let middle = f64::midpoint(low, high);

@@ -1,5 +1,4 @@
-//! The run directory: everything a run leaves on disk, and the contract between the library and the
-//! command line.
+//! The run directory: all files of a run. Its format is the contract between the library and the command line.
 //!
 //! ```text
 //! <output root>/                      made with a `.gitignore` of `*`
@@ -16,8 +15,8 @@
 //!     scratch/         folders of attempts that `keep_scratch` kept
 //! ```
 //!
-//! A run whose answers were [scored again](crate::run::rescore) has all of these but the journal, which is that
-//! of its parent: the manifest's `parent` and `parent_run_id`.
+//! A [rescored](crate::run::rescore) run has all of these except the journal, which is in its parent: the manifest's
+//! `parent` and `parent_run_id`.
 
 use std::fs;
 use std::io;
@@ -55,26 +54,26 @@ pub use stamp::{stamp, stamp_and_id, stamp_of};
 
 /// Version of the files in a run directory.
 ///
-/// * 1: the first. Members added since, which a reader may leave alone: the manifest's `parent_run_id`, `epochs`,
-///   `agent_hash`, `prompt`, `mixed`, `answers_of`, `detail_bounds`, `judge_models`, `variant`, `part` and `merged`; a result's and an event's
-///   `cached_from`; a result's `judged`, and `error` with `reason` in its `scores` and in an error; events of the kinds
-///   `judged` and `judge_failed`, with `judge`. With several epochs `samples.jsonl` has a record for each, those of a
-///   sample side by side.
+/// * 1: the first. Members added since, which a reader may ignore: the manifest's `parent_run_id`, `epochs`,
+///   `agent_hash`, `prompt`, `mixed`, `answers_of`, `detail_bounds`, `judge_models`, `variant`, `part` and `merged`; a
+///   result's and an event's `cached_from`; a result's `judged`, and `error` with `reason` in its `scores` and in an
+///   error; events of the kinds `judged` and `judge_failed`, with `judge`. With several epochs `samples.jsonl` has a
+///   record for each; those of a sample are adjacent.
 pub(crate) const FORMAT_VERSION: u32 = 1;
 
-/// The folder of runs unless the spec names another, in the project's root.
+/// Default folder of runs, in the project's root.
 pub const DEFAULT_OUTPUT_ROOT: &str = "evaltest-runs";
 
 /// A run directory.
 #[derive(Clone, Debug)]
 pub struct RunDir {
     path: PathBuf,
-    /// Where its files were made again, of a run that was killed.
+    /// The folder with rebuilt files, for a killed run.
     restored: Option<Arc<RestoredFolder>>,
 }
 
 impl RunDir {
-    /// Makes a new run directory below `root`.
+    /// Creates a new run directory in `root`.
     pub(crate) fn create(root: &Path, run_id: &str) -> Result<Self> {
         if run_id.is_empty() || run_id.contains(['/', '\\', '\0']) || run_id.starts_with('.') {
             return Err(
@@ -94,7 +93,7 @@ impl RunDir {
         }
     }
 
-    /// Makes exactly this folder.
+    /// Creates exactly this folder.
     pub(crate) fn create_at(path: &Path) -> Result<Self> {
         fs::create_dir_all(path).map_err(|error| Error::io("create", path, &error))?;
         Self::at(path)
@@ -126,7 +125,7 @@ impl RunDir {
         })
     }
 
-    /// The same run, whose files were made again in a folder, under their names.
+    /// The same run with rebuilt files from another folder.
     pub(crate) fn restored_in(&self, folder: RestoredFolder) -> Self {
         Self {
             path: self.path.clone(),
@@ -134,17 +133,17 @@ impl RunDir {
         }
     }
 
-    /// Whether it is read from its journal, for it was killed.
+    /// Whether it is read from its journal because it was killed.
     pub fn is_restored(&self) -> bool {
         self.restored.is_some()
     }
 
-    /// Where it is, absolute.
+    /// Its absolute path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The id of the run, as its name has it.
+    /// The run's id, from the folder's name.
     pub(crate) fn run_id(&self) -> String {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         name.split_once('_').map_or(&*name, |(_, id)| id).to_owned()
@@ -162,20 +161,19 @@ impl RunDir {
         Manifest::read(&self.file(MANIFEST))
     }
 
-    /// The run whose answers were scored again here, where it still is.
+    /// The run whose answers were rescored, if it still exists.
     pub fn parent(&self) -> Option<Self> {
         let parent = self.manifest().ok()?.parent?;
-        // Where it was, or beside this one, if both were moved elsewhere.
+        // At its original path, or next to this one if both were moved.
         let beside = self.path.parent()?.join(parent.file_name()?);
         let found = Self::open(&parent).or_else(|_| Self::open(&beside)).ok()?;
         (found.path != self.path).then_some(found)
     }
 
-    /// What happened to one sample, as the lines of `events.jsonl` with all of their members; of a run that was scored
-    /// again, those of the run that asked.
+    /// The events of one sample, as the lines of `events.jsonl`; for a rescored run those of the original run.
     pub fn attempts(&self, sample_id: &str) -> Result<Vec<serde_json::Value>> {
         let mut asked = self.clone();
-        // A chain that was tampered with may be a circle.
+        // A manipulated chain may be circular.
         for _ in 0..100 {
             match asked.parent() {
                 Some(parent) if !asked.file(JOURNAL).is_file() => asked = parent,
@@ -192,7 +190,7 @@ impl RunDir {
         Ok(attempts)
     }
 
-    /// What went wrong with its files. If the folder is gone, that is the surroundings' fault, whatever it looks like.
+    /// Converts an error about its files: if the folder is gone, it is an environment error.
     pub(crate) fn unless_gone(&self, error: Error) -> Error {
         if self.path.is_dir() && self.file(JOURNAL).exists() {
             return error;
@@ -200,24 +198,24 @@ impl RunDir {
         events::gone(&self.path)
     }
 
-    /// Removes what the run made in its directory, and the directory unless something else is in it.
+    /// Removes the run's files, and the directory unless it contains something else.
     pub(crate) fn remove(&self) {
-        // What cannot be removed is in nobody's way.
+        // Leftover files do no harm.
         let _ = remove::ours_in(&self.path, &files::is_made_by_run);
     }
 
-    /// Removes the directory if the run made all that is in it. Gives whether it is gone.
+    /// Removes the directory if it contains only files of the run. Returns whether it is gone.
     pub(crate) fn remove_if_all_ours(&self) -> bool {
         remove::if_all_ours(&self.path, &files::is_made_by_run)
     }
 
-    /// Writes a file whole or not at all.
+    /// Writes a file atomically.
     pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<()> {
         write_atomically(&self.file(name), content)
     }
 }
 
-/// Every run directory below `root`, the oldest first.
+/// All run directories in `root`, the oldest first.
 pub fn runs_in(root: &Path) -> Vec<RunDir> {
     let Ok(entries) = fs::read_dir(root) else {
         return Vec::new();
@@ -231,14 +229,14 @@ pub fn runs_in(root: &Path) -> Vec<RunDir> {
         .collect()
 }
 
-/// What the name of a run directory ends with until it is whole: one that is made of others stands there at once.
+/// Suffix of an unfinished run directory: a merged run is renamed when it is complete.
 pub(crate) const UNFINISHED: &str = ".part~";
 
 fn is_unfinished(path: &Path) -> bool {
     path.to_string_lossy().ends_with(UNFINISHED)
 }
 
-/// The directories below `root` that have a journal in which something stands, and no manifest.
+/// The directories in `root` with a non-empty journal but without a manifest.
 pub fn lost_runs_in(root: &Path) -> Vec<PathBuf> {
     let has_events = |path: &Path| {
         let about = path.join(JOURNAL).metadata();
@@ -251,7 +249,7 @@ pub fn lost_runs_in(root: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// A name that no other run has: `gaia-3f09ab`.
+/// A unique id: `gaia-3f09ab`.
 pub(crate) fn random_run_id(eval: &str) -> String {
     use std::hash::{BuildHasher, Hasher};
     // `RandomState` is seeded by the operating system.
@@ -259,9 +257,9 @@ pub(crate) fn random_run_id(eval: &str) -> String {
     run_id_of(eval, random)
 }
 
-/// The name of a run of an eval with this number.
+/// The id of an eval's run with this number.
 pub(crate) fn run_id_of(eval: &str, number: u64) -> String {
-    // What separates the name of a spec from those of its variants may stand in a file name, too.
+    // The separators of variant names are valid in file names.
     let pieces = eval.split_inclusive([Variant::AGENT, Variant::PROMPT]);
     let pieces = pieces.map(
         |piece| match piece.strip_suffix([Variant::AGENT, Variant::PROMPT]) {

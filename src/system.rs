@@ -1,6 +1,6 @@
-//! The machine: files, threads, processes, signals, the network. The only room that knows it.
+//! The operating system: files, threads, processes, signals, the network. The only module that depends on it.
 //!
-//! What differs between platforms is here, and nothing of evaluations.
+//! Contains all platform differences, and nothing about evaluations.
 
 mod platform;
 

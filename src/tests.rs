@@ -1,4 +1,4 @@
-//! What tests of many rooms share.
+//! Helpers for tests of several modules.
 
 pub(crate) mod fuzz;
 pub(crate) mod parity;

@@ -1,11 +1,11 @@
-//! Python- and JavaScript-compatible text primitives that the scorers share.
+//! Text primitives compatible with Python and JavaScript, shared by scorers.
 //!
-//! The published scorers of most benchmarks are Python or JavaScript programs, and a verdict is only
-//! comparable with theirs if "white space", "lower case", "a word" and "a number" mean what they mean
-//! there. Each primitive is pure and equal to Python 3.11 (Unicode 14) or to Node 20 (Unicode 17) for every
-//! code point; the tests compare them with tables written by these interpreters.
+//! The published scorers of most benchmarks are Python or JavaScript programs, and verdicts are only comparable if
+//! "white space", "lower case", "a word" and "a number" have the same meaning. Each primitive is pure and equals
+//! Python 3.11 (Unicode 14) or Node 20 (Unicode 17) for every code point; the tests compare them with tables generated
+//! by these interpreters.
 //!
-//! Besides them, what people are shown: [`clean`], [`excerpt`].
+//! Also formats texts for display: [`clean`], [`excerpt`].
 
 pub(crate) mod hash;
 mod js;
@@ -45,7 +45,7 @@ pub(crate) use word::is_py_word;
 #[cfg(feature = "bfcl")]
 pub(crate) use word::py_word_class;
 
-/// Whether the character is in Python's `string.punctuation`: the 32 of ASCII, none of Unicode's.
+/// Whether the character is in Python's `string.punctuation`: the 32 ASCII ones, none of Unicode's.
 pub(crate) fn is_py_punct(c: char) -> bool {
     c.is_ascii_punctuation()
 }

@@ -1,8 +1,8 @@
-//! From records to a verdict: figures, gates, exit code. Pure: no clock, no environment, no file.
+//! Computes verdicts from records: figures, gates, exit code. Pure: no clock, no environment, no file.
 //!
-//! What is asked ([`gate`]) lies below what came of it. In between are the [`Facts`](facts::Facts), all that a run is
-//! judged by: they are gathered from its records, the gates are [`check`]ed against them, and the conclusion is part of
-//! the [`Run`](run::Run).
+//! Gate definitions ([`gate`]) are independent of results. [`Facts`](facts::Facts) contain everything that gates
+//! depend on: they are collected from the records, the gates are [`check`]ed against them, and the conclusion is part
+//! of the [`Run`](run::Run).
 
 pub(crate) mod gate;
 

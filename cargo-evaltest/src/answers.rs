@@ -1,9 +1,8 @@
-//! Answers that are already there, each with its ground truth, as `score` and `scorers` read them.
+//! Existing answers with their ground truths: the input of `score` and `scorers`.
 //!
-//! An input is a file of JSON lines, a CSV or parquet file, or the directory of an earlier run. All of them
-//! arrive as [`InputChunk`]s of whole lines, so that memory stays the same for a file of any size; rows of the
-//! other formats are written as JSON lines first. [`Layout`] tells what stands where on a line, and
-//! [`AnsweredSample`] is what was read from it.
+//! An input is a JSON lines, CSV or parquet file, or the directory of an earlier run. It is read as [`InputChunk`]s of
+//! whole lines, so memory use does not depend on the size of the file; rows of the other formats are first converted
+//! to JSON lines. [`Layout`] maps fields to roles, and [`AnsweredSample`] is one parsed line.
 
 mod answered;
 mod calls;
@@ -60,7 +59,7 @@ pub(crate) struct AnswersArgs {
     pub(crate) extract: Option<String>,
 }
 
-/// What an input is.
+/// The format of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InputFormat {
     /// A JSON object per line
@@ -73,17 +72,17 @@ pub(crate) enum InputFormat {
     Run,
 }
 
-/// What the lines of an input are.
+/// What the lines of an input contain.
 #[derive(Clone, Debug)]
 pub(crate) enum Layout {
-    /// Objects with a prediction and a ground truth, in these fields.
+    /// Objects with a prediction and a ground truth in these fields.
     Lines(Fields),
-    /// Records of a run.
+    /// Sample records of a run.
     Records,
 }
 
 impl Layout {
-    /// With the names that other programs have for calls, where these are wanted.
+    /// Also accepts other programs' names for tool calls, if `wanted` includes calls.
     pub(crate) fn wanting(self, wanted: Wanted) -> Self {
         match self {
             Self::Lines(fields) if wanted.calls() => Self::Lines(fields.with_calls()),
@@ -97,14 +96,14 @@ pub(crate) struct AnswerInput {
     pub(crate) layout: Layout,
     pub(crate) extraction: Extraction,
     pub(crate) source: Source,
-    /// Ends with the first error.
+    /// Ends after the first error.
     pub(crate) chunks: LineChunks,
 }
 
-/// The lines of an input, some at a time.
+/// Iterator over the chunks of an input.
 pub(crate) type LineChunks = Box<dyn Iterator<Item = Result<InputChunk>> + Send>;
 
-/// What lines belong to, for messages.
+/// The input that lines come from, for messages.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     path: PathBuf,
@@ -112,12 +111,12 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// What lines belong to, as messages name it.
+    /// Path of the input as shown in messages.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where a line is: `answers.jsonl:7`, or `answers.parquet: row 7`.
+    /// Position of a line: `answers.jsonl:7`, or `answers.parquet: row 7`.
     pub(crate) fn place(&self, line: u64) -> String {
         let path = self.path.display();
         if self.has_lines {
@@ -129,7 +128,7 @@ impl Source {
 }
 
 impl AnswersArgs {
-    /// The extraction that is asked for; none unless there is one.
+    /// The extraction given by `--extract`; none by default.
     pub(crate) fn extraction(&self) -> Result<Extraction> {
         let extract = match &self.extract {
             None => Extract::none(),
@@ -143,7 +142,7 @@ impl AnswersArgs {
 }
 
 impl AnswerInput {
-    /// Opens the input. A file that cannot be what it should be is refused here, before anything is judged.
+    /// Opens the input. An unusable file is an error here, before anything is scored.
     pub(crate) fn open(args: &AnswersArgs) -> Result<Self> {
         let path = args.input.as_path();
         let format = args.format.unwrap_or_else(|| format_of(path));
@@ -180,7 +179,7 @@ impl AnswerInput {
                 }
                 layout = Layout::Records;
                 source.path = dir.file(evaltest::engine::store::files::RECORDS);
-                // The library's reader knows why the file may not be there.
+                // `read_records` explains why the file may be missing.
                 drop(evaltest::engine::store::read_records(&source.path)?);
                 chunks_of(&source.path, open(&source.path)?)
             }
@@ -193,13 +192,13 @@ impl AnswerInput {
         })
     }
 
-    /// What was answered on one line, or in one row.
+    /// The sample on one line or row.
     pub(crate) fn at(self, number: u64, wanted: Wanted) -> Result<AnsweredSample> {
         let layout = self.layout.clone().wanting(wanted);
         self.on_line(number, |line| AnsweredSample::read(line, &layout, wanted))
     }
 
-    /// What is read from one line, or row.
+    /// Applies `read` to one line or row.
     pub(crate) fn on_line<T>(
         self,
         number: u64,
@@ -224,7 +223,7 @@ impl AnswerInput {
     }
 }
 
-/// Opens a file of lines, or standard input for `-`.
+/// Opens a JSON lines file, or standard input for `-`.
 pub(crate) fn json_lines(path: &Path) -> Result<(Source, LineChunks)> {
     let is_stdin = path == Path::new("-");
     let source = Source {
@@ -270,7 +269,7 @@ fn read_rows(path: &Path, format: InputFormat) -> Result<Rows> {
         dataset::Format::Parquet
     };
     if path != Path::new("-") {
-        // Said here, because to the dataset's reader paths are those of a spec.
+        // Report it here: the dataset reader would treat the path as relative to a spec.
         std::fs::File::open(path).map_err(|error| Error::io("read", path, &error))?;
         return Rows::read_as(path, format);
     }
@@ -280,14 +279,14 @@ fn read_rows(path: &Path, format: InputFormat) -> Result<Rows> {
     Err(Error::usage("parquet cannot be read from standard input").hint("name the file"))
 }
 
-/// The rows as lines, each with the number of its line or row in the file.
+/// The rows as JSON lines, each with the number of its line or row in the file.
 fn row_chunks(rows: Rows) -> impl Iterator<Item = InputChunk> + Send {
     let mut rows = rows.rows.into_iter().zip(1_u64..);
     std::iter::from_fn(move || {
         let mut bytes = Vec::new();
         let mut numbers = Vec::new();
         for (Row { line, fields }, number) in rows.by_ref() {
-            // A map of JSON values can always be written.
+            // Serializing a map of JSON values cannot fail.
             let _ = serde_json::to_writer(&mut bytes, &fields);
             bytes.push(b'\n');
             numbers.push(line.unwrap_or(number));

@@ -1,4 +1,4 @@
-//! The command line, as typed.
+//! Command-line arguments.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
@@ -48,7 +48,7 @@ use crate::examples;
 
 mod groups;
 
-/// Commands of the leaderboard's own program, which may be typed behind `cargo evaltest bfcl`.
+/// Commands of the leaderboard's own program, which users may type after `cargo evaltest bfcl`.
 const OF_LEADERBOARD: &[&str] = &[
     "evaluate",
     "generate",
@@ -58,7 +58,7 @@ const OF_LEADERBOARD: &[&str] = &[
     "test-categories",
 ];
 
-/// A complaint about such a command, with what to type instead.
+/// Adds to the error for such a command what to type instead.
 fn with_tip_of_leaderboard(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
         return error;
@@ -134,16 +134,16 @@ pub(crate) enum CliCommand {
     Reference(ReferenceArgs),
 }
 
-/// The width that help is wrapped at, where the terminal is no narrower.
+/// Maximum width of help; narrower terminals wrap earlier.
 pub(crate) const WIDTH: usize = 100;
 
-/// What the program takes, with its groups and examples.
+/// The command with its groups and examples.
 pub(crate) fn command() -> Command {
     let command = groups::grouped(Arguments::command());
     examples::with_examples(command).max_term_width(WIDTH)
 }
 
-/// The same for the reference, in the order of its groups.
+/// The commands for the reference, in the order of their groups.
 pub(crate) fn in_groups() -> CommandsInGroups {
     let names = groups::GROUPS.iter().flat_map(|(_, names)| *names);
     CommandsInGroups {
@@ -152,7 +152,7 @@ pub(crate) fn in_groups() -> CommandsInGroups {
     }
 }
 
-/// Reads the command line. Help and complaints name the command as it was typed; they end the process.
+/// Parses the command line. Help and errors show the command name as typed and end the process.
 pub(crate) fn read() -> Result<Arguments, ExitCode> {
     let words = called::arguments(std::env::args_os());
     parse(words.clone()).map_err(|error| {
@@ -169,7 +169,7 @@ pub(crate) fn read() -> Result<Arguments, ExitCode> {
             text.to_string()
         };
         let text = called::spoken(&text);
-        // With nobody there to read it, the exit code still tells.
+        // If the output is closed, the exit code is enough.
         let _ = if error.use_stderr() {
             std::io::stderr().write_all(text.as_bytes())
         } else {
@@ -179,8 +179,7 @@ pub(crate) fn read() -> Result<Arguments, ExitCode> {
     })
 }
 
-/// A complaint in which no argument does something instead of being seen: what clap says of the same arguments with
-/// such characters as escapes.
+/// The error with control characters in arguments escaped: clap's message for the same arguments after escaping.
 fn printable(error: clap::Error, words: &[OsString]) -> clap::Error {
     let shown = |word: &OsString| {
         word.to_str()

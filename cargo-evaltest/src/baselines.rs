@@ -1,7 +1,6 @@
-//! Where the project keeps the snapshots of an eval: the only folders that `accept` writes to.
+//! Locates the snapshot folder of an eval: the only folder that `accept` writes to.
 //!
-//! A run directory may come from anywhere, so what its manifest says of folders is only believed where it is so in the
-//! project, too.
+//! A run directory may come from anywhere, so the folders in its manifest are used only if the project confirms them.
 
 use std::path::{Path, PathBuf};
 
@@ -13,14 +12,14 @@ use evaltest::{Error, Result};
 
 use crate::discover;
 
-/// What every baseline has.
+/// A file that every baseline has.
 const BASELINE: &str = "_baseline.json";
 
-/// The folder of the snapshots of a run's eval, which is an eval of the project around the current folder.
+/// The snapshot folder of a run's eval, which must belong to the project around the current folder.
 ///
-/// It is that of the spec that the run was made from, where this lies in the project and still is of that eval; else that
-/// of the one spec of the project with this name. Evals that are made in Rust, or from flags, have no spec: of them it is
-/// a folder of the project that is called `snapshots/EVAL`, or holds a baseline already.
+/// It is that of the run's spec, if the spec lies in the project and still defines the eval; otherwise that of the
+/// project's only spec with this name. Evals defined in Rust or by flags have no spec: for them it is a folder of the
+/// project named `snapshots/EVAL`, or one that already contains a baseline.
 pub(crate) fn snapshot_folder(dir: &RunDir, manifest: &Manifest) -> Result<PathBuf> {
     let root = discover::root()?;
     let root = real(&root).unwrap_or(root);
@@ -73,12 +72,12 @@ fn name_it(dir: &RunDir) -> String {
     )
 }
 
-/// Whether a path lies in a folder, where links lead, too. It need not be there yet.
+/// Whether a path lies in a folder after resolving symbolic links. The path need not exist.
 fn is_below(root: &Path, path: &Path) -> bool {
     real(path).is_some_and(|path| path.starts_with(root) && path != root)
 }
 
-/// A path without links: what is there of it, and the names that are still to be made.
+/// Resolves symbolic links in the existing part of a path and appends the rest.
 fn real(path: &Path) -> Option<PathBuf> {
     let there = path
         .ancestors()
@@ -88,7 +87,7 @@ fn real(path: &Path) -> Option<PathBuf> {
     let is_plain = rest
         .components()
         .all(|part| matches!(part, std::path::Component::Normal(_)));
-    // A link that leads nowhere yet is there, and leads out.
+    // A dangling link exists and may lead outside.
     let is_new = path == part
         || path.strip_prefix(part).is_ok_and(|rest| {
             let first = rest.components().next();

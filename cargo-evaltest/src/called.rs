@@ -1,9 +1,8 @@
-//! What the command is called: `cargo evaltest`, or `evaltest` where it was started as that.
+//! The command's name: `cargo evaltest`, or `evaltest` if it was started as that.
 //!
-//! Hints name commands to type, and whoever installed a Python wheel may have no cargo. All texts say `cargo evaltest`;
-//! here, and nowhere else, what goes to a person is put into the words that person typed. So are the files that `init`
-//! writes for that person; those of runs and JSON keep the long name: they are read elsewhere, too. What is not ours,
-//! such as data and answers, keeps its words.
+//! Hints name commands to type, and users of the Python wheel may not have cargo. All texts say `cargo evaltest`; only
+//! this module replaces it by the name that the user typed, in output and in files written by `init`. Runs and JSON
+//! keep the long name because they are read elsewhere too. Data and answers are never changed.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -11,18 +10,18 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// The name in all texts.
+/// The name used in all texts.
 const FULL: &str = "cargo evaltest";
 
-/// The name without cargo, also the argument by which cargo says whom it calls.
+/// The name without cargo; cargo also passes it as the first argument of a subcommand.
 const SHORT: &str = "evaltest";
 
 static CALLED: OnceLock<&'static str> = OnceLock::new();
 
 static COMMANDS: OnceLock<Vec<String>> = OnceLock::new();
 
-/// The command line without cargo's own argument: cargo calls `cargo-evaltest evaltest …`. Remembers by which name
-/// the command was started.
+/// The arguments without the one that cargo adds (`cargo-evaltest evaltest …`). Stores the name under which the
+/// command was started.
 pub(crate) fn arguments(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<_> = given.into_iter().collect();
     let (name, by_cargo) = called(
@@ -32,12 +31,12 @@ pub(crate) fn arguments(given: impl IntoIterator<Item = OsString>) -> Vec<OsStri
     if by_cargo {
         arguments.remove(1);
     }
-    // Set once: the first arguments are those of this process.
+    // Set once per process.
     let _ = CALLED.set(name);
     arguments
 }
 
-/// The name to show, and whether the second word is cargo's.
+/// The name to display, and whether cargo added the second word.
 fn called(program: Option<&OsStr>, second: Option<&OsStr>) -> (&'static str, bool) {
     let program = program.and_then(|path| Path::new(path).file_stem());
     if program == Some(OsStr::new(SHORT)) {
@@ -46,7 +45,7 @@ fn called(program: Option<&OsStr>, second: Option<&OsStr>) -> (&'static str, boo
     (FULL, second == Some(OsStr::new(SHORT)))
 }
 
-/// Remembers the names of the commands, one of which may be meant by what is none.
+/// Stores the names of the commands, to suggest one for a misspelt word.
 pub(crate) fn has_commands<'a>(names: impl IntoIterator<Item = &'a str>) {
     // Set once: they do not change.
     let _ = COMMANDS.set(names.into_iter().map(str::to_owned).collect());
@@ -62,7 +61,7 @@ pub(crate) fn name() -> &'static str {
     CALLED.get().copied().unwrap_or(FULL)
 }
 
-/// A text of ours with the command's name as it was typed.
+/// A text with the command's name as the user typed it.
 pub(crate) fn spoken(text: &str) -> Cow<'_, str> {
     with_name(text, name())
 }
@@ -75,7 +74,7 @@ fn with_name<'a>(text: &'a str, name: &str) -> Cow<'a, str> {
     }
 }
 
-/// Writes lines on, each with the command's name as it was typed; the last one when it is flushed.
+/// A writer that replaces the command's name line by line; an incomplete last line is written on flush.
 pub(crate) struct Spoken<W> {
     out: W,
     line: Vec<u8>,
@@ -132,7 +131,7 @@ mod tests {
         check(&["/venv/bin/evaltest"], (SHORT, false));
         check(&["evaltest", "run"], (SHORT, false));
         check(&["evaltest.exe", "run"], (SHORT, false));
-        // An eval may have the name.
+        // An eval may be named `evaltest`.
         check(&["evaltest", "evaltest"], (SHORT, false));
     }
 
@@ -144,7 +143,7 @@ mod tests {
                 line: Vec::new(),
                 name,
             };
-            // However it is cut into pieces.
+            // Holds for any split into writes.
             for piece in [
                 "hint: `cargo ",
                 "evaltest run`\nthen cargo",

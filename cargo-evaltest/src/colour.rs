@@ -1,4 +1,4 @@
-//! Whether what is printed has colours.
+//! Whether output is coloured.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, stdout};
@@ -25,7 +25,7 @@ pub(crate) enum ColorWhen {
 }
 
 impl ColorArgs {
-    /// How standard output is written.
+    /// Colour mode for standard output.
     pub(crate) fn paint(self) -> Paint {
         let has_colours = match self.color {
             ColorWhen::Always => true,
@@ -40,12 +40,12 @@ impl ColorArgs {
     }
 }
 
-/// How a command without the option writes standard output.
+/// Colour mode for commands without the option.
 pub(crate) fn paint() -> Paint {
     ColorArgs::default().paint()
 }
 
-/// Whether the environment wants colours on a stream that is a terminal, or is none.
+/// Whether a stream should be coloured according to the environment.
 pub(crate) fn wanted(is_terminal: bool) -> bool {
     of_environment(|name| std::env::var_os(name), is_terminal)
 }

@@ -1,4 +1,4 @@
-//! Printing, and what becomes of a reader who went away.
+//! Prints to the console; a closed pipe is not an error.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
@@ -14,7 +14,7 @@ use evaltest::{Error, Result};
 
 use crate::called::{Spoken, spoken};
 
-/// Tells a person something on standard output. A closed pipe is no error: whoever read it has seen enough.
+/// Prints to standard output for a person. A closed pipe is not an error.
 pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     print_data(|out| {
         let mut spoken = Spoken::new(out);
@@ -23,17 +23,17 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
     })
 }
 
-/// Tells a person what a document says.
+/// Prints a document.
 pub(crate) fn print_document(document: &Document) -> Result<()> {
     print(|out| terminal::document(document, Paint::Plain, out))
 }
 
-/// Tells a person what blocks without a title say.
+/// Prints blocks without a title.
 pub(crate) fn print_blocks(blocks: &[Block]) -> Result<()> {
     print(|out| terminal::blocks(blocks, 0, Paint::Plain, out))
 }
 
-/// Writes to standard output what is not ours to word, as it is.
+/// Writes data to standard output verbatim.
 pub(crate) fn print_data(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
@@ -44,7 +44,7 @@ pub(crate) fn print_data(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
     }
 }
 
-/// Writes one thing after the other to standard output, as it is, until one cannot be had.
+/// Writes items to standard output one by one, verbatim, until one is an error.
 pub(crate) fn print_each<T>(
     things: impl Iterator<Item = Result<T>>,
     mut write: impl FnMut(T, &mut dyn Write) -> io::Result<()>,
@@ -65,7 +65,7 @@ pub(crate) fn print_each<T>(
     had
 }
 
-/// Prints a value as JSON. What a terminal or a log in CI would act on, or is not seen, is escaped as well.
+/// Prints a value as JSON. Escapes characters that a terminal or CI log would interpret, or that are invisible.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
     print_data(|out| {
         let text = serde_json::to_string_pretty(value)?;
@@ -73,7 +73,7 @@ pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
     })
 }
 
-/// The same of a value that may be longer than memory should hold.
+/// Like `print_json`, but streams values that may be too long for memory.
 pub(crate) fn print_long_json(value: &impl serde::Serialize) -> Result<()> {
     print_data(|out| {
         let mut out = ShownLines {
@@ -85,7 +85,7 @@ pub(crate) fn print_long_json(value: &impl serde::Serialize) -> Result<()> {
     })
 }
 
-/// Escapes lines of JSON as [`shown_json`] does; none ends within a string.
+/// Escapes lines of JSON as [`shown_json`] does; no line ends within a string.
 struct ShownLines<'a> {
     out: &'a mut dyn Write,
     line: Vec<u8>,
@@ -109,18 +109,18 @@ impl Write for ShownLines<'_> {
     }
 }
 
-/// The same of a list, of whose values one is in memory at a time.
+/// Prints a list as JSON with one value in memory at a time.
 pub(crate) fn print_json_list(
     values: impl Iterator<Item = Result<serde_json::Value>>,
 ) -> Result<()> {
-    // Behind the last value the end of the list is written.
+    // The final `None` writes the end of the list.
     let values = values.map(|value| value.map(Some));
     let mut is_first = true;
     print_each(values.chain([Ok(None)]), |value, out| {
         let Some(value) = value else {
             return writeln!(out, "{}", if is_first { "[]" } else { "\n]" });
         };
-        // No text of JSON has a line feed in a string.
+        // JSON strings contain no raw line feeds.
         let text = serde_json::to_string_pretty(&value)?.replace('\n', "\n  ");
         out.write_all(if is_first { b"[\n  " } else { b",\n  " })?;
         is_first = false;
@@ -128,18 +128,18 @@ pub(crate) fn print_json_list(
     })
 }
 
-/// Shows an error.
+/// Prints an error to standard error.
 pub(crate) fn complain(error: &Error) {
-    // With stderr gone there is nobody left to tell.
+    // If stderr is closed, there is nowhere to report to.
     let _ = writeln!(io::stderr(), "error: {}", for_people(&error.to_string()));
 }
 
-/// Writes on what another program said to people.
+/// Forwards another program's output to standard error.
 pub(crate) fn pass_on(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Does work that may take long, such as fetching a dataset, and says from time to time that it is at it.
+/// Does slow work, such as fetching a dataset, and prints from time to time that it is still going on.
 pub(crate) fn waiting<T>(what: &str, work: impl FnOnce() -> T) -> T {
     const FIRST: Duration = Duration::from_secs(2);
     const NEXT: Duration = Duration::from_secs(10);
@@ -153,26 +153,25 @@ pub(crate) fn waiting<T>(what: &str, work: impl FnOnce() -> T) -> T {
                 pause = NEXT;
             }
         };
-        // Where there is no thread to be had, nobody says so.
+        // If no thread can be spawned, nothing is printed.
         let _ = thread::Builder::new().spawn_scoped(scope, tell);
-        // The end of the work, also by a panic, is the end of the channel.
+        // Dropping the sender ends the thread, also on panic.
         let _at_work = at_work;
         work()
     })
 }
 
-/// Says something beside the data on standard output.
+/// Prints a note to standard error.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "note: {}", clean_lines(&for_people(text)));
 }
 
-/// The text as somebody reads it: paths of the project as they are typed in the current folder, and the command's name as it
-/// was typed.
+/// Text for display: project paths relative to the current folder, and the command's name as typed.
 pub(crate) fn for_people(text: &str) -> String {
     spoken(&relative(text)).into_owned()
 }
 
-/// The text with paths of the project as they are typed in the current folder, those above it with `../`.
+/// Makes project paths relative to the current folder, with `../` for those above it.
 fn relative(text: &str) -> String {
     let current = std::env::current_dir().unwrap_or_default();
     let root = project::current_root().unwrap_or_else(|| current.clone());
@@ -192,7 +191,7 @@ fn relative_in(root: &Path, current: &Path, text: &str) -> String {
     shown
 }
 
-/// Puts `up` in the place of a folder before paths below it.
+/// Replaces `folder` by `up` at the start of paths below it.
 fn relative_to(folder: &str, up: &str, text: &str) -> String {
     let folder = format!("{}/", folder.trim_end_matches('/'));
     let mut shown = String::with_capacity(text.len());
@@ -200,7 +199,7 @@ fn relative_to(folder: &str, up: &str, text: &str) -> String {
     while let Some(start) = rest.find(&folder) {
         let (before, path) = rest.split_at(start);
         shown.push_str(before);
-        // Not in the midst of another path, and not the root, in which everything lies.
+        // Not inside another path, and not for the root, which contains everything.
         let begins = !before.ends_with(|c: char| c.is_alphanumeric() || "/._-:".contains(c))
             || before.ends_with(": ");
         let after = &path[folder.len()..];

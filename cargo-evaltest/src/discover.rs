@@ -1,12 +1,12 @@
-//! Finding evals: specs in `evals/`, and what `[package.metadata.evaltest]` names; [`named()`] finds what is typed.
+//! Finds evals: specs in `evals/`, and entries of `[package.metadata.evaltest]`; [`named()`] resolves arguments.
 //!
 //! ```toml
 //! [package.metadata.evaltest]
 //! specs = ["fixtures/*/*.yaml"]                       # besides evals/**/*.yaml
 //! tests = ["mine", { name = "gaia", evals = ["gaia"] }] # test targets with `harness = false`
 //! ```
-//! Cargo does not tell which test targets have a harness of their own, hence `tests`. Naming a target's
-//! evals saves building it when all of them have specs.
+//! Cargo's metadata does not show which test targets have `harness = false`, hence `tests`. If a target's evals are
+//! listed and all have specs, it need not be built.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -33,31 +33,31 @@ pub(crate) use named::{is_eval, named, one_spec, typed, typed_specs, without_run
 pub(crate) use specs::check_names;
 use specs::specs_below;
 
-/// What there is to run.
+/// The evals to run.
 #[derive(Debug, Default)]
 pub(crate) struct Discovered {
     /// Specs, sorted.
     pub(crate) specs: Vec<PathBuf>,
     /// Test targets.
     pub(crate) tests: Vec<TestTarget>,
-    /// The evals of these targets that were typed by their names; the targets are there for nothing else.
+    /// Evals of these targets that were given by name; the targets are included only for them.
     pub(crate) names: BTreeSet<String>,
-    /// The variants that were typed by their names, of specs that name several agents or prompts; all of the others.
+    /// Variants that were given by name, for specs with several agents or prompts; other specs run all.
     pub(crate) variants: BTreeMap<PathBuf, ChosenEvals>,
-    /// What lies among the specs and is none, in words.
+    /// Files among the specs that are not specs, with the reason.
     pub(crate) left_out: BTreeSet<String>,
 }
 
-/// Which evals of a spec are meant.
+/// The selected evals of a spec.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChosenEvals {
     names: BTreeSet<String>,
-    /// The spec was typed, too.
+    /// Whether the spec itself was given, too.
     all: bool,
 }
 
 impl Discovered {
-    /// Whether an eval of a spec is meant.
+    /// Whether an eval of a spec is selected.
     pub(crate) fn wants(&self, spec: &Path, eval: &str) -> bool {
         let chosen = self.variants.get(&real(spec));
         chosen.is_none_or(|chosen| chosen.all || chosen.names.contains(eval))
@@ -91,7 +91,7 @@ impl Discovered {
         self.specs.is_empty() && self.tests.is_empty()
     }
 
-    /// Says what lies among the specs and is none.
+    /// Prints the files that are not specs.
     pub(crate) fn tell_left_out(&self) {
         for text in &self.left_out {
             console::note(text);
@@ -99,33 +99,33 @@ impl Discovered {
     }
 }
 
-/// A path by which a file is one, whatever was typed.
+/// The canonical path, so that a file has only one.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// A test target that holds evals.
+/// A test target with evals.
 #[derive(Clone, Debug)]
 pub(crate) struct TestTarget {
-    /// The package, as cargo's `-p` takes it.
+    /// The package, as for cargo's `-p`.
     pub(crate) package: String,
-    /// The package's manifest.
+    /// Path of the package's `Cargo.toml`.
     pub(crate) manifest: PathBuf,
     /// The target.
     pub(crate) name: String,
-    /// The evals in it, where the manifest says.
+    /// Its evals, if the manifest lists them.
     pub(crate) evals: Option<Vec<String>>,
 }
 
-/// The folder of the project: the cargo workspace around the current folder, else the folder above it that has
-/// `evals/`, else that folder.
+/// The project's folder: the cargo workspace around the current folder, or else the closest folder with `evals/`, or
+/// else the current folder.
 pub(crate) fn root() -> Result<PathBuf> {
     project::current_root().ok_or_else(|| {
         Error::usage("the current folder is gone").hint("cd to a folder that is there")
     })
 }
 
-/// Everything in the project around the current folder.
+/// Finds all specs and test targets of the project.
 pub(crate) fn find() -> Result<Discovered> {
     let root = root()?;
     let mut specs = BTreeSet::new();
@@ -172,7 +172,7 @@ pub(crate) fn find() -> Result<Discovered> {
     })
 }
 
-/// Whether there is a spec in `evals/` of this folder, or of the project around it.
+/// Whether `evals/` of this folder or of its project contains a spec.
 pub(crate) fn has_specs(folder: &Path) -> bool {
     let project = project::root_of(folder);
     let mut specs = BTreeSet::new();
@@ -182,7 +182,7 @@ pub(crate) fn has_specs(folder: &Path) -> bool {
     !specs.is_empty()
 }
 
-/// What is said when there is nothing.
+/// The error if there are no evals.
 pub(crate) fn nothing_found() -> Error {
     Error::usage(
         "no evals found: no `evals/**/*.yaml`, and no `[package.metadata.evaltest]` in a manifest",
@@ -226,12 +226,12 @@ struct PackageMetadata {
     evaltest: Option<Value>,
 }
 
-/// The program that called us, or `cargo`.
+/// The cargo that called this program, or `cargo`.
 pub(crate) fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// The packages of the project as cargo tells them; `None` where there is no cargo.
+/// The packages of the project from cargo's metadata; `None` without cargo.
 fn packages(root: &Path) -> Result<Option<Vec<Package>>> {
     let output = cargo()
         .args(["metadata", "--no-deps", "--format-version", "1"])

@@ -1,4 +1,4 @@
-//! Examples, which stand at the end of the help of each command. A test reads each of them as a command line.
+//! Examples shown at the end of each command's help. A test parses each of them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,15 +8,15 @@ use clap::Command;
 
 use crate::prose::flowing;
 
-/// A command line behind `cargo evaltest`, and what it does.
+/// The arguments after `cargo evaltest`, and what they do.
 pub(crate) type CliExample = (String, String);
 
-/// Of each command, by its name; of one below another, by both; of the whole, by none.
+/// Examples by command name; both names for a subcommand; an empty name for the top level.
 pub(crate) static EXAMPLES: LazyLock<BTreeMap<String, Vec<CliExample>>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("examples.json")).expect("a test reads the examples")
 });
 
-/// The command with examples behind the help of each of its commands.
+/// Adds examples to the help of each command.
 pub(super) fn with_examples(command: Command) -> Command {
     let command = below(command, "");
     let text = behind(of(""), &command);
@@ -55,7 +55,7 @@ pub(crate) fn of(path: &str) -> &'static [CliExample] {
     EXAMPLES.get(path).map_or(&[], Vec::as_slice)
 }
 
-/// Before what else stands at the end.
+/// Puts the examples before other text at the end of the help.
 fn behind(examples: &[CliExample], command: &Command) -> String {
     match command.get_after_help() {
         Some(text) => format!("{}\n{text}", list(examples)),

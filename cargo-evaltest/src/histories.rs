@@ -1,4 +1,4 @@
-//! Where the evals of the project keep their histories: `history.jsonl` beside the snapshots of each.
+//! Locates the histories of the project's evals: `history.jsonl` next to the snapshots of each.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,14 +21,14 @@ pub(crate) struct EvalHistory {
     pub(crate) eval: String,
     /// The file.
     pub(crate) path: PathBuf,
-    /// What is to be told of it.
+    /// Its alert settings.
     pub(crate) alerts: Alerts,
 }
 
 /// The histories of these evals, or of all that have one.
 ///
 /// # Errors
-/// When there is none of an eval that was named, or none at all.
+/// If a named eval has no history, or no eval has one.
 pub(crate) fn histories(typed: &[PathBuf]) -> Result<Vec<EvalHistory>> {
     let found = if typed.is_empty() {
         discover::find()?
@@ -41,7 +41,7 @@ pub(crate) fn histories(typed: &[PathBuf]) -> Result<Vec<EvalHistory>> {
         let names = match spec::names(path) {
             Ok(names) => names,
             Err(error) if !typed.is_empty() => return Err(error),
-            // The others have their histories all the same.
+            // Continue with the histories of the others.
             Err(error) => {
                 if let Some(before) = broken.replace(error) {
                     console::note(&before.to_string());
@@ -99,10 +99,10 @@ pub(crate) fn none_of(eval: &str) -> Error {
     ))
 }
 
-/// Adds those of evals that are made in test targets, which know where they have them.
+/// Adds the histories of evals in test targets, which know their paths.
 ///
 /// # Errors
-/// When an eval was named, and its target cannot be built.
+/// If an eval was named and its target cannot be built.
 fn of_tests(
     found: &Discovered,
     places: &mut BTreeMap<String, Vec<(PathBuf, Alerts)>>,
@@ -125,14 +125,14 @@ fn of_tests(
                 }
             }
             Err(error) if !found.names.is_empty() => return Err(error),
-            // The others have their histories all the same.
+            // Continue with the histories of the others.
             Err(error) => console::note(&error.to_string()),
         }
     }
     Ok(())
 }
 
-/// The file as people are told.
+/// Path of the file for display.
 pub(crate) fn text(history: &EvalHistory) -> String {
     clean(&shown(&history.path))
 }

@@ -21,7 +21,7 @@ mod target;
 
 use args::CliCommand;
 
-/// A quarter of the time of `score` went to the allocator of the system.
+/// The system allocator took a quarter of the time of `score`.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,4 +1,4 @@
-//! Progress on stderr: a bar on a terminal, plain lines otherwise, nothing when a machine reads along.
+//! Progress on stderr: a bar on a terminal, otherwise plain lines; nothing if stdout is for a machine.
 
 mod bar;
 mod items;
@@ -18,38 +18,38 @@ use bar::Bar;
 use items::MadeItems;
 use tally::{AnswerCosts, RunTally};
 
-/// Shows how far a command is with its runs.
+/// Shows the progress of a command.
 pub(crate) enum Progress {
     Bar(Bar),
     Lines(Box<Mutex<ProgressLines>>),
     Quiet,
 }
 
-/// What a command runs.
+/// The work of a command.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ahead {
-    /// How many evals.
+    /// Number of evals.
     pub(crate) evals: usize,
-    /// How many questions they have together, as far as that is known.
+    /// Total number of requests, as far as known.
     pub(crate) questions: u64,
-    /// Whether answers are items that are made, and not right or wrong.
+    /// Whether answers are generated items, which are not right or wrong.
     pub(crate) makes_items: bool,
 }
 
 impl Ahead {
-    /// Whether an event is told: of items, those that were refused are counted, and the report has the reasons.
+    /// Whether an event is shown. Refused items are only counted; the report has the reasons.
     fn tells(self, event: &Event<'_>) -> bool {
         !(self.makes_items && matches!(event, Event::AnswerRefused { .. }))
     }
 }
 
-/// How far a command is with its runs.
+/// The progress of a command.
 #[derive(Default)]
 struct CommandTally {
     ahead: Ahead,
-    /// Which of the evals it is at, from 1.
+    /// Number of the current eval, from 1.
     place: usize,
-    /// Of the runs before.
+    /// Answers of the runs before.
     done: u64,
     spent: AnswerCosts,
     run: RunTally,
@@ -74,7 +74,7 @@ impl CommandTally {
         self.run.event(event, Instant::now());
     }
 
-    /// What of all evals is done, where there are several.
+    /// Progress over all evals, if there are several.
     fn all(&self) -> Option<String> {
         let Ahead {
             evals, questions, ..
@@ -95,7 +95,7 @@ impl CommandTally {
     }
 }
 
-/// The state of plain lines: one for about every tenth of the samples.
+/// Prints plain lines: one for about every tenth of the samples.
 #[derive(Default)]
 pub(crate) struct ProgressLines {
     tally: CommandTally,
@@ -104,7 +104,7 @@ pub(crate) struct ProgressLines {
 }
 
 impl Progress {
-    /// Chooses by where stderr goes. `quiet`: standard output is data for a machine.
+    /// Chooses by whether stderr is a terminal. `quiet`: standard output is data for a machine.
     pub(crate) fn new(quiet: bool, ahead: Ahead) -> Self {
         if std::io::stderr().is_terminal() {
             Self::Bar(Bar::new(ahead))
@@ -119,7 +119,7 @@ impl Progress {
         }
     }
 
-    /// The same of items that are made.
+    /// The same for generated items.
     pub(crate) fn generating(quiet: bool, ahead: Ahead) -> Self {
         let ahead = Ahead {
             makes_items: true,
@@ -128,13 +128,13 @@ impl Progress {
         Self::new(quiet, ahead)
     }
 
-    /// Takes note of an event.
+    /// Updates the progress for an event.
     pub(crate) fn event(&self, event: &Event<'_>) {
         match self {
             Self::Bar(bar) => bar.event(event),
             Self::Lines(lines) => {
                 let mut lines = lock(lines);
-                // With stderr gone there is nobody to show progress to.
+                // If stderr is closed, there is nowhere to show progress.
                 let mut text = Vec::new();
                 let _ = lines.event(event, &mut text);
                 if !text.is_empty() {
@@ -179,7 +179,7 @@ impl ProgressLines {
     }
 }
 
-/// After so many more samples there is another line.
+/// Number of samples between two lines.
 fn step(run: &RunTally) -> u64 {
     (run.total / 10).max(10)
 }

@@ -1,7 +1,7 @@
-//! Prose behind the options: Markdown in lines of a source, made into lines that clap wraps.
+//! Converts Markdown help texts to paragraphs that clap can wrap.
 
-/// Joins the lines of each paragraph. A heading ends in a colon; a table becomes a list, in which the first cell of a row
-/// has the others below it, each with its title where there are several.
+/// Joins the lines of each paragraph. Headings end in a colon. Tables become lists: the first cell of a row is the
+/// item, with the other cells below it (with column titles if there are several).
 pub(super) fn flowing(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut titles: Option<Vec<&str>> = None;

@@ -1,4 +1,4 @@
-//! Runs by the ids that messages print, by the bare names of their folders, and by parts of them.
+//! Finds runs by id, folder name or a unique part of the name.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,10 @@ use evaltest::{Error, Result};
 use crate::discover;
 use crate::runs::output_roots;
 
-/// The directory of the run that is named by its id, by the name of its folder, or by a part of that which no other run
-/// has; what was named where that is a path.
+/// The directory of the run with this id, folder name or unique part of a name; a path is returned unchanged.
 ///
 /// # Errors
-/// A name that no run has, where the project has evals that may be meant. A part that several have.
+/// If no run has the name but the project has evals that may be meant, or if several runs have the part.
 pub(crate) fn found(named: &Path) -> Result<PathBuf> {
     if named.components().count() != 1 || named.exists() {
         return Ok(named.to_owned());
@@ -32,7 +31,7 @@ pub(crate) fn found(named: &Path) -> Result<PathBuf> {
     if let Some(dir) = found {
         return Ok(dir.path().to_owned());
     }
-    // An eval without a run is not another whose name is longer.
+    // The name of an eval without runs must not match a longer eval name.
     let is_part = |dir: &&RunDir| folder(dir).contains(&*name);
     let mut similar: Vec<_> = runs.iter().filter(is_part).collect();
     if !similar.is_empty() && discover::is_eval(&name) {
@@ -66,7 +65,7 @@ fn ambiguous(name: &str, runs: &[&RunDir]) -> Error {
     Error::usage(clean(&message)).hint(clean(&hint))
 }
 
-/// A run directory as it is typed; a file of a run stands for the folder that it lies in.
+/// Parses a run directory; for a file in a run directory, returns the directory.
 pub(crate) fn typed_folder() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().map(|path| match path.parent() {
         Some(folder) if path.is_file() && folder.join(files::MANIFEST).is_file() => match folder {

@@ -1,4 +1,4 @@
-//! The runs of a project: the one that is named, the last one, all that are over.
+//! Selects runs of a project: the named one, the last one, or all finished ones.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ use evaltest::{Error, Registry, Result};
 
 use crate::{console, discover, run_ids};
 
-/// The run in a directory, or the last one where none is named; its files are those that it wrote.
+/// The named run, or the last one; its files must be unchanged since the run.
 pub(crate) fn named_or_last(named: Option<&Path>) -> Result<RunDir> {
     believed(match named {
         Some(path) => open_run(path)?,
@@ -27,7 +27,7 @@ pub(crate) fn named_or_last(named: Option<&Path>) -> Result<RunDir> {
     })
 }
 
-/// The runs that are named, whatever their files say; where none is, those that are going on, else the last one.
+/// The named runs without checking their files; by default those in progress, or else the last one.
 pub(crate) fn watched_runs(named: &[PathBuf]) -> Result<Vec<RunDir>> {
     if !named.is_empty() {
         return named.iter().map(|path| open_run(path)).collect();
@@ -41,12 +41,12 @@ pub(crate) fn watched_runs(named: &[PathBuf]) -> Result<Vec<RunDir>> {
     }
 }
 
-/// As [`open_run`]; its files are those that it wrote, or were made again from its journal where it was killed.
+/// Like [`open_run`], but checks that its files are unchanged, or repairs them from the journal if it was killed.
 pub(crate) fn read_run(named: &Path) -> Result<RunDir> {
     believed(open_run(named)?)
 }
 
-/// As [`named_or_last`], for who only looks at it: what is wrong with its files is told.
+/// Like [`named_or_last`] for commands that only display the run: prints problems with its files.
 pub(crate) fn seen_run(named: Option<&Path>) -> Result<RunDir> {
     let dir = match named {
         Some(path) => open_run(path)?,
@@ -60,7 +60,7 @@ pub(crate) fn seen_run(named: Option<&Path>) -> Result<RunDir> {
     })
 }
 
-/// Says of a part of a run that it is one: what is missing is in the others.
+/// Prints a note if the run is a shard.
 pub(crate) fn tell_part(dir: &RunDir) -> Result<()> {
     let manifest = dir.manifest()?;
     if let Some(part) = &manifest.part {
@@ -78,11 +78,11 @@ fn believed(dir: RunDir) -> Result<RunDir> {
     Ok(dir)
 }
 
-/// The run in a directory, or the last one of the eval of this name.
+/// The run in a directory, or the last one of the eval with this name.
 pub(crate) fn open_run(named: &Path) -> Result<RunDir> {
     let name = named.to_string_lossy();
     let name = name.trim_end_matches('/');
-    // A folder of data may have the name, too.
+    // A data folder may have the eval's name.
     if named.components().count() != 1 || named.join(files::MANIFEST).exists() {
         return RunDir::open(named);
     }
@@ -91,7 +91,7 @@ pub(crate) fn open_run(named: &Path) -> Result<RunDir> {
     if let Some(run) = newest(runs.iter().filter(of_eval)) {
         return Ok(run.dir.clone());
     }
-    // The name of a spec is that of several evals, where it names several agents or prompts.
+    // A spec with several agents or prompts has several evals under its name.
     let variants = runs.iter().map(|run| run.manifest.eval.as_str());
     let variants = variants.filter(|eval| Variant::family_of(eval) == name);
     let variants: BTreeSet<&str> = variants.collect();
@@ -107,7 +107,7 @@ pub(crate) fn open_run(named: &Path) -> Result<RunDir> {
     RunDir::open(&run_ids::found(named)?)
 }
 
-/// The last run; of several in one command the one that was killed, or ended last.
+/// The last run; of several from one command the one that was killed, or ended last.
 fn last_run() -> Result<RunDir> {
     let mut ended = Vec::new();
     for dir in last_runs(None)? {
@@ -128,8 +128,8 @@ fn last_run() -> Result<RunDir> {
     Ok(last.2)
 }
 
-/// The runs that are compared: those that are named; of one the last one of its eval besides; of none the last one, and
-/// the one before of the same eval. Their files are those that they wrote.
+/// The runs to compare: the named ones; with one name, that run and the last run of its eval; without names, the last
+/// run and the previous one of the same eval. Their files must be unchanged since the run.
 pub(crate) fn compared_runs(named: &[PathBuf]) -> Result<Vec<RunDir>> {
     let pair = match named {
         [] => before_and_last(last_run()?)?,
@@ -140,7 +140,7 @@ pub(crate) fn compared_runs(named: &[PathBuf]) -> Result<Vec<RunDir>> {
             let is_same = |last: &KnownRun| last.manifest.run_id == manifest.run_id;
             match of_eval {
                 Some(last) if !is_same(&last) => [dir, last.dir],
-                // The name of an eval means its last run.
+                // An eval's name stands for its last run.
                 Some(last) if one.as_os_str() == manifest.eval.as_str() => {
                     before_and_last(last.dir)?
                 }
@@ -161,7 +161,7 @@ pub(crate) fn compared_runs(named: &[PathBuf]) -> Result<Vec<RunDir>> {
     pair.into_iter().map(believed).collect()
 }
 
-/// A run behind the one before of the same eval.
+/// A run and the previous one of the same eval.
 fn before_and_last(last: RunDir) -> Result<[RunDir; 2]> {
     let manifest = last.manifest()?;
     let is_before = |run: &KnownRun| {
@@ -179,7 +179,7 @@ fn before_and_last(last: RunDir) -> Result<[RunDir; 2]> {
         .hint("run it once more, or name two runs: cargo evaltest runs lists them"))
 }
 
-/// The last run of an eval of which this holds.
+/// The last run of an eval for which `holds` is true.
 fn last_of(eval: &str, holds: impl Fn(&KnownRun) -> bool) -> Result<Option<KnownRun>> {
     let mut runs = known_runs(None)?;
     runs.retain(|run| run.manifest.eval == eval && holds(run));
@@ -190,7 +190,7 @@ fn last_of(eval: &str, holds: impl Fn(&KnownRun) -> bool) -> Result<Option<Known
     Ok(place.map(|place| runs.swap_remove(place)))
 }
 
-/// Every folder in which the project's specs leave runs.
+/// All output folders of the project's specs.
 pub(crate) fn output_roots() -> Result<Vec<PathBuf>> {
     let mut roots = vec![discover::root()?.join(DEFAULT_OUTPUT_ROOT)];
     for path in discover::find()
@@ -211,14 +211,14 @@ pub(crate) fn output_roots() -> Result<Vec<PathBuf>> {
     Ok(roots)
 }
 
-/// Makes a run directory of what nobody put together that runs of nextest left below a folder, and says so.
+/// Merges the parts that nextest runs left below a folder, and prints a note.
 pub(crate) fn gather_parts(root: &Path) {
     for notice in gather_left(root) {
         console::note(&clean(&notice));
     }
 }
 
-/// A run that nobody works at, and its manifest.
+/// A run that is not in progress, with its manifest.
 struct KnownRun {
     dir: RunDir,
     manifest: Manifest,
@@ -230,7 +230,7 @@ impl KnownRun {
     }
 }
 
-/// The folders that hold runs: this one, or all of the project.
+/// The folders with runs: `root`, or all of the project.
 fn roots(root: Option<&Path>) -> Result<Vec<PathBuf>> {
     match root {
         Some(root) => {
@@ -241,11 +241,10 @@ fn roots(root: Option<&Path>) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// The runs below `root`, or in all folders of the project's runs. One that goes on is left out, and named if it began
-/// last: it is not the one that is meant.
+/// The runs below `root`, or in all output folders. A run in progress is excluded, with a note if it started last.
 ///
 /// # Errors
-/// When the run that began last has a manifest that cannot be read: an older one must not pass for it.
+/// If the last run has an unreadable manifest: an older run must not be taken for it.
 fn known_runs(root: Option<&Path>) -> Result<Vec<KnownRun>> {
     let (mut runs, mut unread) = (Vec::new(), Vec::new());
     for root in roots(root)? {
@@ -261,7 +260,7 @@ fn known_runs(root: Option<&Path>) -> Result<Vec<KnownRun>> {
             }
         }
     }
-    // A run that was put together stands for its parts.
+    // A merged run stands for its parts.
     let merged = runs.iter().flat_map(|run| &run.manifest.merged);
     let merged: BTreeSet<_> = merged.map(|part| part.run_id.clone()).collect();
     runs.retain(|run| run.manifest.part.is_none() || !merged.contains(&run.manifest.run_id));
@@ -288,16 +287,17 @@ fn known_runs(root: Option<&Path>) -> Result<Vec<KnownRun>> {
     Ok(known)
 }
 
-/// Runs in a line each, and how many older ones there are besides.
+/// One-line summaries of runs, and the number of older runs omitted.
 pub(crate) struct Glances {
     pub(crate) runs: Vec<RunGlance>,
     pub(crate) older: usize,
 }
 
-/// The newest runs below `root`, or of the whole project, of one eval or of all. One that cannot be read is named.
+/// Summaries of the newest runs below `root` or in the project, of one eval or of all. Prints a note for unreadable
+/// runs.
 pub(crate) fn glances(root: Option<&Path>, eval: Option<&str>, most: usize) -> Result<Glances> {
     let mut dirs: Vec<_> = roots(root)?.iter().flat_map(|root| runs_in(root)).collect();
-    // Their names begin with the time; of those that somebody renamed the manifest has it.
+    // Folder names start with the time; for renamed folders use the manifest's.
     let started = |dir: &RunDir| match named_stamp(dir.path()) {
         stamp if stamp.is_empty() => dir
             .manifest()
@@ -333,7 +333,7 @@ pub(crate) fn glances(root: Option<&Path>, eval: Option<&str>, most: usize) -> R
     Ok(found)
 }
 
-/// The time in the name of a run directory; nothing of one that was renamed.
+/// The time in the name of a run directory; empty if it was renamed.
 fn named_stamp(path: &Path) -> String {
     stamp_and_id(path).map_or_else(String::new, |(stamp, _)| stamp.to_owned())
 }
@@ -353,7 +353,7 @@ fn newest<'a>(runs: impl Iterator<Item = &'a KnownRun> + Clone) -> Option<&'a Kn
     }
 }
 
-/// The runs that the last command made.
+/// The runs of the last command.
 pub(crate) fn last_runs(root: Option<&Path>) -> Result<Vec<RunDir>> {
     let runs = known_runs(root)?;
     let Some(last) = newest(runs.iter()).map(|run| run.manifest.invocation.clone()) else {

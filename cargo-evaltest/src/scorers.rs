@@ -1,4 +1,4 @@
-//! The scorers that a command line names, with their options.
+//! Builds scorers from command-line options.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use evaltest::scorer::Scorer;
 use evaltest::{Error, Result};
 use serde_json::{Map, Value};
 
-/// Makes scorers from `--scorer`, each a name or a map in YAML, and `--scorer-option`, each `key=value` for
-/// every scorer that has the option, or `NAME.key=value` for one.
+/// Builds the scorers in `--scorer` (each a name or a YAML map) with `--scorer-option`: `key=value` for every scorer
+/// that has the option, or `NAME.key=value` for one.
 pub(crate) fn named(names: &[String], options: &[String]) -> Result<Vec<Arc<dyn Scorer>>> {
     let made = with_specs(names, options, &Context::here())?;
     Ok(made.into_iter().map(|(_, scorer)| scorer).collect())
 }
 
-/// As [`named`], each scorer with what a spec would say of it.
+/// Like [`named`], with the spec value of each scorer.
 pub(crate) fn with_specs(
     names: &[String],
     options: &[String],
@@ -28,13 +28,13 @@ pub(crate) fn with_specs(
     parse(names, options)?.into_iter().map(make).collect()
 }
 
-/// As [`named`], but what a spec would say of each: for evals that may know more scorers than this program.
+/// Like [`named`], but only the spec values: for evals with scorers that this program does not know.
 pub(crate) fn specs(names: &[String], options: &[String]) -> Result<Vec<Value>> {
     let given = parse(names, options)?;
     Ok(given.into_iter().map(Named::into_spec).collect())
 }
 
-/// If options are given for no scorer.
+/// Returns an error if options are given without a scorer.
 pub(crate) fn needs_scorer(names: &[String], options: &[String]) -> Result<()> {
     if names.is_empty() && !options.is_empty() {
         return Err(Error::usage("`--scorer-option` without `--scorer`")
@@ -65,7 +65,7 @@ fn parse(names: &[String], options: &[String]) -> Result<Vec<Named>> {
     Ok(given)
 }
 
-/// A scorer to be made.
+/// A scorer to build.
 struct Named {
     kind: String,
     options: Map<String, Value>,
@@ -95,7 +95,7 @@ impl Named {
         Value::Object(std::iter::once(kind).chain(self.options).collect())
     }
 
-    /// What its scores are called.
+    /// The name under which its scores appear.
     fn name(&self) -> &str {
         let name = self.options.get("name").and_then(Value::as_str);
         name.unwrap_or(&self.kind)
@@ -107,7 +107,7 @@ impl Named {
     }
 }
 
-/// Sets an option in the scorers that it is meant for.
+/// Sets an option of the scorers that it applies to.
 fn set(given: &mut [Named], option: &Override) -> Result<()> {
     let Override { key, value } = option;
     if let Some((name, key)) = key.split_once('.') {
@@ -118,13 +118,13 @@ fn set(given: &mut [Named], option: &Override) -> Result<()> {
                 names.join("`, `")
             )));
         };
-        // An option that it does not have is refused when it is made.
+        // An unknown option is an error when the scorer is built.
         scorer.options.insert(key.to_owned(), value.clone());
         return Ok(());
     }
     let mut found = false;
     for scorer in given.iter_mut() {
-        // What a scorer of the user's own understands, only it knows.
+        // The options of a user's own scorer are unknown here.
         let own = scorers::entry(&scorer.kind).is_none();
         if own || scorer.legal().any(|legal| legal == key) {
             scorer.options.insert(key.clone(), value.clone());
@@ -134,7 +134,7 @@ fn set(given: &mut [Named], option: &Override) -> Result<()> {
     if found {
         return Ok(());
     }
-    // One that does not exist is the nearer reason.
+    // Report an unknown scorer first.
     for scorer in &*given {
         scorers::by_name(&scorer.kind, &scorer.options, &Context::here())?;
     }

@@ -1,4 +1,4 @@
-//! Test targets that hold evals: listed and run through cargo.
+//! Test targets with evals: lists and runs them through cargo.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,12 +14,12 @@ use serde::de::DeserializeOwned;
 use crate::console;
 use crate::discover::{self, TestTarget};
 
-/// How an error begins that `main` gives back.
+/// Prefix of an error returned by `main`.
 const MAINS_ERROR: &str = "Error: ";
-/// How often a running test target is looked after.
+/// Polling interval for a running test target.
 const GLANCE: Duration = Duration::from_millis(30);
 
-/// Runs the evals of a test target as we run specs. An interrupt lets it end well.
+/// Runs the evals of a test target like specs. On interrupt it is stopped gracefully.
 pub(crate) fn run_test(
     test: &TestTarget,
     drive: &Drive,
@@ -37,8 +37,8 @@ pub(crate) fn run_test(
     if json {
         command.stdout(Stdio::null());
     }
-    // In a group of its own it sees no Ctrl-C; what stops the run is the end of its standard input, also when
-    // we are killed.
+    // In its own process group it gets no Ctrl-C; closing its standard input stops the run, also if this process is
+    // killed.
     let child = signal::shield(command.stdin(Stdio::piped())).spawn();
     let failed = |error: std::io::Error| Error::usage(format!("cannot run test target: {error}"));
     let mut child = child.map_err(failed)?;
@@ -55,8 +55,8 @@ pub(crate) fn run_test(
     Ok(Exit::of_driven(status.code()))
 }
 
-/// The built test binary, started as cargo starts it; not through cargo, which adds words of its own to a
-/// run that fails.
+/// The command for the built test binary, as cargo would start it; not through cargo, which prints messages of its own
+/// if a run fails.
 fn test_command(test: &TestTarget, drive: &Drive) -> Result<Command> {
     let text = serde_json::to_string(drive)
         .map_err(|error| Error::infrastructure(format!("options cannot be passed on: {error}")))?;
@@ -70,7 +70,7 @@ fn test_command(test: &TestTarget, drive: &Drive) -> Result<Command> {
     Ok(command)
 }
 
-/// Builds a test target and tells where its binary is.
+/// Builds a test target and returns the path of its binary.
 fn build(test: &TestTarget) -> Result<PathBuf> {
     #[derive(Deserialize)]
     struct CargoMessage {
@@ -133,7 +133,7 @@ pub(crate) fn evals_in(test: &TestTarget, drive: &Drive) -> Result<Vec<String>> 
     ask(test, &drive)
 }
 
-/// What a test target prints for us, in lines without their mark.
+/// Runs a test target and returns the lines it prints for this program, without their prefix.
 fn ask(test: &TestTarget, drive: &Drive) -> Result<Vec<String>> {
     let output = test_command(test, drive)?
         .stderr(Stdio::piped())
@@ -144,7 +144,7 @@ fn ask(test: &TestTarget, drive: &Drive) -> Result<Vec<String>> {
         && !output.status.success()
     {
         console::pass_on(before);
-        // Its hint is in it.
+        // The text includes its hint.
         return Err(Error::usage(error.trim_end()));
     }
     console::pass_on(&told);
@@ -153,7 +153,7 @@ fn ask(test: &TestTarget, drive: &Drive) -> Result<Vec<String>> {
         .lines()
         .filter_map(|line| line.strip_prefix(drive::MARK))
         .collect();
-    // A target with the usual harness prints lines too, and none of them is for us.
+    // A target with libtest's harness prints lines too, but none with the prefix.
     if !output.status.success() || lines.is_empty() {
         return Err(Error::usage(format!(
             "test target `{}` does not list its evals",
@@ -168,12 +168,12 @@ fn ask(test: &TestTarget, drive: &Drive) -> Result<Vec<String>> {
         .collect())
 }
 
-/// What the evals in a test target consist of, apart from those to `skip`.
+/// Listings of the evals in a test target, except `skip`.
 pub(crate) fn listings(test: &TestTarget, skip: &[String], drive: &Drive) -> Result<Vec<Listing>> {
     asked(test, skip, drive)
 }
 
-/// Where the evals in a test target keep their histories, apart from those to `skip`.
+/// Paths of the histories of the evals in a test target, except `skip`.
 pub(crate) fn places(test: &TestTarget, skip: &[String]) -> Result<Vec<HistoryPlace>> {
     let drive = Drive {
         errand: Errand::Place,
@@ -182,7 +182,7 @@ pub(crate) fn places(test: &TestTarget, skip: &[String]) -> Result<Vec<HistoryPl
     asked(test, skip, &drive)
 }
 
-/// What a test target says of each eval, apart from those to `skip`.
+/// A value for each eval in a test target, except `skip`.
 fn asked<T: DeserializeOwned>(test: &TestTarget, skip: &[String], drive: &Drive) -> Result<Vec<T>> {
     let drive = Drive {
         evals: EvalChoice {

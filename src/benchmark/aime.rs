@@ -39,10 +39,10 @@ static YEAR_IN_ID: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:^|[^0-9])((?:19|20)[0-9]{2})(?:[^0-9]|$)").expect("a constant pattern")
 });
 
-/// Problems of the American Invitational Mathematics Examination, or others with such answers.
+/// Problems of the American Invitational Mathematics Examination, or others with integer answers from 0 to 999.
 ///
-/// The path is a `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file. The problems are the property of the Mathematical
-/// Association of America; nothing of them comes with evaltest.
+/// The path is a `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file. The problems are the property of the
+/// Mathematical Association of America and are not included in evaltest.
 ///
 /// | role | columns, the first that is there | becomes |
 /// |---|---|---|
@@ -52,9 +52,8 @@ static YEAR_IN_ID: LazyLock<Regex> = LazyLock::new(|| {
 /// | `year` | `year`, `Year`; else the year in the id, as in `2024-I-3`, or in the name of the file or of the Hub's dataset, as in `aime25` | slice `year` |
 /// | `topic` | `topic`, `category` (also capitalised) | slice `topic` |
 ///
-/// Every other column is kept as metadata that agents do not see. The scorer is
-/// [`aime`](crate::scorer::AimeScorer). There is no official prompt: unless the eval says otherwise, agents are asked
-/// to end with `\boxed{42}`.
+/// All other columns become metadata hidden from agents. The scorer is [`aime`](crate::scorer::AimeScorer). There is
+/// no official prompt; by default agents are asked to end with `\boxed{42}`.
 ///
 /// ```no_run
 /// # fn main() -> evaltest::Result<()> {
@@ -69,7 +68,7 @@ pub struct Aime {
 }
 
 impl Aime {
-    /// The problems of a file, which must be there.
+    /// Opens a file of problems, which must exist.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         Ok(Self {
             rows: RowSource::open(path.into())?,
@@ -78,7 +77,7 @@ impl Aime {
         })
     }
 
-    /// Names of the columns of prompt, ground truth and id, where they are not the usual ones.
+    /// Column names of prompt, ground truth and id, if they are not the usual ones.
     #[must_use]
     pub fn columns(mut self, columns: Columns) -> Self {
         self.columns = columns;
@@ -92,7 +91,7 @@ impl Aime {
         self
     }
 
-    /// Only problems of these years. No year at all means every year.
+    /// Selects problems of these years. An empty list selects all.
     #[must_use]
     pub fn years(mut self, years: impl IntoIterator<Item = u16>) -> Self {
         let years = years.into_iter().map(|year| year.to_string());
@@ -100,7 +99,7 @@ impl Aime {
         self
     }
 
-    /// Only the samples of these ids.
+    /// Selects the samples with these ids.
     #[must_use]
     pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
         self.rows.only(ids);
@@ -108,7 +107,7 @@ impl Aime {
     }
 }
 
-/// The year that the name of the file says, else that of its dataset; none where they say several.
+/// The year in the name of the file, or else of its dataset; none if there are several.
 fn year_in_name(path: &Path) -> Option<String> {
     let dataset = Snapshot::of(path).map(|snapshot| snapshot.repository);
     let file = path.file_stem();
@@ -121,7 +120,7 @@ fn year_in_name(path: &Path) -> Option<String> {
     })
 }
 
-/// The years in a name, as in `aime_2025`, `aime-1983-2025` and `aime25`. What has more digits is a date or a number.
+/// The years in a name such as `aime_2025`, `aime-1983-2025` or `aime25`. Numbers with more digits are ignored.
 fn years_in(name: &str) -> Vec<String> {
     let name = name.to_ascii_lowercase();
     let is_digit = |c: char| c.is_ascii_digit();
@@ -143,7 +142,7 @@ fn years_in(name: &str) -> Vec<String> {
     years
 }
 
-/// A year as parquet or pandas may have it: `2024`, `2024.0`.
+/// A year in the formats of parquet or pandas: `2024`, `2024.0`.
 fn plain_year(column: &str, cell: &str) -> Result<String> {
     let year = cell.trim().trim_end_matches(".0");
     if year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,4 +1,4 @@
-//! `custom`: samples that are written down in the spec itself, or in Rust.
+//! `custom`: samples written in the spec itself, or in Rust.
 
 use std::path::PathBuf;
 
@@ -12,14 +12,14 @@ use crate::scorer::extract::Extract;
 use crate::scorer::per_sample::{KEY, PerSample};
 use crate::scorer::{Maker, Scorer};
 
-/// What judges samples that name no scorer.
+/// Default scorer of samples.
 const SCORER: &str = "gaia";
 
-/// Samples of one's own, each with the scorer that fits it.
+/// Your own samples, each with a suitable scorer.
 ///
-/// A sample's scorer is its metadata entry `scorer`, see [`Sample::scorer`]; samples without one get the
-/// default. They are judged by `per_sample`. An agent may end its answer with
-/// `FINAL ANSWER: …`; without such a line the whole answer counts.
+/// A sample's scorer is its metadata entry `scorer`, see [`Sample::scorer`]; samples without one use the default.
+/// `per_sample` applies them. An agent may end its answer with `FINAL ANSWER: …`; without such a line the whole answer
+/// is used.
 ///
 /// ```
 /// # fn main() -> evaltest::Result<()> {
@@ -39,13 +39,13 @@ pub struct Custom {
     samples: Vec<Sample>,
     scorer: Value,
     folder: PathBuf,
-    /// Who makes the scorers of samples; unless told, whoever judges.
+    /// Builds the scorers of samples; by default the eval's maker.
     maker: Option<Maker>,
     filter: Filter,
 }
 
 impl Custom {
-    /// These samples, in this order.
+    /// A benchmark of these samples, in this order.
     pub fn new(samples: impl IntoIterator<Item = Sample>) -> Self {
         Self {
             samples: samples.into_iter().collect(),
@@ -56,21 +56,21 @@ impl Custom {
         }
     }
 
-    /// The scorer of samples that name none, as a spec writes it; `gaia` unless told.
+    /// The default scorer of samples, as in a spec; `gaia` unless set.
     #[must_use]
     pub fn scorer(mut self, scorer: impl Into<Value>) -> Self {
         self.scorer = scorer.into();
         self
     }
 
-    /// Where relative paths in the options of scorers start.
+    /// Base folder of relative paths in scorer options.
     #[must_use]
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = folder.into();
         self
     }
 
-    /// Lets samples name the scorers that `maker` makes.
+    /// Sets the maker of the samples' scorers.
     #[must_use]
     pub(crate) fn made_by(mut self, maker: Maker) -> Self {
         self.maker = Some(maker);
@@ -84,7 +84,7 @@ impl Custom {
         self
     }
 
-    /// The scorer of all samples; `maker` makes theirs unless there is an own one.
+    /// The scorer of all samples; uses `maker` unless one was set.
     pub(crate) fn per_sample(&self, maker: &Maker) -> PerSample {
         let maker = self.maker.as_ref().unwrap_or(maker);
         PerSample::new(&maker.within(&self.folder))
@@ -94,7 +94,7 @@ impl Custom {
     pub(crate) fn whole_samples(&self) -> Vec<Sample> {
         let mut samples = self.samples.clone();
         for sample in &mut samples {
-            // In the record, so that the run can be scored again without the spec.
+            // Store it in the record, so that the run can be rescored without the spec.
             let scorer = sample.metadata.entry(KEY).or_insert(Value::Null);
             if scorer.is_null() {
                 *scorer = self.scorer.clone();

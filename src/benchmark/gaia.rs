@@ -1,8 +1,7 @@
-//! GAIA: questions for a general assistant, in the layout in which the benchmark is published.
+//! GAIA: questions for a general assistant, in the layout of the published benchmark.
 //!
-//! [`Gaia::open`] takes the folder or one file of it; `folder` finds the metadata of a split; each row
-//! becomes a sample. Attachments are only named here: whether one can be used is the concern
-//! of its own sample.
+//! [`Gaia::open`] takes the folder or one file of it; `folder` finds the metadata of a split; each row becomes a
+//! sample. Attachments are only located here: a missing one is an error of its sample only.
 
 mod folder;
 
@@ -30,7 +29,7 @@ pub(super) const GROUND_TRUTH: [&str; 3] = ["final_answer", "Final answer", "ans
 const ID: [&str; 2] = ["task_id", "id"];
 const LEVEL: [&str; 2] = ["level", "Level"];
 
-/// GAIA itself, as it is published. It is gated: its terms are accepted on its page.
+/// The published GAIA dataset. It is gated: users must accept its terms on its page.
 pub(crate) const HUB: &str = "hf://datasets/gaia-benchmark/GAIA";
 
 /// The system prompt of the benchmark's protocol, word for word: GAIA, a benchmark for General AI
@@ -50,9 +49,10 @@ be put in the list is a number or a string.";
 
 /// The GAIA benchmark, or any dataset in its layout.
 ///
-/// The path is an address of the Hugging Face Hub such as `hf://datasets/gaia-benchmark/GAIA` (feature `http`), or the dataset's folder (`2023/<split>/metadata.parquet` or `metadata.jsonl`, attachments
-/// beside it), a folder of splits, a folder with the metadata in it, or one `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet`
-/// file with the attachments beside it.
+/// The path is a Hugging Face Hub address such as `hf://datasets/gaia-benchmark/GAIA` (feature `http`), the folder of
+/// the dataset (`2023/<split>/metadata.parquet` or `metadata.jsonl`, with attachments next to it), a folder of splits,
+/// a folder with the metadata, or one `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file with the attachments next
+/// to it.
 ///
 /// | role | columns, the first that is there | becomes |
 /// |---|---|---|
@@ -62,9 +62,8 @@ be put in the list is a number or a string.";
 /// | `level` | `level`, `Level` | slice `level`, and metadata |
 /// | `file_name`, `file_path` | of these names | [`Sample::files`], and metadata |
 ///
-/// Every other column is kept in [`Sample::metadata`], nested ones included. Agents see the level and the
-/// file's name of it. Numbers and bools in the first four roles become texts as JSON writes them: `17`,
-/// `true`.
+/// All other columns, including nested ones, are in [`Sample::metadata`]. Agents only see the level and the file name.
+/// Numbers and bools in the first four roles become texts in JSON syntax: `17`, `true`.
 ///
 /// ```no_run
 /// # fn main() -> evaltest::Result<()> {
@@ -79,7 +78,7 @@ pub struct Gaia {
 }
 
 impl Gaia {
-    /// The dataset in a folder or file, which must be there, or on the Hub.
+    /// Opens a dataset in a folder or file, which must exist, or on the Hub.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
         if let Some(address) = Address::of(&path) {
@@ -104,7 +103,7 @@ impl Gaia {
         }
     }
 
-    /// The split to read; `validation` unless told.
+    /// The split to read; `validation` by default.
     #[must_use]
     pub fn split(mut self, split: impl Into<String>) -> Self {
         self.split = Some(split.into());
@@ -120,7 +119,7 @@ impl Gaia {
         self
     }
 
-    /// Column names that are not the usual ones. A column that is named must be there.
+    /// Column names that are not the usual ones. A named column must exist.
     #[must_use]
     pub fn columns(mut self, columns: Columns) -> Self {
         self.columns = columns;
@@ -142,7 +141,7 @@ impl Gaia {
 }
 
 impl RowBenchmark for Gaia {
-    /// GAIA asks not to publish its answers.
+    /// GAIA asks not to publish its answers, hence `is_gated`.
     const RULES: Rules = Rules {
         name: "gaia",
         extract: Extract::final_answer,
@@ -182,7 +181,7 @@ impl RowBenchmark for Gaia {
         })
     }
 
-    /// Refuses levels of which there is no sample; remarks on some of them.
+    /// Returns an error for levels without samples, or notes if only some are missing.
     fn without_slices(&self, absent: &AbsentSlices<'_>) -> Result<Vec<String>> {
         let path = absent.path.display();
         let found = quoted(absent.found.iter().map(String::as_str));
@@ -207,7 +206,7 @@ impl RowBenchmark for Gaia {
     }
 }
 
-/// Which column plays which role in one file.
+/// The columns of one file by role.
 #[derive(Debug)]
 struct GaiaLayout {
     prompt: String,
@@ -233,14 +232,14 @@ impl GaiaLayout {
         })
     }
 
-    /// The sample of one row. Errors do not say which row it is.
+    /// The sample of one row. Errors do not include the row number.
     fn sample(
         &self,
         mut fields: Map<String, Value>,
         index: usize,
         source: &MetadataFile,
     ) -> Result<Sample> {
-        // One column may play two parts, the question as the id, say; the answer may not be shown to agents.
+        // A column may have two roles, such as question and id; but the answer must not be visible to agents.
         if let Some(truth) = &self.ground_truth
             && (*truth == self.prompt || self.id.as_ref() == Some(truth))
         {
@@ -259,14 +258,14 @@ impl GaiaLayout {
             Some(column) => required(column, "id", read(column)?)?,
             None => index.to_string(),
         };
-        // They are not metadata; least of all the ground truth.
+        // Columns with a role are not metadata; in particular not the ground truth.
         let roles = [
             Some(&self.prompt),
             self.ground_truth.as_ref(),
             self.id.as_ref(),
         ];
         for column in roles.into_iter().flatten() {
-            // `Map::remove` would put the last column into the place of the removed one.
+            // `Map::remove` would move the last column into the removed one's position.
             fields.shift_remove(column);
         }
         let get = |column: &Option<String>| match column {
@@ -292,16 +291,15 @@ impl GaiaLayout {
     }
 }
 
-/// The published test split has `?` for every answer. A blank one is what CSV makes of null.
+/// The published test split has `?` for every answer. CSV represents null as blank.
 fn is_hidden(truth: &str) -> bool {
     matches!(truth.trim(), "" | "?")
 }
 
-/// The file of a row, not yet looked into: only where it should be is settled here.
+/// The file of a row. Only its path is determined; the file is not opened.
 ///
-/// `file_path` counts from the dataset's folder. When nothing is there, as in a split that was copied
-/// out of its folder, it is `file_name` beside the metadata. A path that is not allowed stays what it is,
-/// so that using it is an error.
+/// `file_path` is relative to the dataset's folder. If it does not exist, as in a split copied out of its folder,
+/// `file_name` next to the metadata is used. A forbidden path is kept, so that using it is an error.
 fn attachment(
     name: Option<String>,
     path: Option<String>,

@@ -1,7 +1,7 @@
-//! `generate`: items of data that agents are asked to write.
+//! `generate`: items of data that agents write.
 //!
-//! Each sample is a prompt, made of a [`template`](ItemTemplate): a topic that was asked for, by `topics`, and a reference
-//! that is `shown`, both drawn by a seed. What agents reply is judged by the scorer [`ItemScorer`].
+//! Each sample is a prompt from a [`template`](ItemTemplate) with a topic (`topics`) and an example from the reference
+//! (`shown`), both drawn with a seed. The scorer [`ItemScorer`] checks the replies.
 
 mod beside;
 mod shown;
@@ -29,12 +29,12 @@ use tally::ItemCounts;
 use template::{Filling, ItemTemplate, TemplateNames};
 pub(crate) use topics::AskedTopics;
 
-/// How many items are asked for, unless told.
+/// Default number of items.
 const COUNT: u64 = 30;
-/// The most that may be.
+/// Maximum number of items.
 pub(crate) const MOST: u64 = 100_000;
 
-/// What a spec says of items that are to be written; whatever it does not say, the ready ones do.
+/// A spec of items to generate; missing keys come from the preset.
 #[derive(Default)]
 pub(crate) struct GenerateDraft {
     pub(crate) ready: Option<String>,
@@ -49,18 +49,18 @@ pub(crate) struct GenerateDraft {
     pub(crate) solver: Option<ItemSolver>,
 }
 
-/// Who works out what was written.
+/// The agent that solves generated problems.
 pub(crate) struct ItemSolver {
     pub(crate) scorer: Arc<dyn Scorer>,
-    /// What a disagreement means.
+    /// The effect of a disagreement.
     pub(crate) mode: CheckMode,
-    /// The fields that it is shown, and the one that it is to find out, where that is told.
+    /// The fields it sees, and the field it must find, if set.
     pub(crate) shows: Option<Vec<String>>,
     pub(crate) answer: Option<String>,
 }
 
 impl ItemSolver {
-    /// Refuses fields that there are not.
+    /// Returns an error for unknown fields.
     fn check(&self, fields: &ItemFields) -> Result<()> {
         for name in self.shows.iter().flatten() {
             fields.require(name).under("shows")?;
@@ -78,7 +78,7 @@ impl ItemSolver {
     }
 }
 
-/// Items that agents are asked to write.
+/// A benchmark of items to generate.
 pub(crate) struct Generate {
     name: String,
     count: usize,
@@ -90,10 +90,10 @@ pub(crate) struct Generate {
 }
 
 impl Generate {
-    /// The benchmark of a spec in this folder.
+    /// Builds the benchmark of a spec in this folder.
     ///
     /// # Errors
-    /// When something in it does not fit together; about the key.
+    /// If keys are inconsistent; names the key.
     pub(crate) fn of(draft: GenerateDraft, folder: &Path) -> Result<Self> {
         let ready = draft.ready.as_deref().map(ready::of);
         let ready = ready.transpose().under("ready")?;
@@ -137,7 +137,7 @@ impl Generate {
             .as_ref()
             .map(ready::ReadyItems::checks)
             .unwrap_or_default();
-        // What is ready names fields that a spec of its own may not have.
+        // The preset may name fields that the spec does not define.
         given.retain(|key, value| {
             let end = key.strip_suffix("_ends_in").unwrap_or("");
             let named = [value.as_str().unwrap_or_default(), end];

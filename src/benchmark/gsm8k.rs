@@ -15,7 +15,7 @@ const USUAL: Usual = Usual {
     ground_truth: &["answer", "ground_truth", "solution"],
     id: &["id", "task_id"],
 };
-/// Where the worked solution is kept.
+/// Metadata key of the worked solution.
 const SOLUTION: &str = "solution";
 
 const INSTRUCTIONS: &str = "Solve the problem below step by step. Then end with a line that holds \
@@ -23,7 +23,8 @@ nothing but `####` and the result as a plain number, without a unit, like this:\
 
 /// The GSM8K questions, or any word problems whose answer is a number.
 ///
-/// The path is a `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file, as it is published: `test.jsonl`, or the hub's parquet.
+/// The path is a `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file, such as the published `test.jsonl`, or the
+/// Hub's parquet file.
 ///
 /// | role | columns, the first that is there | becomes |
 /// |---|---|---|
@@ -31,8 +32,8 @@ nothing but `####` and the result as a plain number, without a unit, like this:\
 /// | `ground_truth` | `answer`, `ground_truth`, `solution` | a worked solution that ends in `#### 18` or `A: 18`, or a number. The number is [`Sample::target`]; the solution, without calculator annotations, is metadata `solution` that agents do not see |
 /// | `id` | `id`, `task_id` | [`Sample::id`]; without the column, the row's index from 0 |
 ///
-/// The scorer is [`gsm8k`](crate::scorer::Gsm8kScorer). There is no official prompt: unless the eval says otherwise,
-/// agents are asked to end with `#### 42`.
+/// The scorer is [`gsm8k`](crate::scorer::Gsm8kScorer). There is no official prompt; by default agents are asked to
+/// end with `#### 42`.
 ///
 /// ```no_run
 /// # fn main() -> evaltest::Result<()> {
@@ -46,7 +47,7 @@ pub struct Gsm8k {
 }
 
 impl Gsm8k {
-    /// The questions of a file, which must be there.
+    /// Opens a file of questions, which must exist.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         Ok(Self {
             rows: RowSource::open(path.into())?,
@@ -54,14 +55,14 @@ impl Gsm8k {
         })
     }
 
-    /// Names of the columns of prompt, ground truth and id, where they are not the usual ones.
+    /// Column names of prompt, ground truth and id, if they are not the usual ones.
     #[must_use]
     pub fn columns(mut self, columns: Columns) -> Self {
         self.columns = columns;
         self
     }
 
-    /// Only the samples of these ids.
+    /// Selects the samples with these ids.
     #[must_use]
     pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
         self.rows.only(ids);

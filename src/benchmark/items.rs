@@ -1,4 +1,4 @@
-//! `items`: data that was generated or collected, each item a problem with its answer and how it is found.
+//! `items`: generated or collected problems with answers and solutions.
 
 use std::path::PathBuf;
 
@@ -24,10 +24,10 @@ const ANSWER: [&str; 5] = [
     "expected_answer",
     "target",
 ];
-/// The columns that have a topic.
+/// Usual columns of the topic.
 pub(super) const TOPIC: [&str; 4] = ["topic", "category", "Topic", "Category"];
 
-/// Items of data: problems with answers and solutions, as they were generated or collected.
+/// Items of data: generated or collected problems with answers and solutions.
 ///
 /// The path is a `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file.
 ///
@@ -39,8 +39,8 @@ pub(super) const TOPIC: [&str; 4] = ["topic", "category", "Topic", "Category"];
 /// | `topic` | `topic`, `category` (also capitalised) | slice `topic` |
 /// | `id` | `id`, `problem_id`, `task_id`, `item_id` | [`Sample::id`]; without the column, the row's index from 0 |
 ///
-/// Every other column is kept as metadata that agents do not see. Agents are asked the problem; with the agent `none` the
-/// item is what is looked at. The scorer is [`qa`](crate::scorer::QaScorer).
+/// All other columns become metadata hidden from agents. Agents get the problem; with the agent `none` the item itself
+/// is evaluated. The scorer is [`qa`](crate::scorer::QaScorer).
 #[derive(Clone, Debug)]
 pub(crate) struct Items {
     rows: RowSource,
@@ -58,7 +58,7 @@ pub(crate) struct ItemColumns {
 }
 
 impl Items {
-    /// The items of a file, which must be there.
+    /// Opens a file of items, which must exist.
     pub(crate) fn open(path: impl Into<PathBuf>) -> Result<Self> {
         Ok(Self {
             rows: RowSource::open(path.into())?,
@@ -66,20 +66,20 @@ impl Items {
         })
     }
 
-    /// Only the items of these ids.
+    /// Selects the items with these ids.
     #[must_use]
     pub(crate) fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
         self.rows.only(ids);
         self
     }
 
-    /// Names of columns, where they are not the usual ones.
+    /// Column names, if they are not the usual ones.
     pub(crate) fn columns(self, columns: ItemColumns) -> Self {
         Self { columns, ..self }
     }
 }
 
-/// Which column has which role in one file.
+/// The columns of one file by role.
 struct ItemLayout {
     problem: Field,
     answer: Option<Field>,
@@ -95,7 +95,7 @@ impl ItemLayout {
             answer: header.find_field("answer", named.answer.as_deref(), &ANSWER)?,
             solution: match named.solution.as_deref() {
                 Some(named) => header.find_field("solution", Some(named), &SOLUTION)?,
-                // It stays where it is found.
+                // It keeps its position.
                 None => None,
             },
             topic: header.find_field("topic", named.topic.as_deref(), &TOPIC)?,
@@ -103,7 +103,7 @@ impl ItemLayout {
         })
     }
 
-    /// The sample of a row. Errors do not say which row it is.
+    /// The sample of a row. Errors do not include the row number.
     fn sample(&self, mut fields: Map<String, Value>, index: usize) -> Result<Sample> {
         let topic = slice_of(self.topic.as_ref(), &fields)?;
         let solution = match &self.solution {
@@ -138,7 +138,7 @@ impl ItemLayout {
 impl RowBenchmark for Items {
     const RULES: Rules = Rules {
         name: "items",
-        // What follows `FINAL ANSWER:`; the whole answer of an agent that does not say so.
+        // The text after `FINAL ANSWER:`, or the whole answer if that is missing.
         extract: Extract::final_answer,
         scorer: || Box::new(QaScorer),
         official_prompt: None,

@@ -1,19 +1,19 @@
-//! Prompt presets: what is put around a question.
+//! Prompt presets: the instructions around a question.
 
 use crate::benchmark::Benchmark;
 use crate::data::Sample;
 use crate::error::{Error, Result};
 use crate::text::hash::Hasher;
 
-/// What is put around a question.
+/// The instructions around a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Prompt {
-    /// The benchmark's instructions where it has some (official ones, or ours that tell the form of the
-    /// answer), else the question alone.
+    /// The benchmark's instructions if any (official ones, or ours that state the answer format), otherwise the
+    /// question alone.
     #[default]
     Default,
-    /// The field's own instructions, word for word; an error for a benchmark that has none.
+    /// The benchmark's official instructions verbatim; an error if there are none.
     Official,
     /// Answer only, no explanation.
     Concise,
@@ -27,7 +27,7 @@ const CONCISE: &str = "Answer the question below. Reply with the answer only: no
 sentence, no unit unless the question asks for one. Separate the elements of a list by commas.";
 
 impl Prompt {
-    /// Refuses a preset that the benchmark does not have and a template without `{prompt}`.
+    /// Returns an error for a preset that the benchmark lacks, or a template without `{prompt}`.
     pub(crate) fn check(&self, benchmark: &dyn Benchmark) -> Result<()> {
         match self {
             Self::Official if benchmark.official_prompt().is_none() => {
@@ -52,8 +52,8 @@ impl Prompt {
         }
     }
 
-    /// Names the instructions around the questions: the preset with a hash of its text, so that an edited template is
-    /// another one, and the official instructions are the same whether they were asked for or not.
+    /// Identifies the instructions: the preset with a hash of its text, so that an edited template differs, and the
+    /// official instructions are the same whether chosen explicitly or by default.
     pub(crate) fn name(&self, benchmark: &dyn Benchmark) -> String {
         let official = benchmark.official_prompt();
         let (preset, text) = match self {
@@ -72,8 +72,8 @@ impl Prompt {
         format!("{preset} {}", &Hasher::default().part(text).short()[..8])
     }
 
-    /// The whole prompt of a sample. Attached files are named by their names alone, so that the prompt
-    /// is the same on every machine.
+    /// The full prompt of a sample. Attached files appear by name only, so that the prompt is the same on every
+    /// machine.
     pub(crate) fn render(&self, benchmark: &dyn Benchmark, sample: &Sample) -> String {
         let mut question = sample.prompt.clone();
         for file in &sample.files {

@@ -1,6 +1,6 @@
 //! `qa`: questions and answers in any `.jsonl`, `.json`, `.csv`, `.tsv` or `.parquet` file.
 //!
-//! [`Qa`] says which column plays which role; `layout` finds them in a file and makes a sample of each row.
+//! [`Qa`] defines the roles of columns; `layout` finds the columns in a file and converts rows to samples.
 
 mod layout;
 
@@ -24,15 +24,15 @@ use layout::{GROUND_TRUTH, QaLayout, Template};
 /// | `files` | `file_name`, `files` | [`Sample::files`](crate::Sample::files), found in the folder of the file |
 /// | `slices` | `level`, `Level` | [`Sample::slices`](crate::Sample::slices), and metadata |
 ///
-/// Every other column is kept in [`Sample::metadata`](crate::Sample::metadata); agents see of it what [`Qa::visible`] names. Numbers and
-/// bools become texts as JSON writes them: `17`, `true`.
+/// All other columns are in [`Sample::metadata`](crate::Sample::metadata); agents only see those in [`Qa::visible`].
+/// Numbers and bools become texts in JSON syntax: `17`, `true`.
 ///
-/// A column that is named may be nested: `answers.text` is the member `text` of the column `answers`, and so is
-/// the JSON pointer `/answers/text`. A name that meets an array is looked for in each of its elements, so that
-/// several right answers are found whether they are `{"text": ["a", "b"]}` or `[{"text": "a"}, {"text": "b"}]`.
+/// A column name may refer to a nested value: `answers.text` is the member `text` of the column `answers`, and so is
+/// the JSON pointer `/answers/text`. For an array the name is looked up in each element, so that several right answers
+/// are found in both `{"text": ["a", "b"]}` and `[{"text": "a"}, {"text": "b"}]`.
 ///
-/// The scorer is [`qa`](crate::scorer::QaScorer), unless the eval names another: numbers are compared as numbers, other
-/// texts by their words.
+/// The default scorer is [`qa`](crate::scorer::QaScorer): it compares numbers as numbers, and other texts by their
+/// words.
 ///
 /// ```no_run
 /// # fn main() -> evaltest::Result<()> {
@@ -72,7 +72,7 @@ fn owned<I: Into<String>>(names: impl IntoIterator<Item = I>) -> Vec<String> {
 }
 
 impl Qa {
-    /// The questions of a file, which must be there, or on the Hub: `hf://datasets/ORG/NAME/FILE.jsonl`.
+    /// Opens a file of questions, which must exist, or one on the Hub: `hf://datasets/ORG/NAME/FILE.jsonl`.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         Ok(Self {
             rows: RowSource::open(path.into())?,
@@ -84,28 +84,28 @@ impl Qa {
         })
     }
 
-    /// Names the column of the question.
+    /// Sets the column of the question.
     #[must_use]
     pub fn prompt_column(mut self, column: impl Into<String>) -> Self {
         self.columns.prompt = Some(column.into());
         self
     }
 
-    /// Names the column of the right answer, or of several.
+    /// Sets the column of the right answer or answers.
     #[must_use]
     pub fn ground_truth_column(mut self, column: impl Into<String>) -> Self {
         self.columns.ground_truth = Some(column.into());
         self
     }
 
-    /// Names the column that identifies a row.
+    /// Sets the column of the id.
     #[must_use]
     pub fn id_column(mut self, column: impl Into<String>) -> Self {
         self.columns.id = Some(column.into());
         self
     }
 
-    /// Names the columns of attached files: a path, or an array of paths, from the folder of the dataset.
+    /// Sets the columns of attached files: a path, or an array of paths, relative to the dataset's folder.
     #[must_use]
     pub fn file_columns<I: Into<String>>(mut self, columns: impl IntoIterator<Item = I>) -> Self {
         self.columns.files = Some(owned(columns));
@@ -122,38 +122,38 @@ impl Qa {
         self
     }
 
-    /// Builds the prompt out of several columns: `"Passage: {passage}\n\nQuestion: {question}"`. `{{` and `}}`
-    /// are braces.
+    /// Builds the prompt from several columns: `"Passage: {passage}\n\nQuestion: {question}"`. `{{` and `}}` are
+    /// literal braces.
     ///
     /// # Errors
-    /// When a brace is not closed, or no column is named.
+    /// If a brace is not closed, or no column is named.
     pub fn template(mut self, template: &str) -> Result<Self> {
         self.template = Some(Template::parse(template)?);
         Ok(self)
     }
 
-    /// What stands between several right answers in one text: `"|"`. Without it a text is one answer.
+    /// The separator of several right answers in one text: `"|"`. Without it a text is one answer.
     #[must_use]
     pub fn separator(mut self, separator: impl Into<String>) -> Self {
         self.separator = Some(separator.into()).filter(|separator| !separator.is_empty());
         self
     }
 
-    /// The columns whose values are slices. The first is part of a test's name.
+    /// Sets the columns whose values are slices. The first is part of the test name.
     #[must_use]
     pub fn slices<I: Into<String>>(mut self, columns: impl IntoIterator<Item = I>) -> Self {
         self.slices = Some(owned(columns));
         self
     }
 
-    /// Metadata that an agent may see.
+    /// Sets the metadata visible to agents.
     #[must_use]
     pub fn visible<I: Into<String>>(mut self, columns: impl IntoIterator<Item = I>) -> Self {
         self.visible = owned(columns);
         self
     }
 
-    /// Only the samples of these ids.
+    /// Selects the samples with these ids.
     #[must_use]
     pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
         self.rows.only(ids);
@@ -161,7 +161,7 @@ impl Qa {
     }
 }
 
-/// The folder that the paths of attachments start from.
+/// Base folder of attachment paths.
 fn folder_of(path: &Path) -> PathBuf {
     let parent = path.parent().filter(|parent| *parent != Path::new(""));
     parent.unwrap_or(Path::new(".")).to_owned()
@@ -170,7 +170,7 @@ fn folder_of(path: &Path) -> PathBuf {
 impl RowBenchmark for Qa {
     const RULES: Rules = Rules {
         name: "qa",
-        // What follows `FINAL ANSWER:`; the whole answer of an agent that does not say so.
+        // The text after `FINAL ANSWER:`, or the whole answer if that is missing.
         extract: Extract::final_answer,
         scorer: || Box::new(QaScorer),
         official_prompt: None,

@@ -1,7 +1,7 @@
-//! `RowBenchmark`: the base of benchmarks whose samples are the rows of one file.
+//! `RowBenchmark`: base of benchmarks whose samples are the rows of one file.
 //!
-//! A benchmark has its rules as data, opens its file and says how a row becomes a sample ([`RowBenchmark::read`]). Filters,
-//! the order of rows, notices and everything else that [`Benchmark`] asks for are the same for all of them.
+//! A benchmark defines its rules as data, opens its file and converts a row to a sample ([`RowBenchmark::read`]).
+//! Filters, order, notices and the rest of [`Benchmark`] are shared.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::scorer::Scorer;
 use crate::scorer::extract::Extract;
 use crate::text::quoted;
 
-/// What a benchmark has besides its rows.
+/// Properties of a benchmark besides its rows.
 pub(crate) struct Rules {
     pub(crate) name: &'static str,
     pub(crate) extract: fn() -> Extract,
@@ -43,13 +43,13 @@ pub(crate) struct Rules {
 pub(crate) trait RowBenchmark: Send + Sync {
     const RULES: Rules;
 
-    /// Where the rows are, and which of them are asked for.
+    /// The source of the rows, with filters.
     fn source(&self) -> &RowSource;
 
     /// Opens the file of a source and finds the columns in it.
     fn read(&self, source: &RowSource) -> Result<RowTable>;
 
-    /// Some of the wanted slices are in no sample: an error, or what people should know.
+    /// Handles requested slices without samples: an error, or notes for the user.
     fn without_slices(&self, absent: &AbsentSlices<'_>) -> Result<Vec<String>> {
         let _ = absent;
         Ok(Vec::new())
@@ -68,28 +68,28 @@ pub(crate) trait RowBenchmark: Send + Sync {
     }
 }
 
-/// Where rows are, and which of them are asked for.
+/// A source of rows, with filters.
 #[derive(Clone, Debug)]
 pub(crate) struct RowSource {
     pub(crate) path: PathBuf,
-    /// Where its files come from, if not from this machine.
+    /// The Hub dataset, if the files are not local.
     pub(crate) hub: Option<Dataset>,
     pub(crate) filter: Filter,
-    /// The dimension of slices and the values that are asked for; all if there are none.
+    /// The slice dimension and the selected values; empty selects all.
     pub(crate) slices: (&'static str, Vec<String>),
-    /// What the last reading had to remark.
+    /// Notes from the last read.
     notices: OnceLock<Vec<String>>,
 }
 
 impl RowSource {
-    /// The rows of a file, which must be there, or on the Hub.
+    /// Opens a source of rows, which must exist, or be on the Hub.
     pub(crate) fn open(path: PathBuf) -> Result<Self> {
         let (path, hub) = hub::open(path)?;
         check_file(&path)?;
         Ok(Self::of(path, hub))
     }
 
-    /// The rows of a path that was looked at.
+    /// A source for a path that was already checked.
     pub(crate) fn of(path: PathBuf, hub: Option<Dataset>) -> Self {
         Self {
             path,
@@ -100,7 +100,7 @@ impl RowSource {
         }
     }
 
-    /// Only the samples of these ids.
+    /// Selects the samples with these ids.
     pub(crate) fn only<I: Into<String>>(&mut self, ids: impl IntoIterator<Item = I>) {
         self.filter.ids = Some(ids.into_iter().map(Into::into).collect());
     }
@@ -109,10 +109,10 @@ impl RowSource {
 /// Makes a sample of a row and its index.
 type MakeSample = dyn Fn(Map<String, Value>, usize) -> Result<Sample> + Send + Sync;
 
-/// The table of a file, and how its rows become samples.
+/// The table of a file, and the conversion of rows to samples.
 pub(crate) struct RowTable {
     pub(crate) table: Table,
-    /// Makes a sample of a row and its index. Errors need not say which row it is.
+    /// Converts a row and its index to a sample. Errors need not include the row number.
     pub(crate) sample: Box<MakeSample>,
     /// Whether there is a column of ground truths.
     pub(crate) has_truths: bool,
@@ -134,18 +134,18 @@ impl RowTable {
     }
 }
 
-/// Slices that were asked for.
+/// Requested slices without samples.
 pub(crate) struct AbsentSlices<'a> {
-    /// The file that was read.
+    /// The file.
     pub(crate) path: &'a Path,
     pub(crate) wanted: &'a [String],
-    /// Those in no sample, of which there are some.
+    /// Values without samples; not empty.
     pub(crate) missing: Vec<&'a str>,
-    /// Those that samples have.
+    /// Values that exist.
     pub(crate) found: &'a BTreeSet<String>,
 }
 
-/// Hands on the samples one by one; gives what there is to remark.
+/// Passes the samples on one by one; returns notes.
 fn each<B: RowBenchmark>(
     benchmark: &B,
     source: &RowSource,
@@ -215,7 +215,7 @@ impl<B: RowBenchmark> Benchmark for B {
     fn each_placed(&self, take: &mut TakePlaced<'_>) -> Result<()> {
         let source = self.source();
         let notices = each(self, source, take)?;
-        // Loading again finds the same.
+        // Reading again gives the same notes.
         let _ = source.notices.set(notices);
         Ok(())
     }
@@ -271,12 +271,12 @@ impl<B: RowBenchmark> Benchmark for B {
         if let Some(notices) = source.notices.get() {
             return notices.clone();
         }
-        // Whoever asks for the samples gets the error.
+        // An error is reported when the samples are read.
         each(self, source, &mut |_, _| Ok(())).unwrap_or_default()
     }
 }
 
-/// That none of the columns which usually have ground truths is there.
+/// The error that none of the usual ground-truth columns exists.
 pub(super) fn without_truths<'a>(
     header: &Header<'_>,
     known: impl IntoIterator<Item = &'a str>,
@@ -289,14 +289,14 @@ pub(super) fn without_truths<'a>(
     )
 }
 
-/// The names that a column usually has, by role; the first that is there counts.
+/// Usual column names by role; the first existing one is used.
 pub(super) struct Usual {
     pub(super) prompt: &'static [&'static str],
     pub(super) ground_truth: &'static [&'static str],
     pub(super) id: &'static [&'static str],
 }
 
-/// Question, answer and id: which column has which role in one file.
+/// The columns of question, answer and id in one file.
 pub(super) struct Roles {
     prompt: Field,
     truth: Field,
@@ -311,7 +311,7 @@ pub(super) struct ProblemRow {
 }
 
 impl Roles {
-    /// Finds the columns; one that is `named` must be there.
+    /// Finds the columns; a `named` one must exist.
     pub(super) fn find(header: &Header<'_>, named: &Columns, usual: &Usual) -> Result<Self> {
         let truth = named.ground_truth.as_deref();
         Ok(Self {
@@ -321,12 +321,12 @@ impl Roles {
         })
     }
 
-    /// Whether rows are called by a column.
+    /// Whether there is an id column.
     pub(super) fn has_ids(&self) -> bool {
         self.id.is_some()
     }
 
-    /// Takes the three out of a row; without a column of ids the id is the row's index from 0.
+    /// Removes the three values from a row; without an id column the id is the row's index from 0.
     pub(super) fn take(&self, fields: &mut Map<String, Value>, index: usize) -> Result<ProblemRow> {
         let mut read = |field: &Field, role| required(field.name(), role, field.take(fields)?);
         let prompt = read(&self.prompt, "prompt")?;
@@ -338,14 +338,14 @@ impl Roles {
         Ok(ProblemRow { id, prompt, truth })
     }
 
-    /// What a ground truth means; an error says in which column it is.
+    /// Parses a ground truth; errors name the column.
     pub(super) fn truth<T>(&self, truth: &str, read: fn(&Target) -> Result<T>) -> Result<T> {
         let column = || format!("column `{}`", self.truth.name());
         read(&Target::from(truth)).map_err(|error: Error| error.at(column()))
     }
 }
 
-/// The value of a column as that of a slice.
+/// A column's value as a slice.
 pub(super) fn slice_of(
     field: Option<&Field>,
     fields: &Map<String, Value>,

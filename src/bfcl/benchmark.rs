@@ -1,14 +1,13 @@
 //! BFCL: single-turn function calling, from the data of the Berkeley Function Calling Leaderboard.
 //!
 //! [`crate::bfcl::data`] reads the data; here an entry becomes a sample, with the official instructions for agents
-//! that answer in text (`prompt`) and tool definitions for those that call natively (`tools`). The scorer
-//! [`bfcl`](crate::bfcl::checker::BfclScorer) judges whichever of both an agent did.
+//! that answer in text (`prompt`) and tool definitions for those with native calls (`tools`). The scorer
+//! [`bfcl`](crate::bfcl::checker::BfclScorer) accepts both.
 //!
-//! Prompts and tools of all 3,641 official entries are equal to those that the official package makes for its default
-//! prompt format and for `OpenAI`'s completions. Both are given to every agent: one that calls natively uses
-//! `Task::question` and `Task::tools`, and has no need of `Task::prompt`; a spec says `prompt: none` for it.
-//! `format_sensitivity` asks its entries in 26 forms of the prompt, all equal to the official ones, and without tools.
-//!
+//! Prompts and tools of all 3,641 official entries equal those that the official package makes for its default prompt
+//! format and for `OpenAI`'s completions. Every agent gets both: one with native calls uses `Task::question` and
+//! `Task::tools` and ignores `Task::prompt`; set `prompt: none` for it in a spec. `format_sensitivity` uses its
+//! entries with 26 prompt formats, all equal to the official ones, and without tools.
 #![doc = include_str!("benchmark/categories.md")]
 
 pub(crate) mod aggregates;
@@ -34,11 +33,11 @@ use crate::scorer::Scorer;
 pub(crate) use tally::BfclTally;
 pub(crate) use tally::Weights;
 
-/// The leaderboard's single-turn categories, or entries of one's own in their form.
+/// The leaderboard's single-turn categories, or your own entries in the same format.
 ///
-/// A sample's metadata has `category`, `function` (the documents, which the scorer needs) and `messages`, which agents
-/// may see; `unsatisfiable` tells why no answer can be right, for the few entries of which that is known. Slice
-/// is `category`, and for `format_sensitivity` each part of the form.
+/// A sample's metadata has `category`, `function` (the documents, needed by the scorer) and `messages`, which agents
+/// may see; `unsatisfiable` is the reason why no answer can be right, for the few known such entries. Slices are
+/// `category`, and for `format_sensitivity` each part of the form.
 ///
 /// ```no_run
 /// # fn main() -> evaltest::Result<()> {
@@ -53,12 +52,12 @@ pub struct Bfcl {
     categories: Vec<String>,
     filter: Filter,
     weights: Weights,
-    /// What the last [`Benchmark::samples`] had to remark.
+    /// Notes from the last [`Benchmark::samples`].
     notices: OnceLock<Vec<String>>,
 }
 
 impl Bfcl {
-    /// The data at a path, see [`Data::open`].
+    /// Opens the data at a path, see [`Data::open`].
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
         if let Some(Ok(address)) = hub::Address::of(&path)
@@ -81,27 +80,27 @@ impl Bfcl {
         })
     }
 
-    /// If there is no category or collection of a name in the data.
+    /// Returns an error if the data has no category or collection of this name.
     pub(crate) fn check(&self, name: &str) -> Result<()> {
         self.data.select(&[name.to_owned()]).map(drop)
     }
 
-    /// Only these categories and collections; by default all that are judged here, without `format_sensitivity`.
+    /// Selects these categories and collections; by default all that evaltest can score, without `format_sensitivity`.
     #[must_use]
     pub fn categories<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.categories = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Only the samples of these ids.
+    /// Selects the samples with these ids.
     #[must_use]
     pub fn ids<I: Into<String>>(mut self, ids: impl IntoIterator<Item = I>) -> Self {
         self.filter.ids = Some(ids.into_iter().map(Into::into).collect());
         self
     }
 
-    /// What categories count in the metric `weighted`; those that are not named count nothing. They need not
-    /// sum to 1. A category that is not asked and a weight that is none are errors of [`Benchmark::samples`].
+    /// Weights of categories in the metric `weighted`; others have weight 0. They need not sum to 1. An unselected
+    /// category or an invalid weight is an error of [`Benchmark::samples`].
     #[must_use]
     pub fn weights<S: Into<String>>(mut self, weights: impl IntoIterator<Item = (S, f64)>) -> Self {
         let weights = weights.into_iter();
@@ -111,7 +110,7 @@ impl Bfcl {
         self
     }
 
-    /// The categories that are asked and judged here.
+    /// The selected categories that evaltest can score.
     fn asked(&self) -> Result<Vec<Category>> {
         let mut asked = self.data.select(&self.categories)?;
         asked.retain(|category| self.is_asked(category));
@@ -158,7 +157,7 @@ impl Bfcl {
         Ok(())
     }
 
-    /// Hands on the samples one by one; gives what there is to remark.
+    /// Passes the samples on one by one; returns notes.
     fn each(&self, take: &mut TakePlaced<'_>) -> Result<Vec<String>> {
         let mut notices = Vec::new();
         let mut skipped: Vec<String> = Vec::new();
@@ -233,7 +232,7 @@ pub(crate) fn sample(question: BfclQuestion) -> Sample {
     sample.metadata = metadata
         .map(|(key, value)| (key.to_owned(), value))
         .collect();
-    // What is asked in a form is told by the prompt alone.
+    // For `format_sensitivity` only the prompt describes the functions.
     if let Some((form, original)) = form {
         for (slice, value) in form.slices() {
             sample = sample.slice(slice, value);
@@ -286,14 +285,14 @@ impl Benchmark for Bfcl {
     fn each_placed(&self, take: &mut TakePlaced<'_>) -> Result<()> {
         self.check_weights()?;
         let notices = self.each(take)?;
-        // Loading again finds the same.
+        // Reading again gives the same notes.
         let _ = self.notices.set(notices);
         Ok(())
     }
 
     fn each_unfiltered(&self, take: &mut dyn FnMut(Sample) -> Result<()>) -> Result<()> {
         let categories = self.data.categories().iter();
-        // Forms ask what is there already.
+        // `format_sensitivity` repeats entries of other categories.
         let categories: Vec<_> = categories.filter(|one| one.is_default()).cloned().collect();
         let take = &mut |sample, _| take(sample);
         self.data.each_placed(&categories, sample, take)
@@ -364,7 +363,7 @@ impl Benchmark for Bfcl {
         if let Some(notices) = self.notices.get() {
             return notices.clone();
         }
-        // Whoever asks for the samples gets the error.
+        // An error is reported when the samples are read.
         self.each(&mut |_, _| Ok(())).unwrap_or_default()
     }
 }

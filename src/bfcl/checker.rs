@@ -26,23 +26,23 @@
 //! assert_eq!(verdict.error_type, Some("value_error:others"));
 //! ```
 //!
-//! An [`AnswerKey`] is read once and serves any number of answers. [`check`] decodes an answer
-//! ([`decode`](crate::calls::decode)), looks at its shape and checks it, in the order of the official program. Text of
-//! a model is parsed, never run; any size and shape of it gives a verdict in linear time and bounded stack.
+//! An [`AnswerKey`] is parsed once and used for any number of answers. [`check`] decodes an answer
+//! ([`decode`](crate::calls::decode)), validates its shape and compares it, in the order of the official program. A
+//! model's text is parsed, never executed; any input gives a verdict in linear time and bounded stack.
 //!
-//! Where the official program dies of an exception (an integer too large for a float, a list where a
-//! dictionary is needed) the answer is wrong with [`CRASH`].
+//! If the official program raises an exception (for an integer too large for a float, or a list in place of a
+//! dictionary), the answer is wrong with [`CRASH`].
 //!
 //! # Where this differs from the official program
 //!
-//! * Constant expressions are limited in size, and know the pure functions and the common methods only; Python's `eval`
-//!   knows all. The verdict then has a `limit`.
-//! * Depth limits that come from Python's recursion limit are near the official ones, not equal: they depend
-//!   on how many calls are open there.
-//! * A Java or JavaScript text is given up when the parser has come back from more than 8,000 errors that it did not
-//!   forgive (of a text of a megabyte, 45,000) and might still find a reading without: it takes quadratic time to go on.
-//!   The verdict then has a `limit`.
-//! * Messages of parsers are not those of `CPython`.
+//! * Constant expressions are limited in size, and only support pure functions and common methods; Python's `eval`
+//!   supports everything. The verdict then has a `limit`.
+//! * Depth limits that come from Python's recursion limit are close to the official ones, but not equal: those depend
+//!   on the current call depth.
+//! * Parsing of a Java or JavaScript text is given up after backtracking from more than 8,000 unrecovered errors
+//!   (45,000 for a text of a megabyte) if an error-free reading is still possible, because continuing takes quadratic
+//!   time. The verdict then has a `limit`.
+//! * Parser messages differ from those of `CPython`.
 
 mod ast;
 mod check;

@@ -1,4 +1,4 @@
-//! The benchmark as a spec chooses it.
+//! Builds the benchmark from a spec.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::benchmark::Benchmark;
 use crate::data::hub;
 use crate::error::{Result, Under};
 
-/// The benchmark of a folder, which is found from `folder`; an error is about the key of the same name.
+/// The benchmark in a folder; relative paths start from `folder`. Errors refer to the spec key of the same name.
 pub(crate) fn benchmark(
     folder: &Path,
     path: &Path,
@@ -19,7 +19,7 @@ pub(crate) fn benchmark(
 ) -> Result<Arc<dyn Benchmark>> {
     let mut bfcl = Bfcl::open(hub::resolve(path, folder)).under("path")?;
     if let Some(categories) = categories {
-        // Found here, so that the error has the line in the spec.
+        // Check names here, so that the error has the line of the spec.
         for (item, name) in categories.iter().enumerate() {
             bfcl.check(name).under(item).under("categories")?;
         }

@@ -1,5 +1,5 @@
-//! The data of the Berkeley Function Calling Leaderboard, in its official layout, as it is in a checkout, in the
-//! unpacked package of the official tool, or in a folder of the user's own:
+//! The data of the Berkeley Function Calling Leaderboard in its official layout, in a checkout, in the unpacked
+//! package of the official tool, or in a folder of the user's own:
 //!
 //! ```text
 //! BFCL_v4_<category>.json                    {"id", "question", "function"}, one object per line
@@ -7,15 +7,15 @@
 //! ```
 //!
 //! [`Data::open`] finds the folder, [`Data::select`] the [`Category`]s, [`Data::read`] reads one into
-//! [`BfclQuestion`]s; an [`Index`] finds single ones by id and reads categories when it first needs them.
+//! [`BfclQuestion`]s; an [`Index`] looks up entries by id and reads categories on first use.
 //!
-//! A line may have its `ground_truth` in place of a second file. `question` may be a plain text, and
-//! `ground_truth` calls of the simple form `[{"name": …, "arguments": {…}}]`, whose values are the only ones
-//! accepted; without a `function`, documents are made from the calls (`simple`). A single file of any
-//! name is taken, too: a line's category is then its `category`, or follows from the calls it expects.
+//! A line may contain its `ground_truth` instead of a second file. `question` may be a plain text, and `ground_truth`
+//! calls of the simple form `[{"name": …, "arguments": {…}}]`, whose values are the only ones accepted; without a
+//! `function`, documents are derived from the calls (`simple`). A single file of any name works, too: a line's
+//! category is then its `category`, or follows from its expected calls.
 //!
-//! Categories that are not judged here can be selected, but not read; entries that no answer can satisfy
-//! are read as any other and say so ([`AnswerKey::unsatisfiable`]).
+//! Categories that evaltest cannot score can be selected, but not read; entries that no answer can satisfy are read
+//! like any other and marked ([`AnswerKey::unsatisfiable`]).
 
 mod category;
 mod index;
@@ -45,10 +45,10 @@ use originals::{OriginalIds, Originals};
 use question::QuestionLine;
 use scanned::{Scanned, ScannedLines};
 
-/// What the names of the files start with: the version of the data.
+/// Prefix of file names, with the version of the data.
 const PREFIX: &str = "BFCL_v4_";
 
-/// Where the files can be below the path that is given.
+/// Possible subfolders with the files.
 const BELOW: [&str; 5] = [
     "",
     "data",
@@ -66,7 +66,7 @@ pub struct Data {
 }
 
 impl Data {
-    /// The data at a path: the folder with the files, one above it, or a single file of entries.
+    /// Opens the data at a path: the folder with the files, a folder above it, or a single file of entries.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
         let found = fs::metadata(&path).map_err(|error| {
@@ -121,23 +121,23 @@ impl Data {
         files.chain([self.path.join("possible_answer")]).collect()
     }
 
-    /// Where the files are.
+    /// The path of the data.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The categories that there are, the official ones first and in official order.
+    /// The available categories, the official ones first and in official order.
     pub fn categories(&self) -> &[Category] {
         &self.categories
     }
 
-    /// The categories that are meant by names of categories and collections; without names every one. Those
-    /// that are not judged here are among them, see [`Category::is_native`].
+    /// The categories with these names, or in collections with these names; all without names. Includes those that
+    /// evaltest cannot score, see [`Category::is_native`].
     pub fn select(&self, names: &[String]) -> Result<Vec<Category>> {
         if names.is_empty() {
             return Ok(self.categories.clone());
         }
-        // An official name that is known but has no file is another mistake than an unknown one.
+        // Distinguish an official category without a file from an unknown name.
         for name in names {
             let is_here = self.categories.iter().any(|known| known.name == *name);
             let is_official = Category::named(name).group != CategoryGroup::Own;
@@ -160,7 +160,7 @@ impl Data {
         Ok(selected)
     }
 
-    /// How many entries a category has; of those that are not judged here, how many lines.
+    /// The number of entries in a category; for categories that evaltest cannot score, the number of lines.
     pub fn count(&self, category: &Category) -> Result<usize> {
         if category.group == CategoryGroup::FormatSensitivity {
             return Ok(OriginalIds::read(self.file(category))?.count());
@@ -204,7 +204,7 @@ impl Data {
             .collect()
     }
 
-    /// Hands on the samples of categories, which `make` makes of their entries. Those of large files can be made again.
+    /// Passes on the samples of categories, which `make` builds from entries. Those of large files can be read again.
     pub(crate) fn each_placed(
         &self,
         categories: &[Category],
@@ -238,25 +238,25 @@ impl Data {
         Ok(())
     }
 
-    /// The entries of which each has all forms.
+    /// The entries that are repeated in all forms.
     fn originals(&self, category: &Category) -> Result<Originals> {
         Originals::read(self, OriginalIds::read(self.file(category))?)
     }
 
-    /// The files that the entries of a category are in.
+    /// The files with the entries of a category.
     pub(crate) fn sources(&self, category: &Category) -> Vec<PathBuf> {
         let file = self.file(category);
         if category.group != CategoryGroup::FormatSensitivity {
             return vec![file];
         }
-        // Whoever asks for the entries gets the error.
+        // An error is reported when the entries are read.
         let ids = OriginalIds::read(file.clone()).ok();
         let of = ids.iter().flat_map(OriginalIds::categories);
         let of = of.map(|category| self.file(category));
         of.chain([file]).collect()
     }
 
-    /// Whether the entries take too much memory to have them all there.
+    /// Whether the entries need too much memory to load them all.
     fn is_large(&self) -> bool {
         let answers = self.categories.iter();
         let answers = answers.map(|category| self.answers_of(category));
@@ -284,7 +284,7 @@ impl Data {
         Scanned::new(lines, answers, category)
     }
 
-    /// What the name of a single file says.
+    /// The category in the name of a single file.
     fn category_of_file(&self) -> Option<Category> {
         let name = self.path.file_stem().and_then(|name| name.to_str());
         let name = name.and_then(|name| name.strip_prefix(PREFIX));
@@ -307,7 +307,7 @@ impl Data {
             .collect()
     }
 
-    /// Puts the answers of `possible_answer/` to the lines that have none.
+    /// Adds the answers of `possible_answer/` to lines without one.
     fn add_answers(&self, category: &Category, lines: &mut [QuestionLine]) -> Result<()> {
         let path = self.answers_of(category);
         if !path.exists() {
@@ -346,7 +346,7 @@ impl Data {
     }
 }
 
-/// A list of ids is nothing without the entries that it names.
+/// Returns an error for a list of ids without the entries it refers to.
 fn refuse_list_of_ids(path: &Path) -> Result<()> {
     if path
         .file_name()
@@ -369,7 +369,7 @@ fn check_native(category: &Category) -> Result<()> {
     )
 }
 
-/// What is wrong where there is no file of answers for lines without.
+/// The error if lines have no answers and there is no file of answers.
 fn without_answers(path: &Path, first: Option<&QuestionLine>) -> Error {
     Error::usage(format!(
         "there are questions without ground truth, and no file `{}` with theirs",

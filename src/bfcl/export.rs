@@ -1,5 +1,5 @@
-//! The files of the Berkeley Function Calling Leaderboard, as the official program (bfcl-eval 2026.3.23) reads
-//! and writes them:
+//! Reads and writes the files of the Berkeley Function Calling Leaderboard in the formats of the official program
+//! (bfcl-eval 2026.3.23):
 //!
 //! ```text
 //! result/<model>/<group>/BFCL_v4_<category>_result.json    every answer: {"id", "result", …}
@@ -8,25 +8,25 @@
 //! submission.md                                            what to do with them
 //! ```
 //!
-//! [`write()`] makes them of the records of a run. Answers of single-turn categories are judged anew by
-//! [`check`](crate::bfcl::checker::check), so that score files say what the official program says of exactly these
-//! result files, whatever judged the run. Those of other categories keep the verdict that the official program
-//! gave before, if it did; else their score file is left out.
+//! [`write()`] creates them from the records of a run. Answers of single-turn categories are rescored by
+//! [`check`](crate::bfcl::checker::check), so that score files have the official verdicts on these result files,
+//! whatever scored the run. Those of other categories keep an existing verdict of the official program; without one
+//! there is no score file.
 //!
-//! A sample without an answer (its agent failed, it was never asked) is in no file: there it would be a wrong
-//! answer. `bfcl evaluate --partial-eval` then counts what is there.
+//! A sample without an answer (its agent failed, or it was not requested) is omitted, because it would count as a
+//! wrong answer. `bfcl evaluate --partial-eval` then counts the others.
 //!
 //! # Where bytes differ from the official files
 //!
-//! * Messages of parsers (`ast_decoder:decoder_failed`) are ours, and the answer on which the official program
-//!   dies has a line with `checker_crash_in_official`, where that program would write no file at all.
-//! * Score lines of conversations have no `model_result_decoded` and no `inference_log`, and of the entry only what
-//!   the run knows.
-//! * Name, page, organisation, licence and prices of a model are in a registry inside the official program: the
-//!   tables have what they are given ([`Model`]), else the model's name and `N/A`. Without prices the cost is that
-//!   of the machine on which the official program imagines a model that has none.
+//! * Parser messages (`ast_decoder:decoder_failed`) are ours. An answer that crashes the official program has a line
+//!   with `checker_crash_in_official`; that program would not write the file at all.
+//! * Score lines of conversations have no `model_result_decoded` and no `inference_log`, and only the parts of the
+//!   entry that the run has.
+//! * The official program has a registry with the name, page, organisation, licence and prices of models: here the
+//!   tables have the values of [`Model`], or else the model's name and `N/A`. Without prices the cost is that of the
+//!   machine that the official program assumes for such models.
 //! * The tables have one row.
-//! * An integer beyond 64 bits in the data was a text already when the run was recorded.
+//! * Integers beyond 64 bits in the data were already recorded as texts.
 
 mod answer;
 mod guide;
@@ -66,13 +66,13 @@ pub(crate) use read::score_files;
 pub(crate) use read::{ResultLine, Scores, results, scores};
 pub(crate) use read::{is_preparation, objects};
 
-/// How a run is exported.
+/// Options of an export.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportOptions {
-    /// Whose answers these are.
+    /// The model that gave the answers.
     pub model: Model,
-    /// Whether `a_b` is right for a function `a.b`; by default as a sample's metadata say (`underscore_to_dot`), else
-    /// for native calls.
+    /// Whether `a_b` is right for a function `a.b`; by default from the sample's metadata (`underscore_to_dot`), or
+    /// else true for native calls.
     pub underscore_to_dot: Option<bool>,
 }
 
@@ -85,7 +85,7 @@ impl ExportOptions {
         }
     }
 
-    /// As the scorer of a run had it.
+    /// Options as in the run's scorer.
     pub fn of_run(model: Model, manifest: &Manifest) -> Self {
         let config = &manifest.config;
         let scorers = config.get("scorers").and_then(Json::as_array);
@@ -99,37 +99,37 @@ impl ExportOptions {
     }
 }
 
-/// What was written.
+/// The result of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BfclExport {
-    /// The categories, official ones first and in official order.
+    /// The categories: official ones first, in official order.
     pub categories: Vec<WrittenCategory>,
-    /// Samples without an answer, and why.
+    /// Samples without an answer, with their status.
     pub left_out: Vec<(String, Status)>,
-    /// Samples in whose answer a secret was blanked.
+    /// Samples with a redacted answer.
     pub redacted: Vec<String>,
-    /// Samples that the run judged otherwise than its score file does.
+    /// Samples for which the run's verdict differs from the score file.
     pub(crate) disputed: Vec<String>,
-    /// Samples on whose answer the official program dies.
+    /// Samples whose answers crash the official program.
     pub crashes: Vec<String>,
-    /// Samples whose id is of no form that the official program reads.
+    /// Samples with an id that the official program cannot parse.
     pub(crate) odd_ids: Vec<String>,
-    /// The only sample with a latency, of which nothing is written: the official tables need two or none.
+    /// The only sample with a latency, which is omitted: the official tables need none or at least two.
     pub(crate) lone_latency: Option<String>,
 }
 
 impl BfclExport {
-    /// What is worth knowing, a sentence each.
+    /// Notes for the user, one sentence each.
     pub fn notes(&self, options: &ExportOptions) -> Vec<String> {
         guide::notes(self, options)
     }
 
-    /// Which categories have no score file, for want of verdicts.
+    /// Notes on categories that have no score file because verdicts are missing.
     pub fn unjudged_notes(&self) -> Vec<String> {
         guide::unjudged(self)
     }
 
-    /// What is right in each category that has a score file.
+    /// Correct answers per category with a score file.
     fn counts(&self) -> CategoryCounts {
         let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let scored = self.categories.iter().filter_map(|one| {
@@ -140,22 +140,22 @@ impl BfclExport {
     }
 }
 
-/// What was written of a category.
+/// The files written for a category.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenCategory {
     /// Its name.
     pub category: String,
     /// Lines of its result file.
     pub results: usize,
-    /// How many of them are right; `None` without a score file.
+    /// Number of correct answers; `None` without a score file.
     pub correct: Option<usize>,
-    /// How many have no verdict.
+    /// Number of answers without a verdict.
     pub(crate) unjudged: usize,
     /// Whether the official program knows it.
     pub(crate) is_official: bool,
 }
 
-/// An answer on its way into the files.
+/// An answer to be exported.
 struct ExportEntry {
     id: String,
     place: Option<u64>,
@@ -165,11 +165,10 @@ struct ExportEntry {
     judged: Option<AnswerVerdict>,
 }
 
-/// Writes all files into a folder, which must have neither `result` nor `score`. Nothing is left there if
-/// that fails.
+/// Writes all files into a folder, which must not contain `result` or `score`. On failure nothing is left there.
 ///
 /// # Errors
-/// When a record has no category or an id comes twice, and when a file cannot be written.
+/// If a record has no category, an id is duplicated, or a file cannot be written.
 pub fn write(
     records: impl Iterator<Item = Result<Record>>,
     (manifest, run_dir): (&Manifest, &str),
@@ -189,7 +188,7 @@ pub fn write(
     let (exported, categories) = gather(records, options)?;
     let is_new = !folder.exists();
     fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
-    // It goes with all that is still in it.
+    // Removed on drop with its content.
     let temporary = tempfile::Builder::new().prefix(".bfcl.").tempdir_in(folder);
     let temporary = temporary.map_err(|error| Error::io("write into", folder, &error))?;
     let written = write_files(temporary.path(), &categories, &exported, options).and_then(|()| {
@@ -208,7 +207,7 @@ pub fn write(
     });
     drop(temporary);
     if written.is_err() && is_new {
-        // Made above, and empty.
+        // Created above, and empty.
         let _ = fs::remove_dir(folder);
     }
     written.map(|()| exported)
@@ -228,7 +227,7 @@ fn gather(
     let mut with_latency = Vec::new();
     for record in records {
         let record = record?;
-        // Of several epochs the first counts.
+        // Export only the first of several epochs.
         if record.epoch > 0 {
             continue;
         }
@@ -275,7 +274,7 @@ fn gather(
         for (ids, _) in notes.into_iter().filter(|(_, applies)| *applies) {
             ids.push(id.clone());
         }
-        // What an earlier run measured is no latency of this one.
+        // A cached answer's latency was measured in an earlier run.
         let latency_s = if record.result.cached {
             0.0
         } else {
@@ -314,7 +313,7 @@ fn gather(
     Ok((exported, categories))
 }
 
-/// Official categories first and in official order, lines in the order of their numbers.
+/// Sorts categories (official ones first, in official order) and lines (by number).
 fn in_order(mut categories: BTreeMap<String, Vec<ExportEntry>>) -> Categories {
     let official = Category::official();
     let official: Categories = official
@@ -344,7 +343,7 @@ pub(crate) fn category(record: &Record) -> Result<&str> {
     })
 }
 
-/// Whether a sample that ended so has an answer.
+/// Whether a sample with this status has an answer.
 pub(crate) fn is_answered(status: Status) -> bool {
     matches!(
         status,
@@ -412,7 +411,7 @@ fn write_files(
     tables.try_for_each(|(name, text)| put(&scores.join(name), text))
 }
 
-/// Time and tokens, as far as the result files tell them. Zeros count as not told.
+/// Latencies and tokens for the tables. Zeros count as unknown.
 fn costs(categories: &Categories) -> Costs {
     let mut costs = Costs::default();
     for entry in categories.iter().flat_map(|(_, entries)| entries) {

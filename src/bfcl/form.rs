@@ -1,22 +1,22 @@
-//! `PromptForm`: one of the ways in which `format_sensitivity` asks an entry.
+//! `PromptForm`: one of the prompt variants of `format_sensitivity`.
 
 use std::fmt;
 
 use crate::calls::CallFormat;
 
-/// A category of which every entry is one of another category in a [`PromptForm`].
+/// The category whose entries are entries of other categories in a [`PromptForm`].
 pub(crate) const FORMAT_SENSITIVITY: &str = "format_sensitivity";
 
-/// Where the metadata of a sample have its form, and the id of the entry that is asked in it.
+/// Metadata keys of a sample's form, and of the id of its original entry.
 pub(crate) const FORM: &str = "form";
 pub(crate) const ORIGINAL: &str = "entry";
 
-/// How a question is asked and its answer is read. Written as the official program does, which is part of an id:
+/// The format of a prompt and its answer. Written as in official ids:
 /// `ret_fmt=json&tool_call_tag=True&func_doc_fmt=xml&prompt_fmt=plaintext&style=classic`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromptForm([&'static str; PARTS.len()]);
 
-/// A part: its official name, the slice of its values, and these.
+/// A part: its official name, its slice dimension, and its values.
 type FormPart = (&'static str, &'static str, &'static [&'static str]);
 
 const PARTS: [FormPart; 5] = [
@@ -43,8 +43,8 @@ impl PromptForm {
 
     pub(crate) const COUNT: usize = 26;
 
-    /// One of the 26. All ways to write and describe calls are in the plain classic prompt; the other prompts have but
-    /// one of them.
+    /// One of the 26. The plain classic prompt is combined with all call and document formats; the other prompts with
+    /// only one each.
     pub(crate) fn at(place: usize) -> Self {
         let [(.., calls), (.., tags), (.., documents), ..] = PARTS;
         match place {
@@ -71,7 +71,7 @@ impl PromptForm {
         given.next().is_none().then_some(Self(words))
     }
 
-    /// Form and original entry of an id, `format_sensitivity_7:FORM:live_simple_3-0-1`.
+    /// Form and original entry in an id such as `format_sensitivity_7:FORM:live_simple_3-0-1`.
     pub fn of_id(id: &str) -> Option<(Self, &str)> {
         let (first, rest) = id.split_once(':')?;
         let (form, original) = rest.split_once(':')?;
@@ -79,7 +79,7 @@ impl PromptForm {
         Some((Self::named(form).filter(|_| is_one)?, original))
     }
 
-    /// How calls are written.
+    /// The format of calls.
     pub fn call_format(self) -> CallFormat {
         CallFormat::by_name(self.0[0]).unwrap_or(CallFormat::Python)
     }
@@ -89,12 +89,12 @@ impl PromptForm {
         self.0[0]
     }
 
-    /// Whether the calls stand between `<TOOLCALL>` and `</TOOLCALL>`.
+    /// Whether the calls are enclosed in `<TOOLCALL>` and `</TOOLCALL>`.
     pub fn has_tool_call_tag(self) -> bool {
         self.0[1] == "True"
     }
 
-    /// How functions are described: `python`, `xml` or `json`.
+    /// The format of function documents: `python`, `xml` or `json`.
     pub(crate) fn documents(self) -> &'static str {
         self.0[2]
     }
@@ -104,12 +104,12 @@ impl PromptForm {
         self.0[3] == "markdown"
     }
 
-    /// Whether the instructions have the newer words.
+    /// Whether the instructions use the newer wording.
     pub(crate) fn is_experimental(self) -> bool {
         self.0[4] == "experimental"
     }
 
-    /// Slices of a sample that is asked so.
+    /// The slices of a sample in this form.
     pub(crate) fn slices(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let parts = PARTS.into_iter().zip(self.0);
         parts.map(|((_, slice, _), value)| (slice, value))

@@ -1,4 +1,4 @@
-//! The benchmark's own metrics of answers that are scored again: they can be worked out without its data.
+//! Metrics of the benchmark for rescored answers; they need no data.
 
 use serde_json::{Map, Value};
 
@@ -15,12 +15,12 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    /// For a run's benchmark; `None` for those of a user's own, and those that have none.
+    /// The metrics of a run's benchmark; `None` for users' own benchmarks and those without metrics.
     pub(crate) fn of(parent: &Manifest, dir: &RunDir) -> Option<Self> {
         if parent.benchmark != "bfcl" {
             return None;
         }
-        // The parent's metrics tell the weights, also those of an eval without a spec.
+        // Take the weights from the parent's metrics, which exist even for an eval without a spec.
         let summary = Summary::read(&dir.file(SUMMARY)).ok();
         let weights =
             summary.and_then(|summary| summary.metrics.get("weights")?.as_object().cloned());
@@ -35,7 +35,7 @@ impl Metrics {
         self.tally.add(record);
     }
 
-    /// As a summary has them.
+    /// The metrics as in a summary.
     pub(crate) fn finish(self) -> Map<String, Value> {
         let weights = self.weights.into_iter();
         let weights = weights.filter_map(|(name, weight)| Some((name, weight.as_f64()?)));

@@ -1,4 +1,4 @@
-//! What rooms below ask of the leaderboard, where it is not built.
+//! Stub of the leaderboard's interface for builds without the feature.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,14 +12,14 @@ use crate::error::{Error, Result};
 use crate::scorer::Entry;
 use crate::store::{Manifest, RunDir};
 
-/// None judges calls.
+/// No scorer of calls.
 pub(crate) const SCORERS: &[Entry] = &[];
 
 /// Whether this build has it.
 #[cfg(test)]
 pub(crate) const IS_BUILT: bool = false;
 
-/// The error that says what is missing.
+/// The error that the feature is missing.
 pub(crate) fn benchmark(
     _: &Path,
     _: &Path,
@@ -32,7 +32,7 @@ pub(crate) fn benchmark(
     Err(error.under("type"))
 }
 
-/// Without benchmarks that have metrics there are none.
+/// No benchmark has metrics in this build.
 pub(crate) enum Metrics {}
 
 impl Metrics {

@@ -1,8 +1,7 @@
-//! How an [`Attachment`] becomes a file the agent can read: found inside the dataset's folder only,
-//! then copied for one attempt.
+//! Makes an [`Attachment`] readable for the agent: finds it inside the dataset's folder, then copies it for one
+//! attempt.
 //!
-//! Nothing is checked while a dataset is loaded, so that a missing or forbidden file is the error of its
-//! own sample and not of the run.
+//! Nothing is checked while a dataset is loaded, so that a missing or forbidden file fails only its own sample.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -13,11 +12,10 @@ use crate::data::{AgentError, Attachment, FailureKind, TaskFile};
 use crate::system::file::is_inside;
 
 impl Attachment {
-    /// The file itself, symbolic links followed: a regular file inside `root`.
+    /// The file itself with symbolic links resolved: a regular file inside `root`.
     ///
-    /// Absolute paths, `..` and links that leave `root` are refused; those from a snapshot of the Hub's cache to the
-    /// blobs beside it are not. Every error is of kind
-    /// [`FailureKind::Attachment`] and says which path was looked for.
+    /// Absolute paths, `..` and links that leave `root` are errors, except links from a snapshot of the Hub's cache to
+    /// its blobs. Every error has kind [`FailureKind::Attachment`] and names the path.
     pub fn resolve(&self) -> Result<PathBuf, AgentError> {
         if !is_inside(&self.path) {
             return Err(self.error(
@@ -39,7 +37,7 @@ impl Attachment {
                 "it is a symbolic link that leaves the dataset's folder",
             ));
         }
-        // A folder cannot be copied, and a pipe would block for ever.
+        // A folder cannot be copied, and a pipe would block forever.
         if !found.is_file() {
             return Err(self.error(&wanted, "it is no regular file"));
         }
@@ -48,9 +46,9 @@ impl Attachment {
 
     /// Copies the file into `folder` for one attempt.
     ///
-    /// The copy has the last component of the attachment's name, without control characters. A name that
-    /// is taken gets a number: `data.csv`, `data-2.csv`. Nothing is ever overwritten. A disk that is full is
-    /// of kind [`FailureKind::NotStarted`]: it is no fault of the sample.
+    /// The copy's name is the last component of the attachment's name without control characters. A number is added if
+    /// it exists: `data.csv`, `data-2.csv`. Nothing is ever overwritten. A full disk has kind
+    /// [`FailureKind::NotStarted`], because it is not the sample's fault.
     pub(crate) fn copy_into(&self, folder: &Path) -> Result<TaskFile, AgentError> {
         let source = self.resolve()?;
         let mut from = File::open(&source).map_err(|error| self.error(&source, &reason(&error)))?;
@@ -83,7 +81,7 @@ impl Attachment {
         Err(self.error(&folder.join(wanted), "the name is taken"))
     }
 
-    /// Why it is not given to an agent.
+    /// The error that explains why the file is not given to an agent.
     pub(crate) fn error(&self, looked_for: &Path, reason: &str) -> AgentError {
         AgentError::of(
             FailureKind::Attachment,
@@ -103,8 +101,7 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
-/// The last component, whichever separator the dataset uses. The name is part of the prompt, so that it
-/// must stay on one line.
+/// The last path component, with either separator. The name is part of the prompt, so it must be on one line.
 fn safe_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let clean: String = last
@@ -239,7 +236,7 @@ mod tests {
             error.message.contains("a symbolic link that leaves"),
             "{error:?}"
         );
-        // Nor by way of blobs that are elsewhere.
+        // Blobs elsewhere are rejected as well.
         fs::remove_dir_all(cache.join("blobs")).unwrap();
         symlink("../elsewhere", cache.join("blobs")).unwrap();
         let error = attachment("sub/good.txt").resolve().unwrap_err();

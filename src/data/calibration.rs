@@ -1,4 +1,4 @@
-//! `Calibration`: what a judge is worth beside labels of people, as the file that is committed beside a spec.
+//! `Calibration`: agreement of a judge with human labels, as a file committed next to a spec.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,40 +11,39 @@ use crate::error::{Error, Result};
 use crate::system::file::{read_plain, write_atomically};
 use crate::text::escape_line_ends;
 
-/// The version of the file, counted up whenever a reader of an older version would be misled.
+/// The version of the file; incremented when an older reader would misinterpret it.
 ///
 /// - 1: the first.
 const FORMAT_VERSION: u32 = 1;
 
-/// What a judge is worth beside labels of people. It says nothing of when it was made: of the same run and labels it is
-/// the same file.
+/// Agreement of a judge with human labels. Contains no timestamp: the same run and labels give the same file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// The version of the format, of the writer.
+    /// The format version of the writer.
     pub format_version: u32,
     /// The eval's name.
     pub eval: String,
-    /// The name of the scorer that judges.
+    /// The name of the judge's scorer.
     pub scorer: String,
-    /// Hash of all that makes it another judge.
+    /// Hash of the judge's configuration.
     pub fingerprint: String,
-    /// What served it, as endpoints report it.
+    /// The models that served it, as reported by endpoints.
     pub models: BTreeSet<String>,
     /// The id of the run whose answers were labelled.
     pub run: String,
-    /// Hash of the ids of that run with its answers: another run with the same has the same answers.
+    /// Hash of the ids and answers of that run.
     pub population: String,
-    /// Labelled answers that the judge gave a verdict on, of those that were drawn by lot or are all.
+    /// Labelled answers with a verdict of the judge that were drawn at random, or are all of the run.
     pub n: u64,
-    /// Further ones that were picked: they tell of agreement alone.
+    /// Additional picked answers, used for agreement only.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub picked: u64,
-    /// Why nobody can see that the labelled answers were drawn by lot from the run.
+    /// Reasons why it cannot be verified that the labelled answers are a random sample of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<String>,
-    /// How far the two agree beyond chance.
+    /// Agreement beyond chance.
     pub kappa: CalibrationKappa,
-    /// The share of the judge's repeats that say what its first verdict says.
+    /// The share of the judge's repeated verdicts that equal its first one.
     pub self_agreement: Option<f64>,
     /// The figures of `judge agreement`, by what was labelled: `total`, a dimension, `verdict`, `correct`, `value`.
     pub figures: BTreeMap<String, Value>,
@@ -57,57 +56,57 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Cohen's kappa of labels and verdicts, of the figure that says most, over answers that were drawn where there are such.
+/// Cohen's kappa of labels and verdicts for the most informative figure; over randomly drawn answers if there are any.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationKappa {
-    /// Of which figure; empty without any.
+    /// The figure; empty if there is none.
     pub of: String,
-    /// Whether the square of the distance counts, as with points; these are the mean of what people say.
+    /// Whether kappa has quadratic weights, as for points, whose labels are averaged over people.
     pub quadratic: bool,
-    /// The kappa; `null` where there is none.
+    /// The kappa; `null` if undefined.
     pub value: Option<f64>,
-    /// Its 95 % confidence interval; `null` where it would have no width.
+    /// Its 95 % confidence interval; `null` if it would have no width.
     pub ci95: Option<[f64; 2]>,
 }
 
 /// An answer that people labelled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CalibratedAnswer {
-    /// The id of its sample; of several epochs it is the first.
+    /// The id of its sample; for several epochs the first one.
     pub id: String,
-    /// How it came to be labelled.
+    /// How it was selected for labelling.
     pub chosen: LabelChoice,
-    /// What the lot was drawn with.
+    /// The seed of the random draw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// The group of samples that it hangs together with.
+    /// The cluster of its sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
-    /// What each person said, by figure.
+    /// The label of each person, by figure.
     pub labels: BTreeMap<String, Vec<Value>>,
-    /// The number that this amounts to, beside the judge's, by figure.
+    /// The numeric values of people and judge, by figure.
     pub values: BTreeMap<String, LabelledValue>,
     /// Hash of the answer.
     pub answer: String,
 }
 
-/// A figure of one answer, by people and by the judge.
+/// A figure of one answer, by people and judge.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LabelledValue {
     /// By people.
     pub label: f64,
-    /// By the judge, over all epochs; `null` where it gave no verdict.
+    /// By the judge, over all epochs; `null` without a verdict.
     pub judge: Option<f64>,
 }
 
-/// Which format a file says that it is of.
+/// The format version of a file.
 #[derive(Deserialize)]
 struct Version {
     format_version: u32,
 }
 
 impl Calibration {
-    /// With the version of this program.
+    /// The format version of this program.
     pub(crate) fn version() -> u32 {
         FORMAT_VERSION
     }
@@ -116,13 +115,13 @@ impl Calibration {
     ///
     /// # Errors
     ///
-    /// With the place of what is wrong, and for one of another version.
+    /// Invalid content, with its position, and files of another version.
     pub fn read(path: &Path) -> Result<Self> {
         const AGAIN: &str = "cargo evaltest judge calibrate RUN_DIR --labels FILE";
         let text = read_plain(path).map_err(|error| Error::io("read", path, &error))?;
         let refuse = |error: &serde_json::Error| {
             let place = format!("{}:{}:{}", path.display(), error.line(), error.column());
-            // The place stands at the end of serde's words, too.
+            // serde's message also ends in the position.
             let told = error.to_string();
             let told = told
                 .rsplit_once(" at line ")
@@ -149,11 +148,11 @@ impl Calibration {
         serde_json::from_slice(&text).map_err(|error| refuse(&error))
     }
 
-    /// Writes it.
+    /// Writes the file.
     ///
     /// # Errors
     ///
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<()> {
         let mut text = serde_json::to_vec_pretty(self).map_err(|error| {
             Error::infrastructure(format!("the calibration cannot be written: {error}"))
@@ -163,8 +162,8 @@ impl Calibration {
         write_atomically(path, &text)
     }
 
-    /// In what this is the calibration of another judge than one with this fingerprint and these served models; `None`
-    /// where it is the same. Fingerprints behind the name of a model are of the endpoint's machines and are not compared.
+    /// The difference to a judge with this fingerprint and these served models; `None` if they are the same. Backend
+    /// fingerprints after a model's name are not compared, because they change with the endpoint's machines.
     pub(crate) fn differs(&self, fingerprint: &str, models: &BTreeSet<String>) -> Option<String> {
         let names = |models: &BTreeSet<String>| -> BTreeSet<String> {
             models.iter().map(|it| model_name(it).to_owned()).collect()
@@ -185,12 +184,12 @@ impl Calibration {
             .then(|| "with another model, prompt, rubric, or other parameters".to_owned())
     }
 
-    /// Whether its labels say something of all answers: they were drawn by lot, or are all.
+    /// Whether its labels represent all answers: they were drawn at random, or are complete.
     pub(crate) fn is_drawn(&self) -> bool {
         self.drawn().next().is_some()
     }
 
-    /// The labelled answers that were drawn by lot, or all.
+    /// The labelled answers that were drawn at random, or are complete.
     pub(crate) fn drawn(&self) -> impl Iterator<Item = &CalibratedAnswer> {
         let answers = self.answers.iter();
         answers.filter(|answer| answer.chosen != LabelChoice::Picked && !answer.values.is_empty())

@@ -1,9 +1,8 @@
-//! Datasets: the rows of a `.jsonl`, `.csv` or `.parquet` file, and what every benchmark does with them.
+//! Datasets: reads rows of `.jsonl`, `.csv` or `.parquet` files, with the steps shared by all benchmarks.
 //!
-//! [`Rows::read`] gives the rows with their places in the file. A benchmark finds its columns
-//! ([`Rows::require_column`], [`Rows::find_column`]), makes samples, checks their ids ([`unique_ids`]) and
-//! narrows them down with a [`Filter`]. Every error names the file and the line; a dataset is read as a
-//! whole before any agent starts.
+//! [`Rows::read`] returns the rows with their positions. A benchmark finds its columns ([`Rows::require_column`],
+//! [`Rows::find_column`]), builds samples, checks their ids ([`unique_ids`]) and applies a [`Filter`]. Every error
+//! names the file and the line; the whole dataset is read before any agent starts.
 
 mod cell;
 mod columns;
@@ -62,7 +61,7 @@ pub(crate) use tiers::tier_order;
 pub enum Format {
     /// `.jsonl`: one object per line.
     Jsonl,
-    /// `.csv` and `.tsv`: a header, then rows of as many cells.
+    /// `.csv` and `.tsv`: a header, then rows of the same length.
     Csv,
     /// `.json`: an array of objects, or one object per line.
     Json,
@@ -71,7 +70,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that the extension of a file tells.
+    /// The format for a file's extension.
     fn of(path: &Path) -> Result<Self> {
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
         match extension.to_str() {
@@ -89,21 +88,21 @@ impl Format {
 }
 
 impl Rows {
-    /// Reads a file; its extension tells the format.
+    /// Reads a file; the format follows from its extension.
     ///
-    /// - `.jsonl`: one object per line; blank lines are skipped, a BOM and CRLF are accepted, Python's
-    ///   bare `NaN` and `Infinity` are read as null.
+    /// - `.jsonl`: one object per line; blank lines are skipped, a BOM and CRLF are accepted, Python's bare `NaN` and
+    ///   `Infinity` become null.
     /// - `.json`: an array of objects; or an object per line.
-    /// - `.csv`: a header, then rows of as many cells; cells are texts, an empty cell is null (`""` in the
-    ///   columns `file_name` and `file_path`, which hold it in the other formats too). `,` stands between them, or `;`
-    ///   or a tab where the header has that and no `,`; in `.tsv` it is a tab.
+    /// - `.csv`: a header, then rows of the same length; cells are texts, an empty cell is null (but `""` in the
+    ///   columns `file_name` and `file_path`, as in the other formats). The separator is `,`, or `;` or a tab if the
+    ///   header contains that and no `,`; in `.tsv` it is a tab.
     /// - `.parquet`: needs the cargo feature `parquet`.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         Self::read_as(path, Format::of(path)?)
     }
 
-    /// Reads a file of this format, whatever its name is.
+    /// Reads a file as this format, regardless of its extension.
     pub fn read_as(path: impl AsRef<Path>, format: Format) -> Result<Self> {
         let path = path.as_ref();
         let rows = match format {
@@ -121,7 +120,7 @@ impl Rows {
         })
     }
 
-    /// A sample of each row and its index, with ids that are unique. Errors name the place of the row.
+    /// Converts each row and its index to a sample, with unique ids. Errors name the position of the row.
     pub(crate) fn into_samples(
         self,
         mut make: impl FnMut(Map<String, Value>, usize) -> Result<Sample>,
@@ -149,11 +148,11 @@ fn empty(path: &Path) -> Error {
         .hint("a dataset needs at least one row")
 }
 
-/// What to do about a path where nothing is.
+/// Hint for a path that does not exist.
 pub(crate) const WRONG_PATH: &str =
     "correct the path; a relative one counts from the folder where the program runs";
 
-/// Refuses pipes and devices: a dataset is read more than once, and has an end.
+/// Returns an error for pipes and devices: a dataset is read more than once, and must end.
 pub(crate) fn refuse_endless(path: &Path) -> Result<()> {
     let is_other = fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
     if !is_other {
@@ -163,7 +162,7 @@ pub(crate) fn refuse_endless(path: &Path) -> Result<()> {
         .hint("write the rows into a file, and name that"))
 }
 
-/// Refuses a path where no file is, and names one where a folder is.
+/// Returns an error if the path is not a file; for a folder it suggests one.
 pub(crate) fn check_file(path: &Path) -> Result<()> {
     let found =
         fs::metadata(path).map_err(|error| Error::io("open", path, &error).hint(WRONG_PATH))?;
@@ -186,7 +185,7 @@ pub(crate) fn check_file(path: &Path) -> Result<()> {
     .hint(format!("name the file: `path: {}`", first.display())))
 }
 
-/// Checks that no two samples have one id; the error names both places.
+/// Checks that ids are unique; the error names both positions.
 pub(crate) fn unique_ids<'a>(ids: impl IntoIterator<Item = (&'a str, Place<'a>)>) -> Result<()> {
     let mut seen = HashMap::new();
     for (id, place) in ids {
@@ -213,7 +212,7 @@ fn read_parquet(path: &Path) -> Result<Vec<Row>> {
 
 #[cfg(not(feature = "parquet"))]
 fn read_parquet(path: &Path) -> Result<Vec<Row>> {
-    // A file that is not there is the nearer reason.
+    // Report a missing file first.
     fs::metadata(path).map_err(|error| Error::io("read", path, &error))?;
     Err(Error::usage(format!(
         "`{}`: reading parquet needs the cargo feature `parquet` of evaltest",
@@ -242,7 +241,7 @@ pub(crate) mod tests {
         Rows::read(path)
     }
 
-    /// Checks the message of a file's error, in which `{path}` stands for the path.
+    /// Checks a file's error message; `{path}` stands for the path.
     #[track_caller]
     pub(crate) fn check_error(name: &str, content: impl AsRef<[u8]>, expect: &str) {
         let (_folder, path) = file(name, content);

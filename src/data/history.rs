@@ -1,9 +1,9 @@
-//! `History`: what became of an eval over time, `history.jsonl` beside its snapshots, one [`HistoryLine`] a line.
+//! `History`: the results of an eval over time, in `history.jsonl` next to its snapshots, with one [`HistoryLine`] per
+//! line.
 //!
-//! The file is merged by git as a union of lines, so that their order says nothing, nor does it matter whether one stands there
-//! twice: lines are in the order of their time, and of two with one id the later counts. Nothing but a whole line is ever
-//! added. A line that is none is left out and [named](SkippedLine), wherever it came from: it ends no command, and nobody
-//! writes over it.
+//! Git merges the file as a union of lines, so order and duplicates are irrelevant: lines are sorted by time, and of
+//! two with the same id the later one counts. The file is only ever appended to, by whole lines. An invalid line is
+//! skipped and [reported](SkippedLine); it is no error, and is never overwritten.
 
 mod answers;
 mod bits;
@@ -27,43 +27,43 @@ use crate::text::clean;
 /// The name of the file beside snapshots.
 pub const HISTORY_FILE: &str = "history.jsonl";
 
-/// What a line looks like, counted up whenever a reader of an older version would be misled.
+/// The version of a line; incremented when an older reader would misinterpret it.
 ///
-/// - 1: the first. What a reader does not know in a line it leaves alone.
+/// - 1: the first. Readers ignore unknown members.
 pub const HISTORY_VERSION: u32 = 1;
 
-/// So many lines that were left out are named; the others are counted.
+/// Maximum number of skipped lines reported; the rest is counted.
 const NAMED: usize = 5;
 
-/// What became of an eval over time.
+/// The history of an eval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The lines in the order of their time, and where that is the same, of their ids; each id of a kind once.
+    /// The lines sorted by time, then by id; each id of a kind once.
     pub lines: Vec<HistoryLine>,
-    /// What is no line of it, in the order of the file.
+    /// Invalid lines, in the order of the file.
     pub skipped: Vec<SkippedLine>,
-    /// Whether the last line has its end, as all of a file that is not empty should.
+    /// Whether the last line ends in a line feed, as it should.
     pub is_ended: bool,
 }
 
-/// A line that was left out.
+/// An invalid line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedLine {
-    /// Which, from 1.
+    /// Line number, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// The reason.
     pub why: String,
     /// What to do about it.
     pub hint: &'static str,
 }
 
 impl History {
-    /// Reads the history of an eval; an empty one where there is no file.
+    /// Reads the history of an eval; empty if there is no file.
     ///
     /// # Errors
-    /// When the file cannot be read, or is no file. What is wrong with single lines is no error.
+    /// If the file cannot be read or is not a file. Invalid lines are no error.
     pub fn read(path: &Path, eval: &str) -> Result<Self> {
         match read_plain(path) {
             Ok(text) => Ok(Self::of(&text, path, eval)),
@@ -72,9 +72,9 @@ impl History {
         }
     }
 
-    /// What a text says that is such a file.
+    /// Parses the content of such a file.
     pub fn of(text: &[u8], path: &Path, eval: &str) -> Self {
-        // An editor may have put a mark before the first line.
+        // An editor may have added a byte order mark.
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         let mut skipped = Vec::new();
         let mut lines: Vec<(HistoryLine, &[u8])> = Vec::new();
@@ -97,7 +97,7 @@ impl History {
                     place.insert(lines.len());
                     lines.push((line, content));
                 }
-                // Whichever comes first in the file, the same one counts.
+                // The result does not depend on their order in the file.
                 Entry::Occupied(place) => {
                     let there = &mut lines[*place.get()];
                     if (there.0.time, there.1) < (line.time, content) {
@@ -116,13 +116,13 @@ impl History {
         }
     }
 
-    /// The runs of it, in the order of their time.
+    /// The runs, sorted by time.
     pub fn runs(&self) -> impl DoubleEndedIterator<Item = &HistoryLine> {
         let lines = self.lines.iter();
         lines.filter(|line| line.kind == HistoryKind::Run)
     }
 
-    /// What to tell people at a time that comes before that of a line, if it does: one of the clocks is wrong.
+    /// A warning if the newest line is later than `now`: one of the clocks is wrong.
     pub fn ahead_of(&self, now: Timestamp) -> Option<String> {
         let newest = self.lines.last().filter(|line| line.time > now)?;
         Some(format!(
@@ -134,7 +134,7 @@ impl History {
         ))
     }
 
-    /// What to tell people of the lines that were left out: the first of them, and how many others there are.
+    /// Warnings about skipped lines: the first ones, and the number of others.
     pub fn notices(&self) -> Vec<String> {
         let path = shown(&self.path);
         let named = self.skipped.iter().take(NAMED);

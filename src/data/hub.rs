@@ -1,8 +1,8 @@
 //! Datasets of the Hugging Face Hub: `hf://datasets/ORG/NAME[@REVISION][/PATH]`.
 //!
-//! [`Address`] is what a spec names, [`Dataset`] is it at one commit: it knows which files there are and fetches
-//! those that are asked for into the cache. The cache is the one of Python's `huggingface_hub`, laid out alike
-//! ([`layout`]), so that each reads what the other downloaded:
+//! [`Address`] is the address in a spec; [`Dataset`] is a dataset at one commit, with its list of files, which it
+//! fetches into the cache on demand. The cache is that of Python's `huggingface_hub` with the same layout
+//! ([`layout`]), so that each can use the other's downloads:
 //!
 //! ```text
 //! HF_HUB_CACHE/datasets--ORG--NAME/
@@ -14,11 +14,11 @@
 //! ```
 //!
 //! Invariants:
-//! - A branch is looked up once. From then on it is the commit that the cache has, as in a lock file: no run asks
-//!   another dataset than the one before because somebody pushed, and listing tests needs no network.
-//! - A blob is there whole and with the right checksum, or not at all.
-//! - The token goes to the Hub's own origin and to no other.
-//! - What the Hub says names no file outside the folder of its dataset.
+//! - A branch is resolved once. From then on the cached commit is used, as with a lock file: a push to the Hub does
+//!   not change the dataset of later runs, and listing tests needs no network.
+//! - A blob exists only if it is complete and has the right checksum.
+//! - The token is only sent to the Hub's own origin.
+//! - No response of the Hub can name a file outside the dataset's folder.
 
 mod address;
 #[cfg(feature = "http")]
@@ -53,12 +53,12 @@ use crate::data::Sample;
 use crate::error::Result;
 use crate::system::file::{self, is_inside};
 
-/// The local path of one file: the path itself, or for an address of the Hub the file in the cache, fetched if need be.
+/// The local path of one file: the path itself, or for a Hub address the cached file, downloaded if necessary.
 pub(crate) fn file(path: PathBuf) -> Result<PathBuf> {
     open(path).map(|(path, _)| path)
 }
 
-/// As [`file`], with the dataset that an address names, for what else is needed of it.
+/// Like [`file`], with the dataset of a Hub address.
 pub(crate) fn open(path: PathBuf) -> Result<(PathBuf, Option<Dataset>)> {
     let Some(address) = Address::of(&path) else {
         return Ok((path, None));
@@ -67,15 +67,14 @@ pub(crate) fn open(path: PathBuf) -> Result<(PathBuf, Option<Dataset>)> {
     Ok((dataset.fetch_file()?, Some(dataset)))
 }
 
-/// Fetches the attachments of samples. What the dataset has not, or no dataset may have, is left to be the error of its
-/// own sample.
+/// Downloads the attachments of samples. A missing or forbidden file is not an error here, but fails its own sample.
 pub(crate) fn fetch_attachments(dataset: Option<&Dataset>, samples: &[Sample]) -> Result<()> {
     let Some(dataset) = dataset else {
         return Ok(());
     };
     let mut wanted = Vec::new();
     for file in samples.iter().flat_map(|sample| &sample.files) {
-        // Without a `.` in it.
+        // Removes `.` components.
         let path: PathBuf = file.root.join(&file.path).components().collect();
         if is_inside(&file.path) && dataset.is_file(&path)? {
             wanted.push(path);
@@ -84,11 +83,11 @@ pub(crate) fn fetch_attachments(dataset: Option<&Dataset>, samples: &[Sample]) -
     dataset.fetch(&wanted)
 }
 
-/// A path of a spec, which counts from the spec's folder, and an address of the Hub, which does not.
+/// Resolves a path in a spec relative to the spec's folder; a Hub address is unchanged.
 pub(crate) fn resolve(path: &Path, folder: &Path) -> PathBuf {
     if Address::of(path).is_some() {
         return path.to_owned();
     }
-    // It stands in many a message.
+    // Tidy it, because it appears in many messages.
     file::tidy(&folder.join(path))
 }

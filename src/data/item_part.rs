@@ -1,7 +1,7 @@
-//! `ItemPart`: what an item of data is made of, and the text that shows it.
+//! `ItemPart`: the parts of an item of data, and their text.
 //!
-//! An item is a sample that is itself what is looked at: nobody answers it. Its text has the answer in it, so that it is
-//! made of the sample itself and never of a task.
+//! An item is a sample that is evaluated itself; no agent answers it. Its text contains the answer, so it is built
+//! from the sample and never from a task.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::data::Sample;
 
-/// The columns that have a worked solution, by the names that they usually have.
+/// Usual column names of a worked solution.
 pub(crate) const SOLUTION: [&str; 4] = ["solution", "Solution", "reasoning", "Reasoning"];
 
 /// A part of an item.
@@ -27,7 +27,7 @@ pub enum ItemPart {
 }
 
 impl ItemPart {
-    /// All of them, in the order in which they are shown.
+    /// All parts, in display order.
     pub(crate) const ALL: [Self; 3] = [Self::Problem, Self::Answer, Self::Solution];
 
     /// Its name in a spec.
@@ -39,12 +39,12 @@ impl ItemPart {
         }
     }
 
-    /// The part of that name.
+    /// The part with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|part| part.name() == name)
     }
 
-    /// What an item has of it; `None` where that is nothing.
+    /// The content of an item's part; `None` if it has none.
     fn of(self, sample: &Sample) -> Option<Cow<'_, str>> {
         let text = match self {
             Self::Problem => Cow::Borrowed(&*sample.prompt),
@@ -56,7 +56,7 @@ impl ItemPart {
         (!text.trim().is_empty()).then_some(text)
     }
 
-    /// An item as a text, of those parts that it has; `None` where it has none.
+    /// The text of an item with its existing parts; `None` if it has none of them.
     pub(crate) fn shown(parts: &[Self], sample: &Sample) -> Option<String> {
         let parts = parts.iter().filter_map(|part| {
             let text = part.of(sample)?;
@@ -71,7 +71,7 @@ impl ItemPart {
     }
 }
 
-/// A text as it is, anything else as JSON.
+/// A string as it is, other values as JSON.
 fn text(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::Null => None,

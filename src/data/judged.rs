@@ -1,4 +1,4 @@
-//! `JudgeCall`: what a judge was asked once, and what it said. Records and the journal keep it.
+//! `JudgeCall`: one request to a judge with its reply, as stored in records and the journal.
 
 mod vote;
 
@@ -8,49 +8,49 @@ use super::output::{AgentError, FailureKind, Output, Usage};
 
 pub use vote::JurorVote;
 
-/// One thing that a judge was asked, with its reply.
+/// One request to a judge, with its reply.
 ///
-/// A scorer that asks a model asks one thing for each of its `repeats`, and a second time where the reply could not be
-/// read. Each of them may take several requests, as an answer of an agent does.
+/// A scorer that calls a model makes one call for each of its `repeats`, and a second one if the reply could not be
+/// parsed. Each call may take several attempts, like an agent's answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct JudgeCall {
-    /// The name of the scorer that asked.
+    /// Name of the scorer.
     pub scorer: String,
-    /// Hash of what was asked, and of whom: the same question to the same judge has the same key.
+    /// Hash of the request and of the judge: the same request to the same judge has the same key.
     pub key: String,
-    /// Which repetition of the verdict, from 0. The first alone counts.
+    /// Number of the repetition, from 0. Only the first one counts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub repeat: u32,
-    /// 1 where the reply before could not be read, and the judge was asked once more.
+    /// 1 if the call was repeated because the previous reply could not be parsed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub again: u32,
-    /// How the judge was made to reply as it should.
+    /// How the reply format was enforced.
     #[serde(default)]
     pub form: ReplyForm,
-    /// What it said. In memory the text is dropped once it is on disk; of a run that is over there is its usage alone.
+    /// The reply. Once it is on disk, the text is dropped from memory; for finished runs only the usage is loaded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Output>,
-    /// Why it said nothing.
+    /// Why there is no reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<AgentError>,
-    /// Why what it said is no verdict.
+    /// Why the reply has no verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<Unread>,
-    /// How many requests it took.
+    /// Number of attempts.
     pub attempts: u32,
-    /// Seconds that the reply took, or the last request where there is none.
+    /// Seconds that the reply took, or the last attempt if there is none.
     pub latency_s: f64,
-    /// Characters of the answer that was judged.
+    /// Length of the judged answer in characters.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub length: u64,
-    /// The reply was given before, to an earlier run, and came from the cache: it cost nothing again.
+    /// The reply came from the cache and cost nothing again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
-    /// The reply was given to the run whose answers are scored again here: it cost nothing again.
+    /// The reply was taken from the run being rescored and cost nothing again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stored: bool,
-    /// What it says as one of a jury, also where the jury comes to no verdict.
+    /// Its vote in a jury, even if the jury reaches no verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vote: Option<Box<JurorVote>>,
 }
@@ -61,23 +61,23 @@ impl JudgeCall {
         self.error.is_some() || self.unread.is_some()
     }
 
-    /// Whether the judge never came to say anything: whoever asks again may fare better.
+    /// Whether the judge never replied, so that another attempt may succeed.
     pub(crate) fn is_unanswered(&self) -> bool {
         let error = self.error.as_ref();
         error.is_some_and(|error| Unread::of_failure(error).is_none())
     }
 
-    /// Whether it has what the judge said to what is asked under this key, if only that it would say nothing.
+    /// Whether it has the judge's reply to the request with this key, even if that is a refusal.
     pub(crate) fn replies_to(&self, key: &str) -> bool {
         self.key == key && (self.output.is_some() || self.error.is_some() && !self.is_unanswered())
     }
 
-    /// What the reply cost, if the judge tells.
+    /// Usage of the reply, if known.
     pub fn usage(&self) -> Option<&Usage> {
         self.output.as_ref()?.usage.as_ref()
     }
 
-    /// Drops what no figure needs once it is on disk.
+    /// Drops what figures do not need, once it is on disk.
     pub(crate) fn forget(&mut self) {
         if let Some(output) = &mut self.output {
             output.text = None;
@@ -87,25 +87,25 @@ impl JudgeCall {
     }
 }
 
-/// How a judge is made to reply with what can be read.
+/// How a judge is made to reply in a parsable format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ReplyForm {
-    /// The request has a JSON schema for the reply.
+    /// By a JSON schema in the request.
     Schema,
-    /// The request forces the call of a tool, whose arguments are the reply.
+    /// By a forced tool call, whose arguments are the reply.
     Tool,
-    /// The prompt alone says how to reply.
+    /// By the prompt alone.
     #[default]
     Text,
 }
 
 impl ReplyForm {
-    /// The entry of a recorded reply that tells it.
+    /// Its metadata key in a recorded reply.
     pub(crate) const KEY: &str = "form";
 
-    /// The form of a word of files.
+    /// Parses the word used in files.
     pub(crate) fn of(word: &str) -> Option<Self> {
         let all = [Self::Schema, Self::Tool, Self::Text];
         all.into_iter().find(|form| form.as_str() == word)
@@ -121,28 +121,28 @@ impl ReplyForm {
     }
 }
 
-/// Why the reply of a judge is no verdict.
+/// Why a judge's reply has no verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Unread {
-    /// It has no verdict of the form that was asked for.
+    /// It has no verdict in the requested format.
     InvalidResponseFormat,
-    /// It has two verdicts that differ.
+    /// It has two different verdicts.
     Conflicting,
-    /// The judge refuses to judge.
+    /// The judge refuses.
     Refusal,
-    /// It was cut off.
+    /// It is truncated.
     Truncated,
     /// It is empty.
     NoResponse,
-    /// No verdict has more than half of a jury, or the greatest weight of it.
+    /// No verdict has more than half of a jury, or the greatest weight.
     NoMajority,
-    /// Fewer judges of a jury than it needs gave a verdict.
+    /// Too few judges of a jury gave a verdict.
     TooFewJudges,
 }
 
-/// Words of an endpoint whose filter, and not whose limit, forbids what was asked.
+/// Words in errors of endpoints whose content filter, not a limit, rejected a request.
 const OF_A_FILTER: [&str; 8] = [
     "content_filter",
     "content filter",
@@ -165,13 +165,13 @@ impl Unread {
         Self::TooFewJudges,
     ];
 
-    /// The reason of a word.
+    /// Parses the word used in files.
     pub(crate) fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reason| reason.as_str() == word)
     }
 
-    /// Why an agent's failure is a reply that cannot be read: it was asked, and had nothing to say or would not. An
-    /// endpoint that takes no request of this length, or of this form, refuses nothing that was asked.
+    /// Converts an agent's failure to a reason, if the judge received the request but had no reply or refused. An
+    /// endpoint that rejects the length or format of a request does not refuse its content.
     pub(crate) fn of_failure(error: &AgentError) -> Option<Self> {
         match error.kind {
             FailureKind::NoOutput => Some(Self::NoResponse),
@@ -185,7 +185,7 @@ impl Unread {
         }
     }
 
-    /// What helps, as a request.
+    /// What the user can do about it.
     pub(crate) fn cure(self) -> &'static str {
         match self {
             Self::InvalidResponseFormat => {

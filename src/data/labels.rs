@@ -31,19 +31,19 @@ pub use class::LabelClass;
 pub(crate) use class::LabelClasses;
 use person::PeopleOfLines;
 
-/// A line as it should be.
+/// A valid line.
 const EXAMPLE: &str = r#"{"id": "q1", "label": 4, "chosen": "random", "seed": 7}"#;
 
-/// How it came that an item was labelled: what its labels may be taken for.
+/// How an item was selected for labelling, which determines what its labels can be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LabelChoice {
-    /// For a reason, such as a flip or a failure; also where nothing is said. Such labels tell how far a judge agrees
-    /// with people on items like these, and nothing of all items.
+    /// For a reason, such as a flip or a failure; the default. Such labels measure agreement with the judge on similar
+    /// items, but say nothing about all items.
     Picked,
-    /// By lot from the items of the run.
+    /// Drawn at random from the items of the run.
     Random,
-    /// With all others: every item of the run has a label.
+    /// Together with all others: every item of the run has a label.
     All,
 }
 
@@ -58,32 +58,32 @@ impl LabelChoice {
     }
 }
 
-/// What people say of one item.
+/// The labels of one item.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ItemLabels {
     /// The id of its sample.
     pub id: String,
-    /// Of the answer as a whole, of each person who said something.
+    /// Labels of the whole answer, one per person.
     pub whole: Vec<LabelClass>,
-    /// Of one dimension each, by its name.
+    /// Labels by dimension.
     pub dimensions: BTreeMap<String, Vec<LabelClass>>,
-    /// How it came to be labelled.
+    /// How it was selected.
     pub chosen: LabelChoice,
-    /// What the lot was drawn with.
+    /// The seed of the random draw.
     pub seed: Option<u64>,
-    /// The id of the run whose answers were labelled, where that is said.
+    /// The id of the run whose answers were labelled, if given.
     pub run: Option<String>,
-    /// Where it stands first, from 1.
+    /// Its first line, from 1.
     pub line: u64,
 }
 
-/// The labels of a file, an item each, in the order of the file. Several lines of one id are several people, who may be
-/// told apart by `person`.
+/// Reads the labels of a file, one entry per item, in the order of the file. Several lines with the same id are from
+/// several people, who can be identified by `person`.
 ///
 /// # Errors
 ///
-/// With the place of the first line that is not as it should be, of two of one id that differ in how it was chosen, of
-/// one that stands there twice or in which the same person says something again, and for a file without a label.
+/// With the position: a malformed line, two lines of an id that differ in how it was selected, a duplicate line, a
+/// second label by the same person; also a file without labels.
 pub fn read_labels(path: &Path) -> Result<Vec<ItemLabels>> {
     let file = File::open(path).map_err(|error| Error::io("read", path, &error))?;
     let mut found: Vec<ItemLabels> = Vec::new();
@@ -128,7 +128,7 @@ pub fn read_labels(path: &Path) -> Result<Vec<ItemLabels>> {
 }
 
 impl ItemLabels {
-    /// Whether nobody said anything.
+    /// Whether there are no labels.
     pub fn is_empty(&self) -> bool {
         self.whole.is_empty() && self.dimensions.is_empty()
     }
@@ -203,7 +203,7 @@ impl ItemLabels {
         Ok(item)
     }
 
-    /// What one person says.
+    /// Adds one person's label.
     fn add(&mut self, place: &str, label: &Value) -> Result<()> {
         match label {
             Value::Null => {}
@@ -235,7 +235,7 @@ impl ItemLabels {
         Ok(())
     }
 
-    /// Takes what another line says of the same item.
+    /// Adds the labels of another line of the same item.
     fn join(&mut self, other: Self) -> Result<()> {
         let differs = |name: &str| {
             Error::usage(format!(
@@ -264,7 +264,7 @@ impl ItemLabels {
     }
 }
 
-/// A member is not what it should be.
+/// The error for a member of the wrong type.
 fn wrong(name: &str, wanted: &str, found: &Value) -> Error {
     let shown = excerpt(&found.to_string());
     Error::usage(format!(

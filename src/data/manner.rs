@@ -1,21 +1,21 @@
-//! `FailureManner`: in which way an agent failed, whatever process ids and times it told.
+//! `FailureManner`: identifies the way an agent failed, ignoring process ids and times.
 
 use super::output::{AgentError, FailureKind};
 
-/// In which way an attempt failed.
+/// The way an attempt failed.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FailureManner {
     kind: FailureKind,
     exit_code: Option<i32>,
     signal: Option<i32>,
-    /// What we say of it; nothing where the words are the agent's own.
+    /// The message, if it is evaltest's own; otherwise empty.
     told: String,
-    /// The last line that it wrote of it, without digits: process ids, times and addresses change.
+    /// The last line of the agent's output without digits, because process ids, times and addresses change.
     said: String,
 }
 
 impl FailureManner {
-    /// That of a failure.
+    /// The manner of a failure.
     pub(crate) fn of(error: &AgentError) -> Self {
         let is_own = matches!(error.kind, FailureKind::Failed | FailureKind::Panicked);
         let said = match &error.stderr_tail {
@@ -38,7 +38,7 @@ impl FailureManner {
         }
     }
 
-    /// Whether another one is the same, whatever we say of it.
+    /// Whether another failure is the same, ignoring evaltest's message.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let own = (self.kind, self.exit_code, self.signal, &self.said);
         own == (other.kind, other.exit_code, other.signal, &other.said)

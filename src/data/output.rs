@@ -1,7 +1,7 @@
-//! `Output`: what an agent says; `AgentError`: why it says nothing.
+//! `Output`: an agent's answer; `AgentError`: why there is none.
 //!
-//! An answer that is wrong is an [`Output`]; an agent that cannot answer (a crash, an outage, a timeout) is an
-//! [`AgentError`] and never counts as a wrong answer.
+//! A wrong answer is an [`Output`]; an agent that cannot answer (crash, outage, timeout) returns an [`AgentError`],
+//! which never counts as a wrong answer.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,15 +12,15 @@ use serde_json::{Map, Value};
 use super::judged::Unread;
 use crate::system::process::excerpt::ending;
 
-/// No agent is left alone for longer, whatever it asks for: the attempt has failed then.
+/// Maximum pause in seconds that an agent can request; for a longer one the attempt fails.
 pub(crate) const LONGEST_RETRY_AFTER: f64 = 600.0;
 
-/// How much of stderr stands in one line for people.
+/// Maximum bytes of stderr in a one-line message.
 const STDERR_BYTES: usize = 500;
 
-/// What an agent said.
+/// An agent's answer.
 ///
-/// A text is one already; what else an agent tells is chained.
+/// A text converts to an answer; methods add everything else.
 ///
 /// ```
 /// use evaltest::{Output, Usage};
@@ -37,26 +37,26 @@ const STDERR_BYTES: usize = 500;
 #[serde(default)]
 #[non_exhaustive]
 pub struct Output {
-    /// The raw answer, before extraction. `None` when the agent ended well and gave no answer.
+    /// The raw answer before extraction. `None` if the agent succeeded without an answer.
     pub text: Option<String>,
-    /// The conversation, in Chat Completions form, if the agent tells.
+    /// The conversation in Chat Completions format, if known.
     pub messages: Vec<Value>,
-    /// Tool calls of the final answer, if the agent tells.
+    /// Tool calls of the final answer, if known.
     pub tool_calls: Vec<Value>,
-    /// Tokens and cost, if the agent tells.
+    /// Tokens and cost, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// How many steps led to the answer, if the agent counts them itself; see [`steps_taken`](Self::steps_taken).
+    /// Number of steps to the answer, if the agent counts them; see [`steps_taken`](Self::steps_taken).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// How the answer came about, if the agent tells: `model` and `system_fingerprint` as the endpoint reports them,
-    /// `finish_reason`, and whatever else.
+    /// Other information on the answer: `model` and `system_fingerprint` as reported by the endpoint, `finish_reason`,
+    /// and others.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
 }
 
 impl Output {
-    /// An answer that is a text.
+    /// A text answer.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             text: Some(text.into()),
@@ -64,35 +64,35 @@ impl Output {
         }
     }
 
-    /// The conversation that led to the answer, in Chat Completions form.
+    /// Sets the conversation that led to the answer, in Chat Completions format.
     #[must_use]
     pub fn messages(mut self, messages: impl IntoIterator<Item = Value>) -> Self {
         self.messages = messages.into_iter().collect();
         self
     }
 
-    /// The calls of tools that are the answer.
+    /// Sets the tool calls that are the answer.
     #[must_use]
     pub fn tool_calls(mut self, calls: impl IntoIterator<Item = Value>) -> Self {
         self.tool_calls = calls.into_iter().collect();
         self
     }
 
-    /// What the answer cost.
+    /// Sets the usage.
     #[must_use]
     pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
         self
     }
 
-    /// How many steps led to the answer, where its messages do not show it.
+    /// Sets the number of steps, if the messages do not show it.
     #[must_use]
     pub fn steps(mut self, steps: u64) -> Self {
         self.steps = Some(steps);
         self
     }
 
-    /// The model that answered, with its fingerprint, if the agent tells: `gpt-4o-2024-08-06 (fp_1)`.
+    /// The model that answered, with its fingerprint, if known: `gpt-4o-2024-08-06 (fp_1)`.
     pub fn answered_by(&self) -> Option<String> {
         let text = |key: &str| self.metadata.get(key)?.as_str();
         let model = text("model")?;
@@ -115,21 +115,21 @@ impl From<&str> for Output {
     }
 }
 
-/// What an answer cost.
+/// The usage of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Tokens read by the model.
+    /// Input tokens.
     pub input_tokens: Option<u64>,
-    /// Tokens written by the model.
+    /// Output tokens.
     pub output_tokens: Option<u64>,
     /// Price in US dollars.
     pub cost_usd: Option<f64>,
 }
 
 impl Usage {
-    /// Tokens read and written by the model.
+    /// Usage with these input and output tokens.
     pub fn tokens(input: u64, output: u64) -> Self {
         Self {
             input_tokens: Some(input),
@@ -138,7 +138,7 @@ impl Usage {
         }
     }
 
-    /// The price, in US dollars.
+    /// Sets the price in US dollars.
     #[must_use]
     pub fn cost_usd(mut self, cost: f64) -> Self {
         self.cost_usd = Some(cost);
@@ -148,57 +148,57 @@ impl Usage {
 
 /// Why an attempt has no answer.
 ///
-/// Anything that displays converts into it, so `?` works in an agent on every error, and on a text. The
-/// type itself displays nothing for that reason; see its `message`.
+/// Any `Display` type converts into it, so `?` works in an agent on every error and on texts. For that reason the type
+/// itself does not implement `Display`; see its `message`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentError {
-    /// The class of the failure.
+    /// The kind of failure.
     pub kind: FailureKind,
     /// One line for people.
     pub message: String,
-    /// Exit code of a process that ended by itself.
+    /// Exit code of a process that exited.
     #[serde(default)]
     pub exit_code: Option<i32>,
-    /// The signal that ended a process.
+    /// The signal that killed a process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
-    /// The end of what a process wrote to stderr.
+    /// The end of a process's stderr.
     #[serde(default)]
     pub stderr_tail: Option<String>,
-    /// Status of an HTTP reply that was no answer.
+    /// Status of an unsuccessful HTTP reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_status: Option<u16>,
-    /// Seconds that the agent wants to be left alone for, as a `Retry-After` says.
+    /// Pause in seconds requested by the agent, such as by `Retry-After`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<f64>,
-    /// Which limit of the eval ended the sample, if one did.
+    /// The eval's limit that ended the sample, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_by: Option<EndedBy>,
-    /// Why a judge gave no verdict, where its reply is to blame: `conflicting`, `refusal`, …
+    /// Why a judge's reply has no verdict: `conflicting`, `refusal`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Unread>,
-    /// The variables whose values were taken out of the message before anybody could count them.
+    /// Variables whose values were already redacted in the message.
     #[serde(skip)]
     pub(crate) hidden: Vec<String>,
 }
 
-/// The class of an [`AgentError`].
+/// The kind of an [`AgentError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FailureKind {
-    /// The agent said so itself, or returned an error.
+    /// Reported by the agent itself.
     Failed,
-    /// It was not there: command not found, no recorded answer.
+    /// The agent or answer does not exist: command not found, no recorded answer.
     NotFound,
     /// It could not be started.
     NotStarted,
-    /// It ended with a non-zero exit code or by a signal.
+    /// It exited with a non-zero code or was killed by a signal.
     Exited,
-    /// It ended well and printed nothing.
+    /// It succeeded without output.
     NoOutput,
-    /// Its reply could not be understood.
+    /// Its reply could not be parsed.
     BadOutput,
     /// It printed more than `limits.max_output_bytes`.
     OutputTooLarge,
@@ -208,36 +208,36 @@ pub enum FailureKind {
     Panicked,
     /// The run was interrupted.
     Cancelled,
-    /// It was refused because it asks too often, such as by HTTP 429. All questions wait, fewer are in flight from
-    /// then on, and the attempt does not count against `limits.retries`.
+    /// Too many requests, such as HTTP 429. All requests pause, concurrency is reduced, and the attempt does not count
+    /// towards `limits.retries`.
     RateLimited,
-    /// This machine has no descriptor, process or memory left to ask with. Nobody was asked: it is no attempt. All
-    /// questions wait, and fewer are in flight from then on.
+    /// This machine ran out of descriptors, processes or memory. No request was sent, so it is not an attempt. All
+    /// requests pause, and concurrency is reduced.
     Shortage,
     /// A file of the sample is missing or lies outside the dataset's folder.
     Attachment,
-    /// The process that worked on this sample and on others ended, and nobody knows by whose fault. The sample
-    /// is asked again, which does not count against `limits.retries`.
+    /// A process that worked on several samples ended, and it is unknown which one caused it. The sample is retried,
+    /// which does not count towards `limits.retries`.
     Lost,
-    /// No sample can be answered, as things are. The run stops.
+    /// No sample can be answered. The run stops.
     Unusable,
     /// It could not be reached, or the connection broke.
     Unreachable,
-    /// It is busy or out of order: HTTP 408, 409, 425 and 5xx.
+    /// It is overloaded or failing: HTTP 408, 409, 425 and 5xx.
     Busy,
-    /// It refuses this sample, as too long or against its rules; another may fare better.
+    /// It rejects this sample, for example as too long or against its rules; other samples may succeed.
     Refused,
-    /// It refuses every sample, for the eval is wrong: no such key, model or address. The run stops.
+    /// It rejects every sample because the eval is misconfigured: invalid key, model or address. The run stops.
     Misconfigured,
 }
 
 impl AgentError {
-    /// A failure of class [`FailureKind::Failed`].
+    /// A failure of kind [`FailureKind::Failed`].
     pub fn new(message: impl Into<String>) -> Self {
         Self::of(FailureKind::Failed, message)
     }
 
-    /// A failure of a given class.
+    /// A failure of a given kind.
     pub fn of(kind: FailureKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -253,7 +253,7 @@ impl AgentError {
         }
     }
 
-    /// A failure of class [`FailureKind::RateLimited`], with the pause that was asked for.
+    /// A failure of kind [`FailureKind::RateLimited`], with the requested pause.
     pub fn rate_limited(message: impl Into<String>, retry_after: Option<Duration>) -> Self {
         Self {
             retry_after_s: retry_after.map(|pause| pause.as_secs_f64()),
@@ -261,13 +261,13 @@ impl AgentError {
         }
     }
 
-    /// How long the agent wants to be left alone, within reason.
+    /// The requested pause, within the limit.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         let seconds = self.retry_after_s?.min(LONGEST_RETRY_AFTER);
         Duration::try_from_secs_f64(seconds).ok()
     }
 
-    /// The message and the end of stderr, on one line.
+    /// The message and the end of stderr on one line.
     pub(crate) fn with_stderr(&self) -> String {
         let stderr = self.stderr_tail.as_deref().unwrap_or_default().trim();
         if stderr.is_empty() {
@@ -277,7 +277,7 @@ impl AgentError {
         format!("{}; stderr ends with `{stderr}`", self.message)
     }
 
-    /// Whether another attempt may help. Timeouts are not retried by default, nor what cannot change.
+    /// Whether a retry may help. By default not for timeouts and permanent failures.
     pub fn is_transient(&self) -> bool {
         let is_patient = self
             .retry_after_s
@@ -306,7 +306,7 @@ impl<E: fmt::Display> From<E> for AgentError {
     }
 }
 
-/// Which limit ended a sample.
+/// The limit that ended a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum EndedBy {
@@ -319,13 +319,13 @@ pub enum EndedBy {
     /// The answer was too long.
     #[serde(rename = "limits.max_output_bytes")]
     MaxOutputBytes,
-    /// The last attempt that was allowed failed.
+    /// The last allowed attempt failed.
     #[serde(rename = "limits.retries")]
     Retries,
 }
 
 impl EndedBy {
-    /// The key of the limit in a spec, as records have it.
+    /// The spec key of the limit, as used in records.
     pub fn key(self) -> &'static str {
         match self {
             Self::Timeout => "limits.timeout_s",

@@ -1,8 +1,7 @@
 //! `Record`: one sample with its outcome, as a line of `samples.jsonl`; `Status`: the outcome in a word.
 //!
-//! The shape of a line stands here alone: it is read whole, abridged or in parts by what is derived of it. A
-//! member that is added here, one that may be missing in older files, needs no edit elsewhere; what scoring makes of
-//! it goes by way of its `Judgement`.
+//! The format of a line is defined only here; it can be read whole, abridged or in parts. A new optional member needs
+//! no change elsewhere; members that scoring computes belong to `Judgement`.
 
 mod abridged;
 mod failed;
@@ -30,24 +29,24 @@ pub use refused::RefusedAnswer;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Status {
-    /// A scorer gave a verdict. With an error beside it the agent gave no answer, which `errors: wrong` counts as a wrong
-    /// one.
+    /// A scorer gave a verdict. If there is also an error, the agent gave no answer, and `errors: wrong` counts it as
+    /// wrong.
     Scored,
-    /// Answered, but there is no ground truth or no scorer for it. Outside every denominator.
+    /// Answered, but without a ground truth or a suitable scorer. Not part of any denominator.
     Unscored,
-    /// The agent could not answer: a crash, an outage. Never a wrong answer.
+    /// The agent could not answer: crash or outage. Never a wrong answer.
     AgentFailed,
     /// The agent did not answer in time.
     TimedOut,
-    /// The scorer could not judge the answer.
+    /// The scorer could not score the answer.
     ScorerFailed,
-    /// Never asked: the run stopped before.
+    /// Not requested: the run stopped before.
     #[default]
     Skipped,
 }
 
 impl Status {
-    /// Whether the sample ended without the verdict it should have: an error, not a wrong answer.
+    /// Whether the sample should have a verdict but has none: an error, not a wrong answer.
     pub fn is_error(self) -> bool {
         matches!(
             self,
@@ -76,86 +75,84 @@ pub struct Record {
     pub sample_id: String,
     /// The eval's name.
     pub eval: String,
-    /// Which repetition, from 0.
+    /// The epoch, from 0.
     pub epoch: u32,
-    /// The whole prompt. In memory it is empty once it is on disk.
+    /// The whole prompt. Dropped from memory once it is on disk.
     pub prompt: Arc<str>,
-    /// The ground truth, `null` when hidden.
+    /// The ground truth; `null` if hidden.
     pub ground_truth: Value,
-    /// Everything else the dataset says of the sample.
+    /// All other columns of the dataset.
     pub metadata: Map<String, Value>,
     /// The slices the sample belongs to, by dimension.
     #[serde(default)]
     pub slices: Map<String, Value>,
-    /// The group of samples that it hangs together with, where the benchmark has a `cluster`.
+    /// Its group of dependent samples, if the benchmark has a `cluster`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
-    /// Hash of what the agent was given: the whole prompt and files.
+    /// Hash of the agent's input: the whole prompt and files.
     #[serde(default)]
     pub input_hash: String,
     /// Hash of the ground truth.
     #[serde(default)]
     pub target_hash: String,
-    /// Hash of the question as the dataset has it, with its files. Not in older files.
+    /// Hash of the dataset's question with its files. Missing in older files.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub question_hash: String,
-    /// The question as the dataset has it, where it is not the whole prompt. In memory it is dropped once it is on
-    /// disk.
+    /// The dataset's question, if it is not the whole prompt. Dropped from memory once it is on disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
-    /// The key of what a masked snapshot says of this sample. It is derived from all questions and answers of the
-    /// dataset, and no more to be published than this file.
+    /// The key of this sample's masked snapshot. Derived from all questions and answers of the dataset, so it must not
+    /// be published, like this file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub mask: String,
-    /// How many steps people took for it, where the dataset says. Not in older files.
+    /// Number of steps that people needed, if the dataset has it. Missing in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotated_steps: Option<u64>,
     /// The outcome.
     pub result: Outcome,
 }
 
-/// What became of a sample; by default nothing, for it was never asked.
+/// The outcome of a sample; by default it was never requested.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Outcome {
     /// How it ended.
     pub status: Status,
-    /// What the agent said. In memory it is dropped once it is on disk.
+    /// The agent's output. Dropped from memory once it is on disk.
     pub output: Option<Output>,
-    /// What was extracted from the raw answer.
+    /// The prediction extracted from the raw answer.
     pub prediction: Option<String>,
-    /// The verdict of the first scorer, which decides.
+    /// The verdict of the first scorer, which is the deciding one.
     pub score: Option<Score>,
-    /// The verdicts of all scorers by name, when there are several.
+    /// The verdicts of all scorers by name, if there are several.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub scores: Map<String, Value>,
-    /// What judges were asked for these verdicts, and what they said. In memory all but the usage is dropped of their
-    /// replies once they are on disk.
+    /// Requests to judges and their replies. Except for the usage, replies are dropped from memory once they are on
+    /// disk.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub judged: Vec<JudgeCall>,
-    /// Answers that were refused before it, where the benchmark has refused ones asked for again. Not in older files.
+    /// Earlier answers that the benchmark refused. Missing in older files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedAnswer>,
-    /// Tokens and cost of the answer that counted.
+    /// Tokens and cost of the final answer.
     pub usage: Option<Usage>,
-    /// How many steps the answer took, where the agent tells. Not in older files.
+    /// Number of steps of the answer, if known. Missing in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
     /// Why there is no verdict.
     pub error: Option<AgentError>,
-    /// How often the agent was asked.
+    /// Number of attempts.
     pub attempts: u32,
-    /// Seconds that the answer that counted took; the last attempt's when none did. Of an answer that was given
-    /// before, what it took then.
+    /// Latency of the final answer in seconds; that of the last attempt if there is none. For a cached answer, its
+    /// original latency.
     pub latency_s: f64,
-    /// The answer was given before, to an earlier run, and came from the cache. Neither its latency nor its
-    /// usage counts in a figure.
+    /// The answer came from the cache. Its latency and usage are not part of any figure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
-    /// The run that asked for an answer that came from the cache, where the cache knows it.
+    /// The run that originally requested a cached answer, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_from: Option<String>,
-    /// How many secrets were blanked in this record.
+    /// Number of secrets redacted in this record.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub redacted: u32,
 }
@@ -175,21 +172,20 @@ fn is_zero(n: &u32) -> bool {
     *n == 0
 }
 
-/// What is kept in memory of a long text once the whole is on disk, in bytes.
+/// Maximum bytes kept in memory of a long text that is on disk.
 const ABRIDGED: usize = 4096;
 
 /// Shared by all records in memory, whose prompts are on disk.
 pub(crate) static NO_PROMPT: LazyLock<Arc<str>> = LazyLock::new(|| "".into());
 
 impl Outcome {
-    /// Whether the agent gave no answer and that counts as a wrong one, as under `errors: wrong`: it is scored, and there
-    /// is an error all the same.
+    /// Whether a missing answer counts as wrong, as with `errors: wrong`: there are a score and an error.
     pub(crate) fn is_failure_as_wrong(&self) -> bool {
         self.status == Status::Scored && self.error.is_some()
     }
 
-    /// The scorers that could not judge the answer, where several do: the first of them makes it `scorer_failed`, and
-    /// the others leave the outcome as it is.
+    /// The scorers that could not score the answer, if several ran. The status is `scorer_failed` only if the first
+    /// one failed.
     pub(crate) fn unjudged_by(&self) -> impl Iterator<Item = &str> {
         let scores = self.scores.iter();
         let failed = scores.filter(|(_, score)| score.get("error").is_some());
@@ -198,8 +194,8 @@ impl Outcome {
 }
 
 impl Record {
-    /// A sample that was asked once and judged, as a test of [`Benchmark::metrics`](crate::Benchmark::metrics) needs
-    /// it; what else there is to say can be set.
+    /// A scored sample with one attempt, for tests of [`Benchmark::metrics`](crate::Benchmark::metrics); other members
+    /// can be set.
     ///
     /// ```
     /// use evaltest::{Record, Score};
@@ -233,7 +229,7 @@ impl Record {
         }
     }
 
-    /// Drops what no verdict and no report needs once it is on disk.
+    /// Drops what verdicts and reports do not need, once it is on disk.
     pub(crate) fn forget(&mut self) {
         self.result.output = None;
         self.result.judged.iter_mut().for_each(JudgeCall::forget);
@@ -241,8 +237,7 @@ impl Record {
         self.question = None;
     }
 
-    /// Drops what is on disk already, so that a run of any size fits into memory: the output, and the
-    /// rest of predictions longer than a screen.
+    /// Drops what is on disk to limit memory use: the output, and the rest of long predictions.
     pub(crate) fn abridge(&mut self) {
         self.forget();
         self.prompt = Arc::clone(&NO_PROMPT);
@@ -291,7 +286,7 @@ impl Record {
     }
 }
 
-/// Cuts a text that is longer than a screen.
+/// Truncates a long text.
 fn cut(text: &mut String) {
     if text.len() > ABRIDGED {
         text.truncate(text.floor_char_boundary(ABRIDGED));
@@ -299,7 +294,7 @@ fn cut(text: &mut String) {
     }
 }
 
-/// The slices of a record as (dimension, value). A list puts it into one slice for each element.
+/// The slices of a record as (dimension, value). For a list there is one slice per element.
 pub(crate) fn slices_of(record: &Record) -> impl Iterator<Item = (&str, String)> {
     record.slices.iter().flat_map(|(dimension, value)| {
         let values = match value {

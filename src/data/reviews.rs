@@ -1,6 +1,6 @@
-//! `Verification`: what a person says of an item, as it stands on disk.
+//! `Verification`: a person's review of an item, as stored on disk.
 //!
-//! A file of verifications is an object by the ids of items, in the shape of programs that people have already:
+//! A file of verifications is an object keyed by item id, in a format that existing programs use:
 //!
 //! ```json
 //! {"gen_aime_1": {"problem_id": "gen_aime_1", "scores": {"clarity": 4, "correctness": 5}, "total_score": 4.5,
@@ -8,8 +8,8 @@
 //!  "format_version": 1}}
 //! ```
 //!
-//! It has the latest word on each item. All that anybody said stands in a journal of each reviewer, whose lines are
-//! [`ReviewLine`]s; from them the file can be made again.
+//! It has the latest review of each item. All reviews are in the journal of each reviewer, whose lines are
+//! [`ReviewLine`]s; the file can be rebuilt from them.
 
 mod checked;
 mod figures;
@@ -26,28 +26,28 @@ pub(crate) use file::Verifications;
 pub(crate) use journal_text::{JournalPlace, JournalText, refuse_foreign};
 pub(crate) use line::{ReviewEvent, ReviewLine};
 
-/// What a verification and a line of a journal look like. Another number is another shape:
+/// The format version of a verification and of a journal line:
 ///
 /// - 1: as above.
 pub(crate) const REVIEW_VERSION: u32 = 1;
 
-/// The lowest and the highest score of a dimension.
+/// Minimum and maximum score of a dimension.
 pub(crate) const POINTS: [u8; 2] = [1, 5];
 
-/// What is to become of an item.
+/// The decision on an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReviewStatus {
-    /// It is good as it is.
+    /// Good as it is.
     Approved,
-    /// It is of no use.
+    /// Not usable.
     Rejected,
-    /// It would be good once it is changed.
+    /// Usable after changes.
     NeedsRevision,
 }
 
 impl ReviewStatus {
-    /// All of them, in the order in which they are offered.
+    /// All of them, in display order.
     pub const ALL: [Self; 3] = [Self::Approved, Self::Rejected, Self::NeedsRevision];
 
     /// The word used in files.
@@ -60,40 +60,40 @@ impl ReviewStatus {
     }
 }
 
-/// What one person says of one item.
+/// One person's review of one item.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verification {
-    /// The id of the item.
+    /// Id of the item.
     pub problem_id: String,
-    /// From 1 to 5, by dimension.
+    /// Scores from 1 to 5, by dimension.
     pub scores: BTreeMap<String, u8>,
-    /// Their mean.
+    /// The mean of the scores.
     pub total_score: f64,
-    /// What is to become of the item.
+    /// The decision on the item.
     pub status: ReviewStatus,
-    /// In words.
+    /// Free text.
     pub comments: String,
-    /// When, in UTC, as RFC 3339 has it.
+    /// Time in UTC, as in RFC 3339.
     pub verified_at: String,
-    /// Who.
+    /// Name of the reviewer.
     pub reviewer: String,
-    /// The shape of all this.
+    /// The format version.
     pub format_version: u32,
 }
 
 impl Verification {
-    /// The mean of scores, each of which counts the same; 0 of none.
+    /// The unweighted mean of the scores; 0 without scores.
     pub(crate) fn total_of(scores: &BTreeMap<String, u8>) -> f64 {
         let sum: u32 = scores.values().map(|score| u32::from(*score)).sum();
         let count = u32::try_from(scores.len()).unwrap_or(u32::MAX);
         if count == 0 {
             return 0.0;
         }
-        // 4.333333333333 rather than all that a float has.
+        // Write 4.333333333333 rather than all digits of the float.
         (f64::from(sum) / f64::from(count) * 1e12).round() / 1e12
     }
 
-    /// What is wrong with one that was read, if anything is.
+    /// Why it is invalid, if so.
     pub(crate) fn fault(&self) -> Option<String> {
         if self.format_version != REVIEW_VERSION {
             let other = self.format_version;

@@ -19,16 +19,15 @@ use serde_json::{Map, Value};
 pub struct Sample {
     /// Unique within its eval.
     pub id: String,
-    /// The question as the dataset has it, before a prompt preset is put around it.
+    /// The question from the dataset, without the prompt preset.
     pub prompt: String,
-    /// The ground truth; `None` for a split whose answers are hidden.
+    /// The ground truth; `None` for a split with hidden answers.
     pub target: Option<Target>,
-    /// Every other column of the row, nested structures included. Kept in records, not shown to agents.
+    /// All other columns of the row, including nested ones. Stored in records, hidden from agents.
     pub metadata: Map<String, Value>,
     /// The names of `metadata` entries that an agent may see.
     pub visible: Vec<String>,
-    /// The slices the sample belongs to, as (dimension, value): `("level", "1")`. The first one is part
-    /// of the test's name.
+    /// The slices of the sample as (dimension, value): `("level", "1")`. The first is part of the test name.
     pub slices: Vec<(String, String)>,
     /// Files that come with the question.
     pub files: Vec<Attachment>,
@@ -37,7 +36,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// A sample with an id, a question and no ground truth yet.
+    /// A sample with an id and a question, and without a ground truth.
     pub fn new(id: impl Into<String>, prompt: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -53,15 +52,15 @@ impl Sample {
         self
     }
 
-    /// Puts the sample into a slice, such as `("level", "1")`.
+    /// Adds the sample to a slice, such as `("level", "1")`.
     #[must_use]
     pub fn slice(mut self, dimension: impl Into<String>, value: impl Into<String>) -> Self {
         self.slices.push((dimension.into(), value.into()));
         self
     }
 
-    /// Names a scorer for this sample alone, as a spec writes it: `json!("gsm8k")`. The scorer
-    /// `per_sample` reads it, which is that of the benchmark `custom`.
+    /// Sets a scorer for this sample only, as in a spec: `json!("gsm8k")`. Used by the scorer `per_sample`, the
+    /// default of the benchmark `custom`.
     #[must_use]
     pub fn scorer(mut self, scorer: impl Into<Value>) -> Self {
         let key = SCORER;
@@ -77,7 +76,7 @@ impl Sample {
     }
 }
 
-/// The member of a sample's metadata that names a scorer for it alone.
+/// The metadata key of a sample's own scorer.
 pub(crate) const SCORER: &str = "scorer";
 
 /// The ground truth of a sample: a text for most benchmarks, any JSON for others.
@@ -97,13 +96,13 @@ impl<T: Into<Value>> From<T> for Target {
     }
 }
 
-/// A file that belongs to a sample. It must lie inside `root`, symbolic links followed.
+/// A file of a sample. It must be inside `root` after resolving symbolic links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Attachment {
-    /// The name under which the agent finds it.
+    /// The file name that the agent sees.
     pub name: String,
-    /// Where the dataset has it, relative to `root`.
+    /// Path in the dataset, relative to `root`.
     pub path: PathBuf,
     /// The dataset's folder.
     pub root: PathBuf,

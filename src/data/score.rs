@@ -1,4 +1,4 @@
-//! `Score`: what a scorer says about one answer.
+//! `Score`: a scorer's verdict on one answer.
 
 mod bounds;
 mod details;
@@ -32,18 +32,18 @@ pub struct Score {
     pub value: f64,
     /// Whether the answer counts as correct.
     pub correct: bool,
-    /// Why, as a short constant such as `exact_match`.
+    /// The reason, as a short constant such as `exact_match`.
     pub reason: Cow<'static, str>,
-    /// The prediction as it was compared.
+    /// The prediction in the form that was compared.
     pub normalized_prediction: Normalized,
-    /// The ground truth as it was compared.
+    /// The ground truth in the form that was compared.
     pub normalized_ground_truth: Normalized,
-    /// More of the scorer's own. Every numeric or boolean entry gets its mean in the summary.
+    /// Further values of the scorer. The summary has the mean of every numeric or boolean entry.
     pub details: Details,
 }
 
 impl Score {
-    /// A verdict of yes or no: 1.0 and `exact_match`, or 0.0 and `mismatch`.
+    /// A binary verdict: 1.0 with `exact_match`, or 0.0 with `mismatch`.
     pub fn binary(correct: bool) -> Self {
         Self {
             value: if correct { 1.0 } else { 0.0 },
@@ -55,7 +55,7 @@ impl Score {
         }
     }
 
-    /// A verdict with a value from 0.0 to 1.0 and a reason, a short constant.
+    /// A verdict with a value from 0.0 to 1.0 and a short constant as the reason.
     pub fn new(value: f64, correct: bool, reason: impl Into<Cow<'static, str>>) -> Self {
         Self {
             value,
@@ -64,7 +64,7 @@ impl Score {
         }
     }
 
-    /// Says what was compared.
+    /// Sets the compared texts.
     #[must_use]
     pub fn normalized(
         mut self,
@@ -102,10 +102,10 @@ impl From<Vec<String>> for Normalized {
     }
 }
 
-/// A text as a scorer compared it: `null`, a string or an array of strings in files.
+/// A text as compared by a scorer: `null`, a string or an array of strings in files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Normalized {
-    /// The scorer does not tell.
+    /// Unknown.
     #[default]
     None,
     /// One text; a number as Python prints a float (`19.0`, `inf`).
@@ -136,5 +136,5 @@ impl<'de> Deserialize<'de> for Normalized {
     }
 }
 
-/// The column of the confusion matrix for predictions that are no label.
+/// Column of the confusion matrix for predictions that are not a label.
 pub(crate) const OTHER: &str = "(other)";

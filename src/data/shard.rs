@@ -1,4 +1,4 @@
-//! `Shard`: one of the parts into which an eval is cut that runs on several machines.
+//! `Shard`: one part of an eval that is run on several machines.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,9 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use crate::error::{Error, Result};
 use crate::text::hash::Hasher;
 
-/// One part of how many, shown as `2/8`. They count from 1.
+/// One shard of several, displayed as `2/8`. Numbers start from 1.
 ///
-/// A hash of its id says in which shard a sample is: another sample that comes or goes moves none.
+/// The shard of a sample depends on a hash of its id, so that adding or removing samples does not move others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Shard {
     index: u32,
@@ -18,13 +18,13 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// The most parts.
+    /// Maximum number of shards.
     pub const MOST: u32 = 100_000;
 
-    /// The part with this number, from 1, of so many.
+    /// Shard number `index` (from 1) of `of`.
     ///
     /// # Errors
-    /// When there is no such part.
+    /// If there is no such shard.
     pub fn new(index: u32, of: u32) -> Result<Self> {
         if of == 0 || of > Self::MOST {
             return Err(Error::usage(format!(
@@ -42,23 +42,23 @@ impl Shard {
         Ok(Self { index, of })
     }
 
-    /// Which part it is, from 1.
+    /// Its number, from 1.
     pub fn index(self) -> u32 {
         self.index
     }
 
-    /// How many parts there are.
+    /// The number of shards.
     pub fn of(self) -> u32 {
         self.of
     }
 
-    /// Whether the sample with this id is in it.
+    /// Whether it contains the sample with this id.
     pub fn has(self, id: &str) -> bool {
         u64::from(self.index - 1) == shard_hash(id) % u64::from(self.of)
     }
 }
 
-/// The hash of a sample's id that says in which shard it is. It never changes.
+/// The hash that determines a sample's shard. Must never change.
 pub(crate) fn shard_hash(id: &str) -> u64 {
     u64::from_be_bytes(Hasher::default().part("shard").part(id).first_bytes())
 }
@@ -137,7 +137,7 @@ mod tests {
             sizes.iter().all(|size| (850..1150).contains(size)),
             "{sizes:?}"
         );
-        // What is on a disk somewhere was cut by these.
+        // Existing data was sharded with these hashes.
         let known = ["a", "e1fc63a2-da7a-432f-be78-7c4a95598703", "ü/2"];
         assert_eq!(known.map(|id| shard_hash(id) % 8), [5, 4, 1]);
     }

@@ -1,15 +1,15 @@
-//! How many steps an answer took, and how many people who annotated its question took.
+//! The number of steps of an answer, and of the people who annotated its question.
 
 use serde_json::{Map, Value};
 
 use super::output::Output;
 
-/// The member of a sample's metadata that says how many steps people took.
+/// Metadata key of the number of steps that people needed.
 const ANNOTATED: &str = "annotated_steps";
 
 impl Output {
-    /// The steps that led to the answer: what the agent says itself, else the messages of the assistant that call tools;
-    /// `None` where it tells neither.
+    /// Number of steps to the answer: as reported by the agent, or else the number of assistant messages with tool
+    /// calls; `None` if neither is known.
     pub fn steps_taken(&self) -> Option<u64> {
         if self.steps.is_some() || self.messages.is_empty() {
             return self.steps;
@@ -26,7 +26,7 @@ fn calls_tools(message: &Value) -> bool {
     said_by == Some("assistant") && (is_one || calls.is_some_and(|calls| !calls.is_empty()))
 }
 
-/// The steps that people took, of a sample whose dataset tells: in `annotated_steps`, or as GAIA does.
+/// Number of steps that people needed, if the dataset has it: in `annotated_steps`, or in GAIA's format.
 pub(crate) fn annotated_steps(metadata: &Map<String, Value>) -> Option<u64> {
     let of_gaia = || metadata.get("Annotator Metadata")?.get("Number of steps");
     let told = metadata.get(ANNOTATED).or_else(of_gaia)?;

@@ -1,7 +1,7 @@
-//! `Task`: what of a sample an agent may see.
+//! `Task`: the part of a sample that an agent may see.
 //!
-//! A [`Task`] has no target field, so the ground truth cannot reach an agent by construction; nor can
-//! metadata that the benchmark does not mark as visible (GAIA's annotator metadata holds the solution).
+//! A [`Task`] has no target field, so the ground truth cannot reach an agent by construction; nor can metadata that
+//! the benchmark does not mark as visible (GAIA's annotator metadata contains the solution).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::system::clock;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskFile {
-    /// The file's name, as the prompt gives it.
+    /// The file name, as in the prompt.
     pub name: String,
     /// Absolute path of the copy.
     pub path: PathBuf,
 }
 
-/// What agents may see of a sample, in every attempt. It has no target, and no other metadata.
+/// The parts of a sample that agents may see in every attempt, without target and hidden metadata.
 #[derive(Debug, Default)]
 pub(crate) struct Visible {
     id: String,
@@ -46,7 +46,7 @@ impl Visible {
     }
 }
 
-/// What an agent may see of a sample, for one attempt.
+/// The parts of a sample that an agent may see, for one attempt.
 #[derive(Clone, Debug)]
 pub struct Task {
     pub(crate) visible: Arc<Visible>,
@@ -55,32 +55,33 @@ pub struct Task {
     pub(crate) options: Arc<Map<String, Value>>,
     pub(crate) scratch: Option<PathBuf>,
     pub(crate) epoch: u32,
-    /// 1 where a judge is asked once more, because its reply could not be read; of others how many answers were refused.
+    /// For a judge, 1 if the request is repeated because its reply could not be parsed; otherwise the number of
+    /// refused answers.
     pub(crate) again: u32,
-    /// For whom it is asked, where it is a judge.
+    /// The verdict it is for, if the agent is a judge.
     pub(crate) judge: Option<JudgeTurn>,
     pub(crate) attempt: u32,
     pub(crate) deadline: Option<Instant>,
     pub(crate) cancel: Cancel,
     pub(crate) live: Option<Live>,
-    /// Where what the agent says of its progress is kept.
+    /// Receives progress messages of the agent.
     pub(crate) progress: Option<Live>,
-    /// What a sandbox hides.
+    /// Paths that a sandbox hides.
     pub(crate) hidden: Arc<[PathBuf]>,
 }
 
-/// For which verdict of which scorer a judge is asked.
+/// The verdict for which a judge is called.
 #[derive(Clone, Debug)]
 pub(crate) struct JudgeTurn {
     /// The name of the scorer.
     pub(crate) scorer: Box<str>,
     /// The epoch of the answer.
     pub(crate) epoch: u32,
-    /// Which repetition of the verdict.
+    /// Number of the repetition.
     pub(crate) repeat: u32,
 }
 
-/// Where a running agent's lines go when someone watches.
+/// Receives the output lines of a running agent for display.
 #[derive(Clone)]
 pub(crate) struct Live(pub(crate) Arc<dyn Fn(&str) + Send + Sync>);
 
@@ -96,12 +97,12 @@ impl Task {
         &self.visible.id
     }
 
-    /// The whole prompt: instructions of the preset, the question, the names of attached files.
+    /// The whole prompt: the preset's instructions, the question, the names of attached files.
     pub fn prompt(&self) -> &str {
         &self.prompt
     }
 
-    /// The question alone, without the preset's instructions.
+    /// The question without the preset's instructions.
     pub fn question(&self) -> &str {
         &self.visible.text
     }
@@ -126,17 +127,17 @@ impl Task {
         &self.options
     }
 
-    /// A folder for this attempt alone; `None` for an agent that asked for none and a sample without files.
+    /// A folder for this attempt only; `None` if the agent needs none and the sample has no files.
     pub fn scratch(&self) -> Option<&Path> {
         self.scratch.as_deref()
     }
 
-    /// Which repetition of the sample this is, from 0.
+    /// The epoch, from 0.
     pub fn epoch(&self) -> u32 {
         self.epoch
     }
 
-    /// Which attempt this is, from 1; 0 when a flip is confirmed.
+    /// The attempt, from 1; 0 when a flip is confirmed.
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
@@ -146,8 +147,8 @@ impl Task {
         self.deadline.map(clock::of_system)
     }
 
-    /// Says what the agent is doing. The journal of the run keeps it, with the attempt that it is about, and `--stream` shows
-    /// it; of an agent that says very much it keeps the beginning.
+    /// Reports progress. It is stored in the run's journal with its attempt, and shown by `--stream`; very long
+    /// progress is truncated.
     pub fn progress(&self, message: &str) {
         if let Some(live) = &self.live {
             message.lines().for_each(|line| (live.0)(line));
@@ -157,8 +158,8 @@ impl Task {
         }
     }
 
-    /// Whether the run was interrupted or the deadline has passed. An agent that works for long should ask now and
-    /// then: a closure cannot be killed.
+    /// Whether the run was interrupted or the deadline has passed. Long-running agents should check it regularly,
+    /// because a closure cannot be killed.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
             || self
@@ -169,7 +170,7 @@ impl Task {
 
 #[cfg(test)]
 impl Task {
-    /// A task as the runner would make it: first attempt, no files, no deadline. Tests change its fields.
+    /// A task as created by the runner: first attempt, no files, no deadline. Tests modify its fields.
     pub(crate) fn for_test(prompt: &str) -> Self {
         Self {
             visible: Arc::new(Visible::of(&Sample::new("sample-1", prompt))),

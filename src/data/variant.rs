@@ -1,37 +1,37 @@
-//! `Variant`: which of the agents and prompts of a spec an eval has, where the spec names several.
+//! `Variant`: the agent and prompt of an eval, if its spec has several.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Which of several agents and prompts it is. As a text it is what stands behind the name of the spec: `@small+short`.
+/// The agent and prompt of an eval. As a text it is the suffix of the spec's name: `@small+short`.
 ///
-/// Neither sign can be in a name, so nothing else is called like that; and both may stand in the names of files and tests
-/// and on a command line.
+/// Names cannot contain these two characters, so the suffix is unambiguous; it is also valid in file names, test names
+/// and command lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Variant {
-    /// The name below `agents:`.
+    /// The key in `agents:`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The name below `prompts:`.
+    /// The key in `prompts:`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
 }
 
 impl Variant {
-    /// Before the name of an agent.
+    /// Prefix of an agent's name.
     pub(crate) const AGENT: char = '@';
-    /// Before the name of a prompt.
+    /// Prefix of a prompt's name.
     pub(crate) const PROMPT: char = '+';
 
-    /// The name of the spec in that of one of its evals; the whole of it where it names no variant.
+    /// The spec's name in the name of an eval; the whole name without a variant.
     pub fn family_of(eval: &str) -> &str {
         let end = eval.find([Self::AGENT, Self::PROMPT]);
         end.map_or(eval, |end| &eval[..end])
     }
 
-    /// The names without the signs: `small, short`.
+    /// The names without prefixes: `small, short`.
     pub fn names(&self) -> String {
         let names: Vec<&str> = [&self.agent, &self.prompt]
             .into_iter()

@@ -1,8 +1,7 @@
-//! Where each key, value and item of a YAML text stands, of a spec or of a rubric: from a key path to line and column.
+//! Positions of keys, values and items in a YAML text (a spec or a rubric): maps a key path to line and column.
 //!
-//! `serde_yaml` tells places of the errors that arise while it reads, and of them alone. Here the events of the
-//! same parser are kept as a tree, with the marks of the parser. An alias stands where it is written, what lies
-//! in it where it is anchored.
+//! `serde_yaml` only reports positions of its own errors. This module builds a tree from the events of the same
+//! parser, with their positions. An alias has the position where it is written; its content has that of its anchor.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -13,7 +12,7 @@ use crate::error::{KeyPath, Step};
 use crate::system::panics;
 use crate::text::yaml;
 
-/// A place in a text, counted from 1; columns count characters.
+/// A position in a text, from 1; columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
     pub(crate) line: usize,
@@ -38,12 +37,12 @@ impl fmt::Display for Position {
     }
 }
 
-/// The places of a text.
+/// The positions of a text.
 #[derive(Default)]
 pub(crate) struct YamlPlaces {
-    /// The first is the top, if there is one.
+    /// The first is the root, if any.
     nodes: Vec<Node>,
-    /// Where a second document begins.
+    /// Start of a second document.
     second_document: Option<Position>,
 }
 
@@ -67,11 +66,11 @@ struct MapEntry {
 
 type Id = usize;
 
-/// The top of the tree.
+/// The root.
 const TOP: Id = 0;
 
 impl YamlPlaces {
-    /// Reads a text as far as it is YAML.
+    /// Parses a text as far as it is valid YAML.
     pub(crate) fn of(text: &str) -> Self {
         if yaml::is_too_deep(text) {
             return Self::default();
@@ -81,7 +80,7 @@ impl YamlPlaces {
             let mut bytes = text.as_bytes();
             let mut parser = Parser::new();
             parser.set_input_string(&mut bytes);
-            // Else it would look for a byte order mark, which then takes no column.
+            // Otherwise the parser would remove a byte order mark, which then has no column.
             parser.set_encoding(Encoding::Utf8);
             for event in parser.map_while(Result::ok) {
                 let place = Position::of(event.start_mark);
@@ -91,11 +90,11 @@ impl YamlPlaces {
             }
             reading.places
         };
-        // `[!tag, x]`, a tag before a comma, is the one text that it panics of: then there are no places.
+        // The parser panics on a tag before a comma, such as `[!tag, x]`: then there are no positions.
         panics::catch(read).unwrap_or_default()
     }
 
-    /// Where this key or value stands. Of what is not there, the innermost of what is around it.
+    /// Position of this key or value. If it does not exist, that of its innermost existing parent.
     pub(crate) fn at(&self, path: &KeyPath) -> Option<Position> {
         let mut node = TOP;
         let steps = path.steps();
@@ -110,20 +109,20 @@ impl YamlPlaces {
         self.place(node)
     }
 
-    /// Whether there is a value.
+    /// Whether the value exists.
     pub(crate) fn has(&self, path: &KeyPath) -> bool {
         let mut steps = path.steps();
         let end = steps.try_fold(TOP, |node, step| Some(self.entry(node, step)?.1));
         end.is_some_and(|node| node < self.nodes.len())
     }
 
-    /// The node of a path as messages of `serde_yaml` have it in front: `benchmark.samples[0]`.
+    /// The node for a path as in `serde_yaml`'s messages: `benchmark.samples[0]`.
     pub(crate) fn named(&self, path: &str) -> Option<NamedNode<'_>> {
         let node = self.follow(TOP, path)?;
         Some(NamedNode { places: self, node })
     }
 
-    /// The whole text.
+    /// The root node.
     pub(crate) fn top(&self) -> NamedNode<'_> {
         NamedNode {
             places: self,
@@ -131,7 +130,7 @@ impl YamlPlaces {
         }
     }
 
-    /// The first key that is there for the second time, and where.
+    /// The first duplicate key with its position.
     pub(crate) fn repeated_key(&self) -> Option<(&str, Position)> {
         let maps = self.nodes.iter().filter_map(|node| match &node.content {
             Content::Map(entries) => Some(entries),
@@ -145,7 +144,7 @@ impl YamlPlaces {
         repeated.min_by_key(|(_, place)| (place.line, place.column))
     }
 
-    /// Where a second document begins.
+    /// Start of a second document.
     pub(crate) fn second_document(&self) -> Option<Position> {
         self.second_document
     }
@@ -154,7 +153,7 @@ impl YamlPlaces {
         self.nodes.get(node).map(|node| node.place)
     }
 
-    /// What an alias stands for.
+    /// The target of an alias.
     fn resolved(&self, node: Id) -> Id {
         match self.nodes.get(node).map(|node| &node.content) {
             Some(Content::Alias(target)) => *target,
@@ -166,7 +165,7 @@ impl YamlPlaces {
         Some(&self.nodes.get(self.resolved(node))?.content)
     }
 
-    /// The place of the key, if it is one, and the value. Of a key that is there twice, the last counts.
+    /// The value of a step and the position of its key, if it has one. The last of duplicate keys counts.
     fn entry(&self, node: Id, step: &Step) -> Option<(Option<Position>, Id)> {
         match (self.content(node)?, step) {
             (Content::Map(entries), Step::Key(key)) => {
@@ -178,7 +177,7 @@ impl YamlPlaces {
         }
     }
 
-    /// A key may have dots and brackets of its own, so that the keys tell where it ends.
+    /// Finds the end of each key by comparing with existing keys, because keys may contain dots and brackets.
     fn follow(&self, node: Id, path: &str) -> Option<Id> {
         if path.is_empty() {
             return Some(node);
@@ -203,21 +202,21 @@ impl YamlPlaces {
     }
 }
 
-/// A node that a message of `serde_yaml` names.
+/// A node named in a message of `serde_yaml`.
 pub(crate) struct NamedNode<'a> {
     places: &'a YamlPlaces,
     node: Id,
 }
 
 impl NamedNode<'_> {
-    /// Where it stands, if it is an alias for what stands at `place`.
+    /// Its position, if it is an alias of the node at `place`.
     pub(crate) fn alias_of(&self, place: Position) -> Option<Position> {
         let target = self.places.resolved(self.node);
         let is_alias = target != self.node && self.places.place(target) == Some(place);
         self.places.place(self.node).filter(|_| is_alias)
     }
 
-    /// Where one of these keys stands for the second time.
+    /// Position of a duplicate of one of these keys.
     pub(crate) fn second(&self, keys: &[&str]) -> Option<Position> {
         let Content::Map(entries) = self.places.content(self.node)? else {
             return None;
@@ -228,18 +227,18 @@ impl NamedNode<'_> {
         same.nth(1).map(|entry| entry.place)
     }
 
-    /// Where what lies in it stands.
+    /// Position of a node inside it.
     pub(crate) fn inside(&self, path: &str) -> Option<Position> {
         let node = self.places.follow(self.node, path)?;
         self.places.place(node)
     }
 }
 
-/// The tree as it grows.
+/// The tree under construction.
 #[derive(Default)]
 struct Reading {
     places: YamlPlaces,
-    /// Maps and lists that are not at their end.
+    /// Unfinished maps and lists.
     open: Vec<Open>,
     anchors: HashMap<String, Id>,
     documents: usize,
@@ -247,12 +246,12 @@ struct Reading {
 
 struct Open {
     node: Id,
-    /// The key whose value comes next.
+    /// The key of the next value.
     key: Option<(String, Position)>,
 }
 
 impl Reading {
-    /// Takes one event; `None` when no more are needed.
+    /// Handles one event; `None` if no more are needed.
     fn take(&mut self, event: EventData, place: Position) -> Option<()> {
         let (anchor, content) = match event {
             EventData::StreamStart { .. } | EventData::DocumentEnd { .. } => return Some(()),
@@ -284,7 +283,7 @@ impl Reading {
         Some(())
     }
 
-    /// Puts a node into the map or list that it lies in.
+    /// Adds a node to its parent map or list.
     fn hang(&mut self, node: Id, place: Position) {
         let Some(around) = self.open.last_mut() else {
             return;

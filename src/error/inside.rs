@@ -1,19 +1,19 @@
-//! Messages of ours that go through serde and bring along what they are about.
+//! Passes a path inside a value through serde's error messages.
 //!
-//! serde knows where the value stands that is being read, and nothing of what is in it. What a reader of ours finds
-//! there, it says by [`inside`]; who has serde's message takes it apart by [`split_inside`].
+//! serde knows the position of the value being parsed, but not positions inside it. Our parsers encode those with
+//! [`inside`]; [`split_inside`] extracts them from serde's message.
 
 use std::fmt::Display;
 
-/// What stands between a message and the place in the value that it is about.
+/// Separates a message from the path inside the value.
 const INSIDE: &str = "\n\ninside: ";
 
-/// A message about what lies in the value that is being read, as `[1]` or `key[1]`.
+/// A message about a part of the value being parsed, such as `[1]` or `key[1]`.
 pub(crate) fn inside(path: &str, message: impl Display) -> String {
     format!("{message}{INSIDE}{path}")
 }
 
-/// The message, and the place in the value, where one is told.
+/// The message, and the path inside the value, if any.
 pub(crate) fn split_inside(message: &str) -> (&str, Option<&str>) {
     match message.rsplit_once(INSIDE) {
         Some((message, path)) => (message, Some(path)),

@@ -1,12 +1,11 @@
-//! The key of a spec that an error is about.
+//! The spec key that an error is about.
 //!
-//! Whoever finds a mistake knows the key by its own name alone. Each map and list around it adds its step when
-//! the error passes through, so that in the end the way leads from the top of the spec to the key. Where that
-//! stands in the text is for `data::yaml_places` to say.
+//! The code that detects an error knows only the key's own name. Each enclosing map and list adds its step as the
+//! error propagates, which gives the path from the root of the spec. `data::yaml_places` maps the path to a position.
 
 use super::Error;
 
-/// One step on the way: into the value of a key, or to an item of a list, counted from 0.
+/// One step of a path: to the value of a key, or to an item of a list, from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Key(String),
@@ -25,22 +24,22 @@ impl From<usize> for Step {
     }
 }
 
-/// The way to what an error is about.
+/// The path to the subject of an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KeyPath {
-    /// From the inside to the outside.
+    /// From the innermost step outwards.
     steps: Vec<Step>,
-    /// Whether the key itself is meant, which should not be there, and not its value.
+    /// Whether the error is about the key itself, which should not be there, rather than its value.
     is_key: bool,
 }
 
 impl KeyPath {
-    /// The steps, from the top of the spec to the key.
+    /// The steps from the root of the spec.
     pub(crate) fn steps(&self) -> impl ExactSizeIterator<Item = &Step> {
         self.steps.iter().rev()
     }
 
-    /// The same with other steps at its beginning, in place of the first `taken`.
+    /// The same path with `head` in place of its first `taken` steps.
     pub(crate) fn with_head<const N: usize>(&self, taken: usize, head: [Step; N]) -> Self {
         let mut path = self.clone();
         path.steps.truncate(path.steps.len().saturating_sub(taken));
@@ -48,13 +47,13 @@ impl KeyPath {
         path
     }
 
-    /// Whether the key itself is meant, and not its value.
+    /// Whether the error is about the key itself rather than its value.
     pub(crate) fn is_key(&self) -> bool {
         self.is_key
     }
 }
 
-/// From the top to the value.
+/// Steps from the root to the value.
 impl<S: Into<Step>> FromIterator<S> for KeyPath {
     fn from_iter<I: IntoIterator<Item = S>>(steps: I) -> Self {
         let mut steps: Vec<Step> = steps.into_iter().map(Into::into).collect();
@@ -67,7 +66,7 @@ impl<S: Into<Step>> FromIterator<S> for KeyPath {
 }
 
 impl Error {
-    /// The key itself is the mistake: it is unknown, or not to be given here.
+    /// Marks the key itself as wrong: it is unknown or not allowed here.
     #[must_use]
     pub(crate) fn of_key(mut self, key: &str) -> Self {
         self.0.key = Some(KeyPath {
@@ -77,8 +76,8 @@ impl Error {
         self
     }
 
-    /// What the error is about lies in the value of this key or in this item; with nothing said so far, it is
-    /// the value itself. A value that is missing stands for the map in which it is.
+    /// Adds an outer step: the error is about something in the value of this key or in this item, or about that value
+    /// itself if there is no step yet. For a missing value it is the enclosing map.
     #[must_use]
     pub(crate) fn under(mut self, step: impl Into<Step>) -> Self {
         let path = self.0.key.get_or_insert_default();
@@ -86,7 +85,7 @@ impl Error {
         self
     }
 
-    /// As [`Error::under`] for an error that does not know its key, as those of a user's own code.
+    /// Like [`Error::under`], but only if the error has no key yet, as errors of users' code.
     #[must_use]
     pub(crate) fn or_under(self, step: impl Into<Step>) -> Self {
         match self.0.key {
@@ -95,7 +94,7 @@ impl Error {
         }
     }
 
-    /// The same, with what it is about named otherwise.
+    /// Replaces the path.
     #[must_use]
     pub(crate) fn moved(mut self, to: impl FnOnce(&KeyPath) -> KeyPath) -> Self {
         let path = self.0.key.take();
@@ -103,13 +102,13 @@ impl Error {
         self
     }
 
-    /// The key that it is about, if it is about one.
+    /// The key that the error is about, if any.
     pub(crate) fn key_path(&self) -> Option<&KeyPath> {
         self.0.key.as_ref()
     }
 }
 
-/// [`Error::under`] and its like, for results.
+/// [`Error::under`] and similar for results.
 pub(crate) trait Under {
     fn of_key(self, key: &str) -> Self;
     fn under(self, step: impl Into<Step>) -> Self;

@@ -1,12 +1,12 @@
-//! What to type when this machine has no more of something.
+//! Hints for exhausted resources of this machine.
 
 use std::io::{self, ErrorKind};
 
-/// `EMFILE` and `ENFILE`, which are the same everywhere and have no kind of their own.
+/// `EMFILE` and `ENFILE` have the same numbers everywhere, but no `ErrorKind`.
 const OWN_FILES: i32 = 24;
 const ALL_FILES: i32 = 23;
 
-/// What mends a shortage of this machine that a call met; `None` for errors of any other kind.
+/// The remedy for an exhausted resource; `None` for other errors.
 pub(crate) fn remedy(error: &io::Error) -> Option<&'static str> {
     Some(match (error.raw_os_error()?, error.kind()) {
         (OWN_FILES, _) => "let more files be open at once: `ulimit -n 4096`",
@@ -43,7 +43,7 @@ mod tests {
         check(Errno::NOMEM, Some("memory"));
         check(Errno::NOENT, None);
         check(Errno::NOSPC, None);
-        // Somebody holds the file.
+        // The file is locked.
         check(Errno::AGAIN, None);
         let error = Error::refused("start a thread", &Errno::AGAIN.into());
         assert!(error.hint_text().unwrap().contains("ulimit -u"));

@@ -1,10 +1,10 @@
-//! `Count`: how many, and things that are counted.
+//! `Count`: a large count; also counts with nouns.
 
 use std::fmt::{self, Display, Formatter};
 
 use crate::stats::as_f64;
 
-/// How many, where there may be millions: `950`, `12.3k`, `4.5M`.
+/// A count that may be in the millions: `950`, `12.3k`, `4.5M`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count(pub u64);
 
@@ -19,7 +19,7 @@ impl Display for Count {
     }
 }
 
-/// A number of things: `1 item`, `3 items`, `2 replies`, `2 losses`.
+/// A count with its noun: `1 item`, `3 items`, `2 replies`, `2 losses`.
 pub fn counted(number: u64, noun: &str) -> String {
     let stem = noun
         .strip_suffix('y')

@@ -1,13 +1,13 @@
-//! `Interval`: from one figure to another.
+//! `Interval`: two figures as bounds.
 
 use std::fmt::{self, Display, Formatter};
 
-/// From one figure to another: `51.2 % to 72.0 %`.
+/// The bounds of an interval: `51.2 % to 72.0 %`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval<T>(pub [T; 2]);
 
 impl<T: Display> Interval<T> {
-    /// With what it is: `95 % interval 51.2 % to 72.0 %`.
+    /// With its level: `95 % interval 51.2 % to 72.0 %`.
     pub fn ci95(&self) -> String {
         format!("{} {self}", ci95!())
     }
@@ -20,7 +20,7 @@ impl<T: Display> Display for Interval<T> {
     }
 }
 
-/// A figure on a scale of its own, to so many digits: points of a judge, kappa.
+/// A number with this many decimals, such as a judge's points or kappa.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale(pub f64, pub usize);
 
@@ -32,7 +32,7 @@ impl Display for Scale {
     }
 }
 
-/// The words `95 % interval`, with what stands before and behind them: for heads of tables.
+/// The text `95 % interval` with a prefix and suffix, for table heads.
 macro_rules! ci95 {
     ($($before:literal)? $(; $after:literal)?) => {
         concat!($($before,)? "95 % interval" $(, $after)?)
@@ -40,7 +40,7 @@ macro_rules! ci95 {
 }
 pub(crate) use ci95;
 
-/// The words alone.
+/// The text alone.
 pub const CI95: &str = ci95!();
 
 #[cfg(test)]

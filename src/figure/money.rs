@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 /// An amount of money: `12.35 USD`, `0.0012 USD`, `0.000013 USD`.
 ///
-/// From ten dollars on in cents, below to four digits, and to the second digit that is not zero below a tenth of a cent.
+/// Two decimals from ten dollars on, four below, and two significant digits below a tenth of a cent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Usd(pub f64);
 
@@ -18,7 +18,7 @@ impl Display for Usd {
                 .unwrap_or(12),
         };
         let digits = usize::try_from(digits).unwrap_or(4);
-        // No `-0.0000`.
+        // Avoid `-0.0000`.
         f.pad(&format!("{:.digits$} USD", self.0 + 0.0))
     }
 }

@@ -2,14 +2,14 @@
 
 use std::fmt::{self, Display, Formatter};
 
-/// A p-value, with two digits: `p = 0.031`. No probability is written as zero: `p < 0.001`.
+/// A p-value with two significant digits: `p = 0.031`. Never written as zero: `p < 0.001`.
 ///
-/// A p of 1, which is that of runs without a flip, is `1.0000`: so it stands in every `summary.json`.
+/// A p of 1, as for runs without a flip, is `1.0000`, as in every `summary.json`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct P(pub f64);
 
 impl P {
-    /// Without `p`, for the cell of a table: `0.031`, `< 0.001`.
+    /// Without `p =`, for a table cell: `0.031`, `< 0.001`.
     pub fn cell(self) -> String {
         let digits = match self.0 {
             tiny if tiny < 0.001 => return "< 0.001".to_owned(),
@@ -21,14 +21,14 @@ impl P {
         format!("{:.digits$}", self.0)
     }
 
-    /// A level that a p-value is held against, with two digits however small: `0.00084`.
+    /// A significance level with two significant digits: `0.00084`.
     pub fn level(self) -> String {
         let digits = (2..16).find(|&digits| self.0 * 10_f64.powi(digits) >= 9.95);
         let digits = usize::try_from(digits.unwrap_or(16)).unwrap_or(2);
         format!("{:.digits$}", self.0)
     }
 
-    /// The same with as many digits as it takes to see on which side of a level it lies: `p = 0.0498` beside 0.05.
+    /// The same with enough digits to see on which side of `level` it is: `p = 0.0498` for 0.05.
     pub fn cell_beside(self, level: f64) -> String {
         let cell = self.cell();
         let is_below = self.0 < level;
@@ -47,7 +47,7 @@ impl P {
         }
     }
 
-    /// As [`cell_beside`](Self::cell_beside), with `p`.
+    /// Like [`cell_beside`](Self::cell_beside), with `p`.
     pub fn beside(self, level: f64) -> String {
         named(&self.cell_beside(level))
     }

@@ -4,14 +4,14 @@ use std::fmt::{self, Display, Formatter};
 
 use super::Interval;
 
-/// The difference of two shares, in percentage points with its sign: `+2.5`, `-0.03`.
+/// The difference of two shares in percentage points, with its sign: `+2.5`, `-0.03`.
 ///
-/// What rounds to nothing at one digit and is not nothing gets more digits, up to six.
+/// A non-zero value that rounds to zero at one decimal gets more decimals, up to six.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Points(pub f64);
 
 impl Points {
-    /// Without a sign, where words say which way: a drop of `3.1` points.
+    /// Without a sign, if the text says the direction: a drop of `3.1` points.
     pub fn unsigned(self) -> String {
         Self(self.0.abs()).to_string().split_off(1)
     }
@@ -25,7 +25,7 @@ impl Points {
 impl Display for Points {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let points = self.0 * 100.0;
-        // Less than what computing with 64 bits leaves.
+        // Smaller than the rounding error of 64-bit floats.
         if points.abs() < 1e-9 {
             return f.pad("+0.0");
         }

@@ -12,13 +12,13 @@ pub struct Share(pub f64);
 impl Display for Share {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let percent = self.0 * 100.0;
-        // As people read it: 3,999 of 4,000 are not all.
+        // 3,999 of 4,000 must not be shown as 100 %.
         let text = if (99.95..100.0).contains(&percent) {
             "more than 99.9 %".to_owned()
         } else if percent > 1e-9 && percent < 0.05 {
             "less than 0.1 %".to_owned()
         } else {
-            // No `-0.0`.
+            // Avoid `-0.0`.
             format!("{:.1} %", percent + 0.0)
         };
         f.pad(&text)
@@ -31,13 +31,13 @@ impl Share {
         format!("{self} ({})", Interval(ci95.map(Self)).ci95())
     }
 
-    /// With its interval, below a head that says what is in the brackets: `62.2 % (51.2 % to 72.0 %)`.
+    /// With its interval, for a column whose head explains the brackets: `62.2 % (51.2 % to 72.0 %)`.
     pub fn with_interval(self, interval: [f64; 2]) -> String {
         format!("{self} ({})", Interval(interval.map(Self)))
     }
 }
 
-/// A part of a whole as so many of 100, for people who do not read percentages: `84`, `more than 99`.
+/// A share as a count out of 100, for people who do not read percentages: `84`, `more than 99`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Of100(pub(crate) f64);
 
@@ -54,7 +54,7 @@ impl Display for Of100 {
     }
 }
 
-/// `12 of 80 answers (15.0 %, 95 % interval 8.8 % to 24.4 %)`, the interval by Wilson's method.
+/// `12 of 80 answers (15.0 %, 95 % interval 8.8 % to 24.4 %)`, with the Wilson interval.
 pub fn part_of(part: u64, whole: u64, of: &str) -> String {
     let of = format!(
         "{part} of {whole}{}{of}",
@@ -70,7 +70,7 @@ pub fn part_of(part: u64, whole: u64, of: &str) -> String {
     }
 }
 
-/// A share with its interval, below a head that says what is in the brackets; a dash where there is none.
+/// A share with its interval, for a column whose head explains the brackets; `-` if missing.
 pub(crate) fn share_cell(share: Option<f64>, ci95: Option<[f64; 2]>) -> String {
     let both = share.zip(ci95);
     or_dash(both.map(|(share, ci95)| Share(share).with_interval(ci95)))

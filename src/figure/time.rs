@@ -3,12 +3,12 @@
 use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
-/// A time in seconds: `0.1 ms`, `48 ms`, `4.2 s`, `3 min 5 s`, `2 h 10 min`.
+/// A duration in seconds: `0.1 ms`, `48 ms`, `4.2 s`, `3 min 5 s`, `2 h 10 min`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seconds(pub f64);
 
 impl Seconds {
-    /// A time that nobody knows to the tenth: `4 s`.
+    /// An estimated duration without decimals: `4 s`.
     pub fn whole(seconds: f64) -> String {
         #[expect(
             clippy::cast_possible_truncation,

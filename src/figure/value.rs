@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-/// The value of a metric to four digits, as gates compare and write it: `0.8333`.
+/// The value of a metric with four decimals, as gates compare and show it: `0.8333`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Value(pub(crate) f64);
 

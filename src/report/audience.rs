@@ -1,4 +1,4 @@
-//! What each audience of a report is shown: which sections, in which order.
+//! The sections of a report for each audience, in order.
 
 mod product;
 mod user;
@@ -17,8 +17,7 @@ use crate::figure::{Seconds, Usd, ci95};
 use crate::text::shell_word;
 use crate::verdict::summary::Summary;
 
-/// What a run says to these readers. For developers the rows of the samples come below it: they are as many as the run
-/// has.
+/// The content of a run for an audience. For developers the rows of all samples follow it.
 pub fn document(run: &ReportedRun, figures: &RunFigures, audience: ReportAudience) -> Document {
     match audience {
         ReportAudience::Developer => Document {
@@ -30,7 +29,7 @@ pub fn document(run: &ReportedRun, figures: &RunFigures, audience: ReportAudienc
     }
 }
 
-/// Everything, for who works on the agent.
+/// Everything, for developers of the agent.
 fn developer(run: &ReportedRun, figures: &RunFigures) -> Vec<Block> {
     let source = Source::of_run(run, figures);
     let mut blocks = vec![overview::overview(&source)];
@@ -50,7 +49,7 @@ fn developer(run: &ReportedRun, figures: &RunFigures) -> Vec<Block> {
     blocks
 }
 
-/// Several runs side by side, before each of them.
+/// An overview of several runs, before the report on each.
 pub fn overview_of_all(runs: &[ReportedRun]) -> Document {
     let mut document = Document::new(format!("{} runs", runs.len()));
     let columns = [
@@ -107,7 +106,7 @@ pub fn overview_of_all(runs: &[ReportedRun]) -> Document {
     document
 }
 
-/// The accuracies of all runs, and what they cost.
+/// Charts of the accuracy and cost of all runs.
 fn charts_of_all(runs: &[ReportedRun]) -> Vec<Block> {
     let lettered = || {
         runs.iter()
@@ -149,13 +148,13 @@ fn charts_of_all(runs: &[ReportedRun]) -> Vec<Block> {
     blocks
 }
 
-/// The runs of each spec that names several agents or prompts, ranked.
+/// A ranking for each spec with several agents or prompts.
 pub(super) fn rankings(runs: &[ReportedRun]) -> Vec<Document> {
     let specs = matrices(runs).into_iter();
     specs.map(|runs| matrix::document(&rank(&runs))).collect()
 }
 
-/// Answers that were asked for and did not come, and how many were asked for.
+/// Numbers of missing and of requested answers.
 fn outages(summary: &Summary) -> (u64, u64) {
     let lacking = summary.errors.saturating_sub(summary.unjudged()) + summary.failed_as_wrong;
     let asked = summary.scored + summary.errors + summary.unscored;

@@ -1,8 +1,8 @@
-//! Samples as services of CI know them: passed, failed, in error, skipped.
+//! Samples as test cases of CI services: passed, failed, error, skipped.
 //!
-//! A sample is one case, however often it was asked: its epochs make one verdict together, as they do for `cargo test`. A
-//! wrong answer is a failure; whoever gave no answer, and a judge who could not be read, is an error, which says nothing
-//! about the agent; what has no ground truth or was never asked is skipped.
+//! A sample is one case: its epochs give one verdict, as in `cargo test`. A wrong answer is a failure; a missing
+//! answer or an unparsable judge reply is an error, which says nothing about the agent; samples without a ground truth
+//! or never requested are skipped.
 
 use crate::data::record::slices_of;
 use crate::data::{Normalized, Record, shown_prediction};
@@ -15,16 +15,16 @@ use crate::text::hash::Hasher;
 use crate::text::name;
 use crate::verdict::poll::{self, Poll};
 
-/// An eval of a command that left no run, and why.
+/// An eval of a command that has no run, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnstartedEval {
-    /// Its name; of what is no eval's own, such as a command line, that of the program.
+    /// Name of the eval, or of the program if it concerns no particular eval, such as a command-line error.
     pub eval: String,
-    /// What went wrong.
+    /// The error.
     pub error: String,
 }
 
-/// How a sample ended, as CI knows it.
+/// The result of a sample as a test case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CaseEnd {
     Passed,
@@ -34,7 +34,7 @@ pub(super) enum CaseEnd {
 }
 
 impl CaseEnd {
-    /// That of a sample, by all of its epochs. Errors leave it open where they could turn it.
+    /// The result over all epochs of a sample. If errors could change it, it is an error.
     pub(super) fn of(records: &[Record]) -> Self {
         let poll = Poll::of(records);
         if poll.scored() + poll.unknown() == 0 {
@@ -49,7 +49,7 @@ impl CaseEnd {
     }
 }
 
-/// Samples by how they ended.
+/// Samples counted by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CaseCounts {
     pub(super) all: u64,
@@ -70,7 +70,7 @@ impl CaseCounts {
     }
 }
 
-/// How the samples of a run ended, without their texts.
+/// The results of a run's samples, without texts.
 pub(super) fn ends(run: &ReportedRun) -> Result<impl Iterator<Item = Result<(String, CaseEnd)>>> {
     let records = read_lean_records(&run.dir.file(RECORDS))?;
     let samples = poll::samples(records);
@@ -82,7 +82,7 @@ pub(super) fn ends(run: &ReportedRun) -> Result<impl Iterator<Item = Result<(Str
     }))
 }
 
-/// A sample with the records of its epochs, whose texts are cut, and taken out where they are not to be shown.
+/// A sample with the records of its epochs; texts are truncated, and removed if they must not be shown.
 #[derive(Clone, Debug)]
 pub(super) struct CiSample {
     pub(super) id: String,
@@ -91,7 +91,7 @@ pub(super) struct CiSample {
 }
 
 impl CiSample {
-    /// The epochs' verdict needs what they said, so it is found before that is taken out.
+    /// Compute the verdict first, because it needs texts that are removed below.
     fn of(mut records: Vec<Record>, public: Option<&PublicWords>) -> Self {
         let end = CaseEnd::of(&records);
         if let Some(public) = public {
@@ -107,7 +107,7 @@ impl CiSample {
         }
     }
 
-    /// The record that tells why it ended so: the first that ended so itself.
+    /// The record that explains the result: the first with the same result.
     pub(super) fn teller(&self) -> &Record {
         let is_one = |record: &&Record| CaseEnd::of(std::slice::from_ref(*record)) == self.end;
         let found = self.records.iter().find(is_one);
@@ -115,7 +115,7 @@ impl CiSample {
     }
 }
 
-/// The samples of a run: of any number of long answers a few are in memory.
+/// The samples of a run, streamed so that only a few are in memory.
 pub(super) fn samples(run: &ReportedRun) -> Result<impl Iterator<Item = Result<CiSample>>> {
     let public = run.public_words();
     let records = read_records(&run.dir.file(RECORDS))?;
@@ -123,10 +123,10 @@ pub(super) fn samples(run: &ReportedRun) -> Result<impl Iterator<Item = Result<C
     Ok(samples.map(move |sample| Ok(CiSample::of(sample?, public.as_ref()))))
 }
 
-/// What is kept of a text, in bytes. No service shows more.
+/// Maximum bytes of a text. No service shows more.
 const KEPT: usize = 4096;
 
-/// The record with what is shown of it: the question stands for the prompt.
+/// The record with truncated texts, and the question in place of the prompt.
 fn shortened(mut record: Record) -> Record {
     let asked = record.question.as_deref().unwrap_or(&record.prompt);
     let asked = beginning(asked, KEPT).into();
@@ -141,14 +141,14 @@ fn shortened(mut record: Record) -> Record {
     record
 }
 
-/// So many bytes of a text, up to a character's end.
+/// The first bytes of a text, up to a character boundary.
 pub(super) fn beginning(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 
-/// The group of a sample's test, and its name there.
+/// Group and name of a sample's test.
 pub(super) fn test_name(run: &ReportedRun, record: &Record) -> (String, String) {
-    /// Services slow down at longer ones.
+    /// Services become slow with longer names.
     const MOST: usize = 500;
     let slice = slices_of(record).next();
     let slice = slice.as_ref().map(|(name, value)| (*name, &**value));
@@ -163,7 +163,7 @@ pub(super) fn test_name(run: &ReportedRun, record: &Record) -> (String, String) 
     (short(group), short(name::readable(&record.sample_id)))
 }
 
-/// Why a sample has the verdict that it has, in a line: of an answer that is wrong, or of none.
+/// The reason for a sample's verdict or missing answer in one line.
 pub(super) fn why(record: &Record) -> String {
     let result = &record.result;
     if let Some(error) = &result.error {
@@ -186,7 +186,7 @@ pub(super) fn why(record: &Record) -> String {
     }
 }
 
-/// What was said, as it was compared where it was.
+/// The answer, in the compared form if there is one.
 pub(super) fn said(record: &Record) -> Option<String> {
     if let Some(prediction) = &record.result.prediction {
         return Some(prediction.clone());
@@ -198,13 +198,13 @@ pub(super) fn said(record: &Record) -> Option<String> {
     }
 }
 
-/// What is true, where it may be shown.
+/// The ground truth, if it may be shown.
 pub(super) fn truth(record: &Record) -> Option<&str> {
     let truth = record.ground_truth.as_str();
     truth.filter(|truth| !truth.is_empty())
 }
 
-/// Why a run did not ask all that it should have asked.
+/// Why a run did not request all its samples.
 pub(super) fn cut_short(run: &ReportedRun) -> Option<String> {
     if run.is_finished() {
         return None;
@@ -221,7 +221,8 @@ mod tests {
     use super::*;
     use crate::data::{Score, Status};
 
-    /// Epochs of a sample: `+` right, `-` wrong, `e` an error, `.` never asked, `?` without a ground truth.
+    /// Records of a sample's epochs: `+` right, `-` wrong, `e` an error, `.` not requested, `?` without a ground
+    /// truth.
     fn sample(epochs: &str) -> Vec<Record> {
         let record = |mark: char| {
             let mut record = Record::scored("a", Score::binary(mark == '+'));
@@ -249,7 +250,7 @@ mod tests {
         check("?", CaseEnd::Skipped);
         check("++-", CaseEnd::Passed);
         check("-+-", CaseEnd::Failed);
-        // Two of two are right whatever the third would be.
+        // With two of three correct the third is irrelevant.
         check("++e", CaseEnd::Passed);
         check("--.", CaseEnd::Failed);
         check("+e.", CaseEnd::Errored);

@@ -1,8 +1,8 @@
-//! `ComparedRuns`: runs that are over, side by side.
+//! `ComparedRuns`: compares finished runs.
 //!
-//! A run's samples are read once into a temporary file of short rows (`rows`), and two such files are joined (`join`) for each
-//! pair of runs. So memory holds figures alone, however many samples there are. The texts of the few that are shown are
-//! read again ([`texts`]).
+//! A run's samples are read once into a temporary file of short rows (`rows`), and two such files are joined (`join`)
+//! for each pair of runs. So memory holds only figures for any number of samples. The texts of the few displayed
+//! samples are read again ([`texts`]).
 
 pub mod ids;
 mod join;
@@ -33,40 +33,40 @@ use join::{Joined, join};
 pub use section::document;
 pub(super) use sentences::ALPHA;
 
-/// Runs side by side, each with all that come after it.
+/// Several runs, and a comparison of each pair.
 #[derive(Debug)]
 pub struct ComparedRuns {
-    /// The runs, in the order in which they were named: the first is called A.
+    /// The runs in the given order; the first is called A.
     pub runs: Vec<ComparedRun>,
-    /// The first with the second, the first with the third, …
+    /// Pairs: the first with the second, the first with the third, …
     pub pairs: Vec<RunPair>,
-    /// What people should know besides.
+    /// Notes for the user.
     pub notices: Vec<String>,
 }
 
 /// Two of the runs.
 #[derive(Debug)]
 pub struct RunPair {
-    /// The places of the two among the runs.
+    /// Indices of the two runs.
     pub places: [usize; 2],
-    /// The second beside the first.
+    /// The second compared with the first.
     pub comparison: RunsComparison,
-    /// The samples that changed sides.
+    /// The samples that flipped.
     pub flips: FlippedIds,
-    /// What has no counterpart.
+    /// The samples that cannot be paired.
     pub unpaired: UnpairedIds,
-    /// The two-sided p adjusted by Holm over all pairs of runs; `None` where nothing can be compared.
+    /// The two-sided p-value with Holm's correction over all pairs; `None` if nothing can be compared.
     pub p_holm: Option<f64>,
 }
 
-/// Samples that changed sides: more than half of the answers were right in one of the two runs, and at most half in the
-/// other. In the order of B.
+/// Samples that flipped: more than half of the answers are correct in one run, and at most half in the other. In the
+/// order of B.
 #[derive(Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct FlippedIds {
-    /// Those that are wrong in B.
+    /// Samples that are wrong in B.
     pub worse: IdList,
-    /// Those that are correct in B.
+    /// Samples that are correct in B.
     pub better: IdList,
 }
 
@@ -74,18 +74,18 @@ pub struct FlippedIds {
 #[derive(Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct UnpairedIds {
-    /// Those that B does not have.
+    /// Samples missing in B.
     pub only_in_a: IdList,
-    /// Those that A does not have.
+    /// Samples missing in A.
     pub only_in_b: IdList,
-    /// Those whose question, file or ground truth is another one.
+    /// Samples with a different question, file or ground truth.
     pub changed: IdList,
-    /// Those without a verdict in A or in B: they errored, were skipped, or have none to get.
+    /// Samples without a verdict in A or in B: they errored, were skipped, or cannot be scored.
     pub without_verdict: IdList,
 }
 
 impl UnpairedIds {
-    /// Those that are not empty, each with what it has, of runs that are called like this.
+    /// The non-empty lists with their descriptions, for runs with these letters.
     fn lists(&self, [a, b]: [&ComparedRun; 2]) -> impl Iterator<Item = (String, &IdList)> {
         let changed = "with another question, file or ground truth";
         let without_verdict = "without a verdict in one of the two";
@@ -103,7 +103,7 @@ impl UnpairedIds {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ComparedRun {
-    /// What it is called here: `A`, `B`, …
+    /// Its letter in the comparison: `A`, `B`, …
     pub letter: String,
     /// Its directory, absolute.
     pub run_dir: PathBuf,
@@ -111,55 +111,55 @@ pub struct ComparedRun {
     pub run_id: String,
     /// The eval's name.
     pub eval: String,
-    /// The agent as the spec names it, such as `openai`.
+    /// The agent in the spec, such as `openai`.
     pub agent: Option<String>,
-    /// The model that the spec asks for.
+    /// The model requested by the spec.
     pub model: Option<String>,
     /// Start, RFC 3339.
     pub started_at: String,
     /// Whether every sample ended.
     pub finished: bool,
-    /// Whether it covers the eval as its spec defines it.
+    /// Whether it covers the whole eval of its spec.
     pub whole: bool,
-    /// How often each sample is asked.
+    /// Number of epochs.
     pub epochs: u32,
-    /// Whether its questions, answers and truths are not to be shown.
+    /// Whether its questions, answers and ground truths must not be shown.
     pub masked: bool,
-    /// Records: samples, times epochs.
+    /// Number of records: samples times epochs.
     pub samples: u64,
-    /// Of those, the ones with a verdict.
+    /// Records with a verdict.
     pub scored: u64,
-    /// Of those, the correct ones.
+    /// Correct records.
     pub correct: u64,
     /// correct / scored, 0 to 1.
     pub accuracy: Option<f64>,
-    /// What it could be had every sample a verdict.
+    /// Range of the accuracy over all possible missing verdicts.
     pub accuracy_bounds: Option<[f64; 2]>,
     /// Its 95 % confidence interval.
     pub accuracy_ci95: Option<[f64; 2]>,
-    /// Samples without the verdict that they should have.
+    /// Samples that should have a verdict but have none.
     pub errors: u64,
     /// errors / (scored + errors + unscored), 0 to 1.
     pub error_rate: Option<f64>,
     /// Errors by kind.
     pub failures: BTreeMap<String, u64>,
-    /// Samples that were never asked.
+    /// Samples that were not requested.
     pub skipped: u64,
-    /// Samples whose answers came from the cache: in no figure of cost or time.
+    /// Samples with cached answers, which are in no figure of cost or time.
     pub cached: u64,
     /// Tokens and cost of the answers.
     pub usage: UsageTotal,
-    /// What judges took besides, where one was asked.
+    /// Usage of judges, if any.
     pub judge_usage: Option<UsageTotal>,
-    /// Seconds that answers took.
+    /// Latency of answers in seconds.
     pub latency_s: Option<Latency>,
 }
 
-/// Compares runs whose files can be believed. Of masked ones, names of numbers and reasons that may be what was asked or
-/// answered are left out where `texts` says so.
+/// Compares runs with intact files. For masked runs, names of numbers and reasons that may reveal questions or answers
+/// are omitted, depending on `texts`.
 ///
 /// # Errors
-/// When two were judged otherwise, are one and the same, or have no sample in common; when one cannot be read.
+/// If two runs were scored differently, are the same run, or have no common sample; if a run cannot be read.
 pub fn compare(dirs: &[RunDir], texts: MaskedTexts) -> Result<ComparedRuns> {
     let (mut manifests, mut public) = (Vec::new(), Vec::new());
     for dir in dirs {
@@ -244,10 +244,10 @@ pub(super) fn letter(place: usize) -> String {
     }
 }
 
-/// What is compared of a run.
+/// The compared data of a run.
 struct RunSide {
     samples: KeptRows,
-    /// Whether samples come in groups.
+    /// Whether samples are clustered.
     is_grouped: bool,
     summary: Summary,
 }
@@ -266,7 +266,7 @@ impl RunSide {
         for record in read_lean_records(&dir.file(RECORDS))? {
             let record = record?;
             if let Some(latency) = timed(&record.result) {
-                // What is not negative has the order of its bits.
+                // Non-negative floats sort like their bits.
                 latencies.push(&latency.abs().to_bits().to_be_bytes(), &[])?;
                 timed_count += 1;
             }
@@ -292,7 +292,7 @@ impl RunSide {
 }
 
 impl RunPair {
-    /// Two runs, which are called like this; `None` if they have no sample in common.
+    /// Compares two runs with these letters; `None` if they have no common sample.
     fn of(
         places: [usize; 2],
         [a, b]: [&RunSide; 2],
@@ -331,7 +331,7 @@ impl RunPair {
     }
 }
 
-/// Refuses runs of which one was judged otherwise than the other.
+/// Returns an error for runs that were scored differently.
 fn check_scorer([a, b]: [(&RunDir, &Manifest, &String); 2]) -> Result<()> {
     let ((dir_a, first, name_a), (dir_b, second, name_b)) = (a, b);
     if first.scorer_hash == second.scorer_hash {
@@ -373,7 +373,7 @@ fn nothing_in_common([a, b]: [&Manifest; 2], [name_a, name_b]: [&str; 2]) -> Err
     Error::usage(message).hint("name two runs of one eval: cargo evaltest runs lists them")
 }
 
-/// What differs besides the agent, or makes the runs less than they seem.
+/// Differences besides the agent, and limitations of the runs.
 fn notices(manifests: &[Manifest], letters: &[String]) -> Vec<String> {
     let mut notices = Vec::new();
     let named = || manifests.iter().zip(letters);
@@ -409,7 +409,7 @@ fn notices(manifests: &[Manifest], letters: &[String]) -> Vec<String> {
     }
     for (manifest, letter) in named() {
         if manifest.status != RunStatus::Finished {
-            // What stands behind it may be what the agent said, which not everybody may see.
+            // The rest may contain the agent's output, which may be masked.
             let reason = manifest.stop_reason.as_deref();
             let reason = reason.and_then(|reason| reason.split([':', ';']).next());
             let reason = reason.map(|reason| format!(": {reason}"));

@@ -1,7 +1,7 @@
-//! `Document`: what a report says, as headings, paragraphs, lists, tables and charts.
+//! `Document`: the content of a report as headings, paragraphs, lists, tables and charts.
 //!
-//! A section of a report makes [`Block`]s once; [`render`](super::render) writes them as Markdown, as HTML and on a terminal.
-//! The texts in a document are as datasets and agents gave them: each renderer escapes them in one place.
+//! Sections of a report build [`Block`]s; [`render`](super::render) writes them as Markdown, HTML or terminal output.
+//! Texts in a document are untrusted input of datasets and agents: each renderer escapes them in one place.
 
 use crate::exit::Exit;
 use crate::verdict::result::Verdict;
@@ -13,12 +13,12 @@ pub use chart::{
 };
 pub use chart::{IntervalRow, IntervalScale, Intervals};
 
-/// What a report says.
+/// The content of a report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
     /// What it is about.
     pub title: String,
-    /// What follows, in order.
+    /// Its content, in order.
     pub blocks: Vec<Block>,
 }
 
@@ -29,49 +29,49 @@ pub enum Block {
     Heading(u8, String),
     /// A paragraph.
     Paragraph(Line),
-    /// A warning that nobody should overlook, such as that the run ended early.
+    /// An important warning, such as that the run ended early.
     Note(Line),
-    /// A list without an order.
+    /// An unordered list.
     List(Vec<Line>),
-    /// A list of which the first item matters most.
+    /// A list sorted by importance.
     Numbered(Vec<Line>),
-    /// Names with their values, such as the samples and the cost of a run.
+    /// Names with values, such as the number of samples and the cost of a run.
     Facts(Vec<(String, Line)>),
     /// Rows and columns.
     Table(Table),
-    /// Values with their intervals, one below the other.
+    /// Values with intervals, one per row.
     Intervals(Intervals),
-    /// A picture. Only pages show it: what it shows stands beside it in figures.
+    /// A chart. Shown only on pages: its figures are also in the text.
     Chart(Chart),
-    /// A text of several lines, shown as it is.
+    /// A preformatted text of several lines.
     Verbatim(String),
-    /// Blocks below a line that introduces them.
+    /// Blocks below an introductory line.
     Group(Group),
-    /// Blocks in a frame whose colour says how things are.
+    /// Blocks in a frame whose colour signals the state.
     Framed(Tone, Vec<Block>),
-    /// Blocks beside each other, where there is room.
+    /// Blocks side by side, if there is room.
     Columns(Vec<Vec<Block>>),
 }
 
-/// Blocks below a line that introduces them.
+/// Blocks below an introductory line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// The line.
+    /// The introductory line.
     pub title: Line,
-    /// Whether a page folds the blocks away.
+    /// Whether a page can collapse the blocks.
     pub fold: Fold,
     /// The blocks.
     pub blocks: Vec<Block>,
 }
 
-/// Whether a page folds blocks away. Other formats always show them.
+/// Whether a page can collapse blocks. Other formats always show them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
     /// They are always shown.
     Never,
-    /// They are shown, and can be folded away.
+    /// Shown initially, and collapsible.
     Open,
-    /// They are shown on demand.
+    /// Collapsed initially.
     Closed,
 }
 
@@ -79,51 +79,51 @@ pub enum Fold {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line(pub Vec<Span>);
 
-/// A piece of a line.
+/// A part of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Span {
     /// Text.
     Plain(String),
-    /// Text that stands out.
+    /// Emphasised text.
     Strong(String),
-    /// A name or a command, as it is typed.
+    /// A name or a command.
     Code(String),
-    /// Text in a colour.
+    /// Coloured text.
     Toned(Tone, String),
-    /// Here a new line begins.
+    /// A line break.
     Break,
 }
 
-/// What a colour says.
+/// The meaning of a colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
     /// Nothing.
     #[default]
     Plain,
-    /// Green: it is as it should be.
+    /// Green: good.
     Good,
-    /// Red: it is worse than it should be.
+    /// Red: worse than it should be.
     Bad,
-    /// Yellow: it is not known.
+    /// Yellow: uncertain.
     Unsure,
-    /// Grey: it matters less.
+    /// Grey: less important.
     Faint,
 }
 
 /// Rows and columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// What it shows, for who cannot see it, where no heading says it.
+    /// Description for screen readers, if no heading has it.
     pub caption: String,
-    /// What stands above each column, and to which side it is set. Where all are empty, there is no head.
+    /// The head and alignment of each column. If all are empty, there is no head.
     pub heads: Vec<(String, Align)>,
-    /// In which colour a terminal shows the head.
+    /// The colour of the head on a terminal.
     pub head_tone: Tone,
-    /// Each with a cell for each column; the last ones may be left out.
+    /// Rows with a cell per column; trailing cells may be missing.
     pub rows: Vec<Vec<Line>>,
 }
 
-/// To which side a column is set.
+/// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// Text.
@@ -133,7 +133,7 @@ pub enum Align {
 }
 
 impl Document {
-    /// A report with nothing in it yet.
+    /// An empty report.
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -141,12 +141,12 @@ impl Document {
         }
     }
 
-    /// Begins a section.
+    /// Starts a section.
     pub fn section(&mut self, title: impl Into<String>) {
         self.blocks.push(Block::Heading(2, title.into()));
     }
 
-    /// Begins a part of a section.
+    /// Starts a subsection.
     pub fn part(&mut self, title: impl Into<String>) {
         self.blocks.push(Block::Heading(3, title.into()));
     }
@@ -172,7 +172,7 @@ impl Document {
     }
 }
 
-/// A list; nothing where it is empty.
+/// A list; `None` if it is empty.
 pub fn list<T: Into<Line>>(items: impl IntoIterator<Item = T>) -> Option<Block> {
     let items: Vec<Line> = items.into_iter().map(Into::into).collect();
     (!items.is_empty()).then_some(Block::List(items))
@@ -189,7 +189,7 @@ impl Block {
         Self::Paragraph(line.into())
     }
 
-    /// Blocks below a line, never folded away.
+    /// Blocks below a line, never collapsible.
     pub fn group(title: impl Into<Line>, blocks: impl IntoIterator<Item = Self>) -> Self {
         Self::folded(Fold::Never, title, blocks)
     }
@@ -215,38 +215,38 @@ impl Line {
         self.with(Span::Plain(text.into()))
     }
 
-    /// Adds text that stands out.
+    /// Adds emphasised text.
     #[must_use]
     pub fn strong(self, text: impl Into<String>) -> Self {
         self.with(Span::Strong(text.into()))
     }
 
-    /// Adds a name or a command, as it is typed.
+    /// Adds a name or a command.
     #[must_use]
     pub fn code(self, text: impl Into<String>) -> Self {
         self.with(Span::Code(text.into()))
     }
 
-    /// Adds text in a colour.
+    /// Adds coloured text.
     #[must_use]
     pub fn toned(self, tone: Tone, text: impl Into<String>) -> Self {
         self.with(Span::Toned(tone, text.into()))
     }
 
-    /// Adds all of another line.
+    /// Appends another line.
     #[must_use]
     pub fn line(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         self
     }
 
-    /// Begins a new line.
+    /// Adds a line break.
     #[must_use]
     pub fn newline(self) -> Self {
         self.with(Span::Break)
     }
 
-    /// Adds a text that keeps its lines.
+    /// Adds a text with its line breaks.
     #[must_use]
     pub fn lines(mut self, text: &str) -> Self {
         for (place, line) in text.lines().enumerate() {
@@ -263,13 +263,13 @@ impl Line {
         self
     }
 
-    /// Adds a text whose parts between backticks are names or commands, as messages of gates and hints have them.
+    /// Adds a text with names or commands in backticks, as in messages of gates and hints.
     #[must_use]
     pub fn marked(self, text: &str) -> Self {
         let pieces: Vec<&str> = text.split('`').collect();
         let is_code = |place: usize| place % 2 == 1;
         let is_empty = |(place, piece): (usize, &&str)| is_code(place) && piece.trim().is_empty();
-        // Where they are not in pairs, nobody knows what is between them.
+        // Unpaired backticks are plain text.
         if pieces.len().is_multiple_of(2) || pieces.iter().enumerate().any(is_empty) {
             return self.plain(text);
         }
@@ -292,7 +292,7 @@ impl<T: Into<String>> From<T> for Line {
 }
 
 impl Table {
-    /// A table without rows yet.
+    /// A table without rows.
     pub fn new(heads: &[(&str, Align)]) -> Self {
         let heads = heads.iter().map(|(head, side)| ((*head).to_owned(), *side));
         Self {
@@ -301,7 +301,7 @@ impl Table {
         }
     }
 
-    /// A table whose first column is text, and all others numbers.
+    /// A table whose first column is text, and whose others are numbers.
     pub fn of_numbers<T: Into<String>>(heads: impl IntoIterator<Item = T>) -> Self {
         let sides = std::iter::once(Align::Left).chain(std::iter::repeat(Align::Right));
         Self {
@@ -315,7 +315,7 @@ impl Table {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// The table as a block; nothing where it has no rows.
+    /// The table as a block; `None` without rows.
     pub fn block(self) -> Option<Block> {
         (!self.rows.is_empty()).then_some(Block::Table(self))
     }

@@ -1,6 +1,6 @@
 //! `Event`: the interface between the runner and reporters.
 //!
-//! The runner emits events and never prints. Everything in an event is redacted.
+//! The runner emits events and never prints. All texts in an event are redacted.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,102 +9,102 @@ use crate::data::RefusedAnswer;
 use crate::data::{AgentError, Record};
 use crate::verdict::run::Run;
 
-/// Something that happened in a run.
+/// An event in a run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// The dataset is loaded, the run directory exists, nothing was asked yet.
+    /// The dataset is loaded and the run directory exists; nothing was requested yet.
     RunStarted {
         /// The eval's name.
         eval: &'a str,
-        /// How many samples the run will end,
+        /// Number of samples of the run.
         samples: usize,
-        /// each in so many epochs.
+        /// Number of epochs of each sample.
         epochs: u32,
-        /// How many answers an earlier, interrupted run had ended.
+        /// Number of answers finished in an earlier, interrupted part of the run.
         resumed: usize,
-        /// Where the run is recorded.
+        /// The run directory.
         dir: &'a Path,
-        /// One line: who is asked what, within which limits, and what it may cost. Empty where that was told.
+        /// One line: the agent, the questions, the limits and the maximum cost. Empty if already shown.
         opening: &'a str,
-        /// Things about the dataset worth knowing.
+        /// Notes on the dataset.
         notices: &'a [String],
     },
-    /// Something worth knowing came up while the run goes on, such as a cache that cannot be written.
+    /// A note while the run is in progress, such as that the cache cannot be written.
     Notice {
         /// The eval's name.
         eval: &'a str,
-        /// What it is.
+        /// The note.
         notice: &'a str,
     },
-    /// A sample is about to be asked.
+    /// A sample is about to be requested.
     SampleStarted {
         /// The sample's id.
         id: &'a str,
-        /// Which repetition, from 0.
+        /// The epoch, from 0.
         epoch: u32,
     },
-    /// An attempt has no answer.
+    /// An attempt failed.
     AttemptFailed {
         /// The sample's id.
         id: &'a str,
-        /// Which repetition, from 0.
+        /// The epoch, from 0.
         epoch: u32,
-        /// Which attempt, from 1.
+        /// The attempt, from 1.
         attempt: u32,
-        /// Why.
+        /// The error.
         error: &'a AgentError,
-        /// Whether the sample is asked again.
+        /// Whether the attempt is retried.
         retry: bool,
     },
-    /// An answer is refused, and the sample is asked again.
+    /// An answer was refused, and the request is repeated.
     AnswerRefused {
         /// The sample's id.
         id: &'a str,
-        /// Which repetition, from 0.
+        /// The epoch, from 0.
         epoch: u32,
-        /// Why, and what it took.
+        /// The refused answer.
         refused: &'a RefusedAnswer,
     },
-    /// Nothing is asked for a while: who is asked has everybody wait. Told again with each longer pause.
+    /// All requests are paused, because the agent or judge cannot be reached. Sent again for each longer pause.
     Waiting {
         /// The eval's name.
         eval: &'a str,
         /// The agent, or a judge.
         who: &'a str,
-        /// What it does, such as `answers nobody`.
+        /// The reason, such as `answers nobody`.
         why: &'a str,
-        /// What was heard of it last; may be empty.
+        /// Its last message; may be empty.
         said: &'a str,
-        /// Until it is tried again.
+        /// Time until the next attempt.
         pause: Duration,
         /// Whether it is the first pause since the last answer.
         first: bool,
     },
-    /// It answered again.
+    /// It answers again.
     WentOn {
         /// The eval's name.
         eval: &'a str,
         /// The agent, or a judge.
         who: &'a str,
-        /// How long nothing was asked.
+        /// Duration of the pause.
         waited: Duration,
     },
-    /// A line that a running agent printed (only when streaming).
+    /// A line printed by a running agent (only when streaming).
     AgentOutput {
         /// The sample's id.
         id: &'a str,
-        /// The line, without its end.
+        /// The line, without its line break.
         line: &'a str,
     },
-    /// A sample ended, in one epoch.
+    /// A sample finished in one epoch.
     SampleFinished {
         /// The sample with its outcome.
         record: &'a Record,
     },
-    /// All samples ended, or the run stopped.
+    /// All samples finished, or the run stopped.
     RunFinished {
-        /// The whole run.
+        /// The run.
         run: &'a Run,
     },
 }

@@ -1,10 +1,10 @@
-//! Exports: a run as data for other programs, one format in each file.
+//! Exports: a run as data for other programs, one format per file.
 //!
-//! A format is a [`DataFormat`]; one more is a file here with its type, and a place in [`FORMATS`]. It takes the records
-//! of a [`ReportedRun`] one at a time, so that a run of any size fits into memory. Of a benchmark whose snapshots are masked
-//! they have no texts, for files are sent around: what is hidden is hidden there, before any format sees it.
+//! A format is a [`DataFormat`]; to add one, add a file with its type here, and an entry in [`FORMATS`]. It gets the
+//! records of a [`ReportedRun`] one at a time, so that memory use does not depend on the run's size. For masked
+//! benchmarks the records contain no texts, because files are shared: texts are removed before any format sees them.
 //!
-//! The files of leaderboards are submissions, with the answers as they are, and no formats of this kind.
+//! Leaderboard files are submissions with unmasked answers, and are not formats of this kind.
 
 mod csv;
 #[cfg(feature = "inspect")]
@@ -22,7 +22,7 @@ use super::reported::ReportedRun;
 use crate::data::{AgentError, Status};
 use crate::error::{Error, Result};
 
-/// A format in which a run is written as data.
+/// A format to export runs as data.
 ///
 /// ```
 /// use evaltest::engine::report::export::{DataFormat, FORMATS};
@@ -31,13 +31,13 @@ use crate::error::{Error, Result};
 /// assert!(names.collect::<Vec<_>>().starts_with(&["csv", "otel"]));
 /// ```
 pub trait DataFormat: Sync {
-    /// The name that the command line has.
+    /// Its name on the command line.
     fn name(&self) -> &'static str;
 
-    /// What names of its files end in, without the dot.
+    /// Its file extension, without the dot.
     fn extension(&self) -> &'static str;
 
-    /// Whether it is text, which may go to standard output.
+    /// Whether it is a text format, which may be written to standard output.
     fn is_text(&self) -> bool {
         true
     }
@@ -45,7 +45,7 @@ pub trait DataFormat: Sync {
     /// Writes the run.
     ///
     /// # Errors
-    /// When its records cannot be read or `out` cannot be written.
+    /// If its records cannot be read or `out` cannot be written.
     fn write(&self, run: &ReportedRun, out: &mut dyn Write) -> Result<()>;
 }
 
@@ -59,18 +59,18 @@ pub const FORMATS: &[&dyn DataFormat] = &[
     &parquet::ParquetExport,
 ];
 
-/// The format of this name.
+/// The format with this name.
 pub fn format(name: &str) -> Option<&'static dyn DataFormat> {
     FORMATS.iter().copied().find(|format| format.name() == name)
 }
 
-/// The name that a file of a run has unless another is given: that of the run directory.
+/// Default file name of a run: that of its run directory.
 pub fn file_name(run: &ReportedRun, format: &dyn DataFormat) -> String {
     let folder = run.dir.path().file_name().unwrap_or_default();
     format!("{}.{}", folder.to_string_lossy(), format.extension())
 }
 
-/// The class of an error in a word, as the summary counts it.
+/// The kind of an error, as counted in the summary.
 fn error_kind(status: Status, error: &AgentError) -> String {
     if status == Status::ScorerFailed {
         return status.as_str().to_owned();
@@ -88,7 +88,7 @@ fn unwritten(error: &io::Error) -> Error {
     }
 }
 
-/// Whether the path of a file names a folder: there is one, or it ends as one.
+/// Whether a path is a folder: it exists, or the path ends like one.
 pub fn names_folder(path: &Path) -> bool {
     path.is_dir() || path.to_string_lossy().ends_with('/')
 }

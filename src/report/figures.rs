@@ -1,6 +1,6 @@
-//! `RunFigures`: what a report says of single samples, read off a run in one pass.
+//! `RunFigures`: report data about single samples, collected in one pass over a run.
 //!
-//! Beside the summary, which counts; of a run of any size the same few are kept.
+//! Complements the summary, which only has counts. Its size does not depend on the run.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -13,86 +13,86 @@ use crate::data::{Record, Score, Status};
 use crate::error::Result;
 use crate::verdict::groups::{FailureGroups, GroupedFailures};
 
-/// So many samples are shown from the beginning of the run.
+/// Maximum number of samples shown from the start of the run.
 const FIRST: usize = 10;
 
-/// So many failing samples are kept, and so many of the flipped ones of each side.
+/// Maximum number of failing samples, and of flipped ones in each direction.
 pub(crate) const MOST_FAILING: usize = 100;
 const MOST_FLIPPED: usize = 50;
 
-/// So many characters of a text are shown in a row.
+/// Maximum characters of a text in a row.
 const SHOWN: usize = 200;
 
-/// So many wrong answers are told apart.
+/// Maximum number of distinct wrong answers counted.
 const MOST_ANSWERS: usize = 1000;
 
-/// So many wrong parameters are told apart.
+/// Maximum number of distinct wrong parameters counted.
 const MOST_PARAMETERS: usize = 1000;
 
-/// What a report says of single samples.
+/// Report data about single samples.
 #[derive(Clone, Debug)]
 pub struct RunFigures {
-    /// What went wrong, by what it has in common.
+    /// Failures grouped by common causes.
     pub failures: GroupedFailures,
     /// The first samples of the run.
     pub first: Vec<ReportedSample>,
-    /// The first of those that are wrong or have an error.
+    /// The first wrong or errored samples.
     pub failing: Vec<ReportedSample>,
-    /// How many of those there are.
+    /// The number of wrong or errored samples.
     pub all_failing: u64,
-    /// The first samples that changed sides since the baseline, by id; of several epochs the first on the new side.
+    /// The first samples that flipped since the baseline, by id; of several epochs the first with the new verdict.
     pub flipped: HashMap<String, ReportedSample>,
-    /// Seconds of each answer that was asked for.
+    /// Latency of each new answer in seconds.
     pub latencies: Vec<f64>,
-    /// Wrong answers, those to which the agent gave none included.
+    /// Number of wrong answers, including missing ones that count as wrong.
     pub wrong: u64,
-    /// Of those, the ones that were given and of which nothing was extracted.
+    /// Number of given answers from which nothing was extracted.
     pub without_prediction: u64,
-    /// The wrong answer that was given most often, and how often, where texts may be shown.
+    /// The most frequent wrong answer, if texts may be shown.
     pub same_answer: Option<SameAnswer>,
-    /// What was wrong in calls of functions, the most frequent first.
+    /// Errors in function calls, the most frequent first.
     pub wrong_parameters: Vec<ParameterProblem>,
-    /// Samples that became wrong, and correct, since the baseline: by dimension and value.
+    /// Numbers of samples that became wrong and correct since the baseline, by dimension and value.
     pub flips: BTreeMap<(String, String), [u64; 2]>,
 }
 
-/// A sample in a row of a table. Its texts are cut; of a run whose texts are not to be shown there are none.
+/// A sample as a table row. Texts are truncated, and empty for masked runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReportedSample {
     /// Its id.
     pub id: String,
-    /// Which repetition, from 0.
+    /// The epoch, from 0.
     pub epoch: u32,
-    /// What was asked: the question where the prompt is more than that.
+    /// The question, or the prompt if there is no separate question.
     pub question: String,
-    /// What was extracted from the answer; else the answer, or what went wrong.
+    /// The extracted prediction, or else the answer or the error.
     pub answer: Option<String>,
-    /// What would have been right.
+    /// The ground truth.
     pub ground_truth: Option<String>,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: SampleOutcome,
-    /// Why it is not right, in a word of the scorer, or the kind of the error.
+    /// Why it is not correct: the scorer's reason or the kind of error.
     pub why: String,
 }
 
-/// What became of a sample, in the order of `WORDS` of the script of pages.
+/// The outcome of a sample, in the order of `WORDS` in the pages' script.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SampleOutcome {
-    /// It is right.
+    /// Correct.
     Correct,
-    /// It is wrong.
+    /// Wrong.
     Wrong,
-    /// It has no verdict, for somebody failed.
+    /// An error: no verdict.
     Error,
-    /// There is nothing to compare it with.
+    /// No ground truth to compare with.
     #[default]
     Unscored,
-    /// It was not asked.
+    /// Not requested.
     Skipped,
 }
 
 impl SampleOutcome {
-    /// That of a record.
+    /// The outcome of a record.
     pub fn of(record: &Record) -> Self {
         match record.result.status {
             Status::Scored if record.result.is_correct() => Self::Correct,
@@ -103,13 +103,13 @@ impl SampleOutcome {
         }
     }
 
-    /// Whether it is not the right answer that it should be.
+    /// Whether it is wrong or an error.
     pub fn is_failing(self) -> bool {
         matches!(self, Self::Wrong | Self::Error)
     }
 }
 
-/// A wrong answer that was given to several questions.
+/// A wrong answer given to several questions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SameAnswer {
     /// Its beginning.
@@ -120,14 +120,14 @@ pub struct SameAnswer {
     pub id: String,
 }
 
-/// What was wrong in a call of a function.
+/// An error in a function call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterProblem {
     /// Such as `find_flight`: `date`.
     pub place: String,
     /// Such as `wrong_value`.
     pub problem: String,
-    /// In how many wrong answers.
+    /// Number of wrong answers with it.
     pub samples: u64,
 }
 
@@ -151,7 +151,7 @@ impl RunFigures {
     /// Reads a run.
     ///
     /// # Errors
-    /// When its records cannot be read.
+    /// If its records cannot be read.
     pub fn of(run: &ReportedRun) -> Result<Self> {
         let flips = run.flips();
         let mut failures = FailureGroups::new(run.summary.scorer.as_deref());
@@ -216,7 +216,7 @@ impl RunFigures {
         Ok(figures)
     }
 
-    /// Keeps what is shown of a single sample.
+    /// Stores the parts shown of a single sample.
     fn add_sample(&mut self, record: &Record, shown_flips: &HashMap<&str, bool>) {
         let outcome = SampleOutcome::of(record);
         if outcome.is_failing() {
@@ -239,7 +239,7 @@ impl RunFigures {
     }
 }
 
-/// The first samples that changed sides, and whether they became wrong.
+/// The first samples that flipped, and whether they became wrong.
 fn shown_flips(run: &ReportedRun) -> HashMap<&str, bool> {
     let change = run.summary.change.iter();
     let sides = change.flat_map(|it| [(&it.became_wrong, true), (&it.became_correct, false)]);
@@ -250,14 +250,14 @@ fn shown_flips(run: &ReportedRun) -> HashMap<&str, bool> {
     flips.collect()
 }
 
-/// The word that files have for the kind of an error, with spaces.
+/// The kind of an error as in files, with spaces.
 pub(crate) fn error_kind(kind: impl serde::Serialize) -> String {
     let word = serde_json::to_value(kind).ok();
     let word = word.and_then(|word| word.as_str().map(|word| word.replace('_', " ")));
     word.unwrap_or_default()
 }
 
-/// What a scorer of calls says was wrong: place and problem, each once for a sample.
+/// Errors that a scorer of calls reports: place and problem, without duplicates.
 fn wrong_parameters(score: &Score) -> Vec<(String, String)> {
     let told = score.details.get("wrong_parameters");
     let mut found: Vec<(String, String)> = Vec::new();
@@ -272,7 +272,7 @@ fn wrong_parameters(score: &Score) -> Vec<(String, String)> {
     if !found.is_empty() {
         return found;
     }
-    // The first difference of a pair of calls, in words: what comes after its place is another text in each sample.
+    // The place of the first difference; the text after it differs between samples.
     let difference = score.details.get("difference").and_then(Value::as_str);
     if let Some((place, _)) = difference.and_then(|told| told.split_once(": got ")) {
         found.push((cut(&place.replace('`', "")), "another value".to_owned()));
@@ -310,7 +310,7 @@ impl ReportedSample {
     }
 }
 
-/// What is shown of a text, on one line: however long it is, its beginning alone is looked at.
+/// The beginning of a text on one line. Only that part is read, however long the text is.
 fn cut(text: &str) -> String {
     let mut line = String::new();
     for word in text.split_whitespace() {
@@ -318,7 +318,7 @@ fn cut(text: &str) -> String {
             line.push(' ');
         }
         line.push_str(word);
-        // Four bytes a character at most.
+        // At most four bytes per character.
         if line.len() > 4 * SHOWN {
             break;
         }

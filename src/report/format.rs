@@ -1,22 +1,22 @@
-//! `ReportFormat`: a form in which runs are reported.
+//! `ReportFormat`: a format for reports on runs.
 //!
-//! A new one is a file in this folder with a type that implements [`ReportFormat`], and a line in
-//! [`FORMATS`](super::formats::FORMATS): the command line, its help and the page of commands take it from there.
+//! To add one, add a file in this folder with a type that implements [`ReportFormat`], and an entry in
+//! [`FORMATS`](super::formats::FORMATS): the command line, its help and the page of commands use the list.
 
 use std::io::Write;
 
 use super::reported::ReportedRun;
 use crate::error::{Error, Result};
 
-/// Who reads a report.
+/// The audience of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReportAudience {
-    /// Who mends the agent: everything, with samples.
+    /// Developers of the agent: everything, with samples.
     #[default]
     Developer,
-    /// Who decides whether it is released: accuracy and its change, cost, outages, what got better and worse, risk.
+    /// People who decide on a release: accuracy and its change, cost, outages, improvements and regressions, risks.
     Product,
-    /// Who uses it: one page in plain words.
+    /// Users of the agent: one page in plain words.
     User,
 }
 
@@ -24,7 +24,7 @@ impl ReportAudience {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Developer, Self::Product, Self::User];
 
-    /// The word on the command line.
+    /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Developer => "developer",
@@ -34,7 +34,7 @@ impl ReportAudience {
     }
 }
 
-/// A form in which runs are reported.
+/// A format for reports on runs.
 ///
 /// ```
 /// use evaltest::engine::report::formats::{FORMATS, format_named};
@@ -44,24 +44,24 @@ impl ReportAudience {
 /// assert!(FORMATS.iter().any(|format| format.name() == markdown.name()));
 /// ```
 pub trait ReportFormat: Sync {
-    /// The word on the command line, such as `md`.
+    /// Its name on the command line, such as `md`.
     fn name(&self) -> &'static str;
 
-    /// What it is, in half a line.
+    /// A short description.
     fn about(&self) -> &'static str;
 
-    /// How names of its files end, without the dot.
+    /// Its file extension, without the dot.
     fn extension(&self) -> &'static str;
 
-    /// Whether it is another text for each [`ReportAudience`].
+    /// Whether the content depends on the [`ReportAudience`].
     fn has_audiences(&self) -> bool {
         false
     }
 
-    /// Writes the report of these runs.
+    /// Writes the report on these runs.
     ///
     /// # Errors
-    /// When a run cannot be read, or nothing can be written.
+    /// If a run cannot be read, or the output cannot be written.
     fn write(
         &self,
         runs: &[ReportedRun],
@@ -70,7 +70,7 @@ pub trait ReportFormat: Sync {
     ) -> Result<()>;
 }
 
-/// What went wrong where a report is written to.
+/// The error for a report that cannot be written.
 pub(crate) fn unwritten(error: &std::io::Error) -> Error {
     Error::infrastructure(format!("the report cannot be written: {error}"))
 }

@@ -1,4 +1,4 @@
-//! The list of all formats in which runs are reported. It stands apart from their trait, which each of them uses.
+//! The list of report formats. Separate from their trait, so that formats do not depend on the list.
 
 use super::format::ReportFormat;
 use super::github::GithubReport;
@@ -10,7 +10,7 @@ use super::markdown::MarkdownReport;
 use crate::error::{Error, Result, nearest};
 use crate::text::clean;
 
-/// All formats, in the order in which help lists them.
+/// All formats, in the order of the help.
 pub const FORMATS: &[&dyn ReportFormat] = &[
     &MarkdownReport,
     &HtmlReport,
@@ -20,10 +20,10 @@ pub const FORMATS: &[&dyn ReportFormat] = &[
     &GitlabReport,
 ];
 
-/// The format of a name.
+/// The format with this name.
 ///
 /// # Errors
-/// When there is none; the message has the nearest.
+/// If there is none; the message suggests the most similar name.
 pub fn format_named(name: &str) -> Result<&'static dyn ReportFormat> {
     let found = FORMATS.iter().find(|format| format.name() == name);
     found.copied().ok_or_else(|| {
@@ -37,7 +37,7 @@ pub fn format_named(name: &str) -> Result<&'static dyn ReportFormat> {
     })
 }
 
-/// The format whose files end so.
+/// The format with this file extension.
 pub fn format_of_file(extension: &str) -> Option<&'static dyn ReportFormat> {
     let of_file = |format: &&&dyn ReportFormat| format.extension() == extension;
     FORMATS.iter().find(of_file).copied()

@@ -1,5 +1,5 @@
-//! The leaderboard's file of GAIA: JSONL with `task_id`, `model_answer` and `reasoning_trace`; its name, a
-//! guide to submitting it, and a check of its ids.
+//! The submission file of the GAIA leaderboard: JSONL with `task_id`, `model_answer` and `reasoning_trace`; its name,
+//! a guide to submitting it, and a check of its ids.
 
 mod check;
 mod guide;
@@ -16,26 +16,26 @@ use crate::text::redact::is_blanked;
 pub use check::{Checked, check};
 pub use guide::guide;
 
-/// Whether what the agent said before its answer goes into the file.
+/// Whether to export the agent's text before its answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Traces {
     /// The whole raw answer as `reasoning_trace`.
     #[default]
     Written,
-    /// No `reasoning_trace` at all.
+    /// No `reasoning_trace`.
     LeftOut,
 }
 
-/// What was written.
+/// The result of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GaiaExport {
-    /// Lines, one for each sample.
+    /// Number of lines, one per sample.
     pub lines: usize,
-    /// Those whose answer is empty, because the sample has none.
+    /// Number of samples without an answer, whose line has an empty one.
     pub empty: usize,
-    /// Those in whose answer a secret was blanked.
+    /// Number of redacted answers.
     pub redacted: usize,
-    /// The level of the samples, when all have the same.
+    /// The level of the samples, if it is the same for all.
     pub level: Option<String>,
 }
 
@@ -48,8 +48,8 @@ struct GaiaLine<'a> {
     reasoning_trace: Option<&'a str>,
 }
 
-/// Writes a line for every sample, in order; one without an answer gets an empty one, because the leaderboard
-/// wants every id. Of several epochs only `epoch` is written.
+/// Writes a line for every sample, in order. A missing answer becomes empty, because the leaderboard requires every
+/// id. Only one `epoch` is written.
 pub fn write(
     records: impl Iterator<Item = Result<Record>>,
     epoch: u32,

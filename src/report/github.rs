@@ -1,9 +1,9 @@
-//! `GithubReport`: what GitHub shows of runs: the summary of a step here, [`annotations`] at lines of the changed files, and
-//! the [`comment`] below a pull request.
+//! `GithubReport`: output for GitHub: the step summary in this module, [`annotations`] on lines of changed files, and
+//! the [`comment`] on a pull request.
 //!
-//! Whoever opens a page wants to know whether they may merge: gates stand first, those that failed before the others; then
-//! what got worse, then what got better, then figures. GitHub drops a summary of more than 1 MiB as a whole, so a table is
-//! cut behind a row, and says how much more there is.
+//! The summary helps to decide whether to merge: gates come first, failed ones before others; then regressions,
+//! improvements and figures. GitHub rejects a summary of more than 1 MiB, so tables are truncated, with the number of
+//! omitted rows.
 
 pub mod annotations;
 pub mod comment;
@@ -25,10 +25,10 @@ use crate::figure::{Seconds, Usd};
 use crate::verdict::result::Verdict;
 use rows::SampleRows;
 
-/// Bytes of what a step may write into its summary: of a summary of more than 1 MiB nothing is shown.
+/// Maximum bytes that a step writes into its summary; above 1 MiB GitHub shows nothing.
 pub const SUMMARY_ROOM: usize = 900_000;
 
-/// The summary of a step.
+/// The step summary.
 pub(crate) struct GithubReport;
 
 impl ReportFormat for GithubReport {
@@ -56,15 +56,15 @@ impl ReportFormat for GithubReport {
     }
 }
 
-/// The summary of the runs of a command and of what left none, in at most `room` bytes.
+/// The summary of a command's runs and of evals without a run, in at most `room` bytes.
 ///
 /// # Errors
-/// When a run cannot be read.
+/// If a run cannot be read.
 pub fn summary(runs: &[ReportedRun], unstarted: &[UnstartedEval], room: usize) -> Result<String> {
     written(runs, unstarted, Page::new(room))
 }
 
-/// Writes the sections onto a page.
+/// Writes the sections to a page.
 fn written(runs: &[ReportedRun], unstarted: &[UnstartedEval], mut page: Page) -> Result<String> {
     page.title(&format!("evaltest: {}", headline(runs, unstarted)));
     let lacking = unstarted
@@ -98,7 +98,7 @@ fn written(runs: &[ReportedRun], unstarted: &[UnstartedEval], mut page: Page) ->
     Ok(page.end())
 }
 
-/// What came of it, in a line.
+/// The result in one line.
 fn headline(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
     let codes = runs.iter().map(|run| run.summary.exit_code);
     let worst = codes.max().unwrap_or(Exit::Passed);
@@ -130,7 +130,7 @@ fn headline(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
     }
 }
 
-/// The gates of all runs, those that failed first.
+/// The gates of all runs, failed ones first.
 fn gates(runs: &[ReportedRun]) -> Vec<String> {
     let order = [
         (Verdict::Failed, "❌ failed"),
@@ -153,7 +153,7 @@ fn gates(runs: &[ReportedRun]) -> Vec<String> {
     rows
 }
 
-/// The alerts that are raised.
+/// Raised alerts.
 fn alerts(runs: &[ReportedRun]) -> Vec<String> {
     let rows = runs.iter().flat_map(|run| {
         let alerts = run.summary.alerts.iter();
@@ -215,7 +215,7 @@ fn figures(run: &ReportedRun) -> String {
     ])
 }
 
-/// A text from outside in a cell of a table: so many bytes of it, line by line.
+/// An untrusted text as a table cell, truncated to `most` bytes.
 fn cell(raw: &str, most: usize) -> Line {
     let start = ci::beginning(raw, most);
     let shown = Line::default().lines(start.trim());

@@ -1,7 +1,7 @@
-//! `GitlabReport`: what GitLab shows at the lines of a merge request, its format for code quality.
+//! `GitlabReport`: a report in GitLab's code quality format, which it shows on lines of a merge request.
 //!
-//! It has what got worse: gates that failed, and samples that became wrong. GitLab holds the file of a merge request against
-//! that of its target by fingerprints, so these are of the eval and of the gate or the sample alone.
+//! Contains regressions: failed gates, and samples that became wrong. GitLab compares the file with that of the target
+//! branch by fingerprints, so these depend only on the eval and the gate or sample.
 
 use std::io::Write;
 use std::path::Path;
@@ -18,10 +18,10 @@ use crate::text::clean;
 use crate::text::hash::Hasher;
 use crate::verdict::result::Verdict;
 
-/// Bytes of a description.
+/// Maximum bytes of a description.
 const DESCRIPTION: usize = 1000;
 
-/// What GitLab calls code quality.
+/// GitLab's code quality report.
 pub(crate) struct GitlabReport;
 
 impl ReportFormat for GitlabReport {
@@ -47,10 +47,10 @@ impl ReportFormat for GitlabReport {
     }
 }
 
-/// Writes what got worse in runs, with paths relative to the checkout.
+/// Writes the regressions of runs, with paths relative to the checkout.
 ///
 /// # Errors
-/// When a run cannot be read, or nothing can be written.
+/// If a run cannot be read, or the output cannot be written.
 pub fn write(runs: &[ReportedRun], workspace: &Path, out: &mut dyn Write) -> Result<()> {
     let mut before = "[";
     let mut issue = |issue: &Value| {
@@ -107,7 +107,7 @@ fn entry(
     fingerprint: &str,
     place: Option<CodePlace>,
 ) -> Value {
-    // GitLab needs one, also for an eval that is written in Rust.
+    // GitLab requires a path, even for an eval defined in Rust.
     let CodePlace { path, line } = place.unwrap_or_else(|| CodePlace {
         path: "Cargo.toml".to_owned(),
         line: 1,

@@ -1,7 +1,7 @@
-//! `RunGlance`: a run in one line, from its manifest and its summary.
+//! `RunGlance`: a one-line overview of a run, from its manifest and its summary.
 //!
-//! Neither is checked against the records: a list of a thousand runs reads a thousand small files, and whoever needs to
-//! believe a figure asks for the run itself.
+//! Neither is checked against the records, so that listing a thousand runs only reads a thousand small files; open the
+//! run itself for verified figures.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use crate::system::project::shown;
 use crate::text::shell_word;
 use crate::verdict::result::Verdict;
 
-/// A run in one line. A member is `null` where the run does not say.
+/// A one-line overview of a run. Unknown members are `null`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RunGlance {
@@ -29,18 +29,18 @@ pub struct RunGlance {
     pub eval: String,
     /// The benchmark's name.
     pub benchmark: String,
-    /// The agent as the spec names it, such as `openai`.
+    /// The agent in the spec, such as `openai`.
     pub agent: Option<String>,
-    /// The model that the spec asks for.
+    /// The model requested by the spec.
     pub model: Option<String>,
-    /// How it stands: `finished`, `interrupted`, `stopped`, `running` (somebody is at it) or `killed`.
+    /// Its state: `finished`, `interrupted`, `stopped`, `running` (in progress) or `killed`.
     pub status: GlanceStatus,
-    /// The tier that ran, if it was one.
+    /// The tier, if the run was one.
     pub tier: Option<String>,
-    /// What it is a part of, if others complete it: a shard.
+    /// Its shard, if the run is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<RunPart>,
-    /// Whether less was asked than the eval as it is defined.
+    /// Whether the run covers less than its eval.
     pub partial: bool,
     /// Start, RFC 3339.
     pub started_at: String,
@@ -48,60 +48,60 @@ pub struct RunGlance {
     pub ended_at: Option<String>,
     /// Wall time in seconds.
     pub duration_s: Option<f64>,
-    /// Records: samples, times epochs.
+    /// Number of records: samples times epochs.
     pub samples: Option<u64>,
-    /// Of those, the ones that the first scorer judged.
+    /// Records scored by the first scorer.
     pub scored: Option<u64>,
-    /// Of those, the correct ones.
+    /// Correct records.
     pub correct: Option<u64>,
     /// correct / scored, 0 to 1.
     pub accuracy: Option<f64>,
-    /// What it could be had every sample a verdict.
+    /// Range of the accuracy over all possible missing verdicts.
     pub accuracy_bounds: Option<[f64; 2]>,
     /// Its 95 % confidence interval.
     pub accuracy_ci95: Option<[f64; 2]>,
-    /// Samples without the verdict that they should have.
+    /// Samples that should have a verdict but have none.
     pub errors: Option<u64>,
-    /// What the agent's answers cost, in USD.
+    /// Cost of the agent's answers in USD.
     pub cost_usd: Option<f64>,
-    /// How many gates came out how.
+    /// Numbers of gates by result.
     pub gates: Option<GateCounts>,
-    /// How the run ended.
+    /// Exit status of the run.
     pub exit_code: Option<Exit>,
 }
 
-/// How a run stands, seen from outside.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum GlanceStatus {
-    /// Every sample ended.
+    /// Every sample finished.
     Finished,
     /// A signal ended it early.
     Interrupted,
     /// It stopped early for another reason.
     Stopped,
-    /// Somebody is at it.
+    /// In progress.
     Running,
-    /// It was killed: `run --resume` goes on with it.
+    /// It was killed: `run --resume` continues it.
     Killed,
 }
 
-/// How many gates came out how.
+/// Numbers of gates by result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct GateCounts {
-    /// Gates that hold.
+    /// Passed gates.
     pub passed: usize,
-    /// Gates that do not.
+    /// Failed gates.
     pub failed: usize,
-    /// Gates that the run cannot decide.
+    /// Gates without a definite result.
     pub inconclusive: usize,
     /// Gates that do not apply to this run.
     pub ignored: usize,
 }
 
-/// What is read of `summary.json`: slices and figures of scorers are most of it, and are passed over.
+/// The parts read of `summary.json`; slices and figures of scorers, which are most of it, are skipped.
 #[derive(Deserialize)]
 struct SummaryGlance {
     #[serde(default)]
@@ -129,10 +129,10 @@ struct GlanceGate {
 }
 
 impl RunGlance {
-    /// Looks at a run.
+    /// Reads the overview of a run.
     ///
     /// # Errors
-    /// A manifest that cannot be read, or a summary that a run which is over does not have, or has damaged.
+    /// If the manifest cannot be read, or the summary of a finished run is missing or damaged.
     pub fn of(dir: &RunDir) -> Result<Self> {
         let manifest = dir.manifest()?;
         let status = status(dir, &manifest);
@@ -190,7 +190,7 @@ fn summary(dir: &RunDir) -> Result<SummaryGlance> {
     serde_json::from_slice(&text).map_err(|error| told(&error))
 }
 
-/// How many gates came out how.
+/// Counts gates by result.
 pub(super) fn counted(verdicts: impl IntoIterator<Item = Verdict>) -> GateCounts {
     let mut counts = GateCounts::default();
     for verdict in verdicts {

@@ -1,4 +1,4 @@
-//! `HtmlReport`: runs as one page, for each audience.
+//! `HtmlReport`: runs as one HTML page, for each audience.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use super::section::overview::ending;
 use super::section::samples::SampleTable;
 use crate::error::Result;
 
-/// Runs as one page.
+/// Runs as one HTML page.
 pub(crate) struct HtmlReport;
 
 impl ReportFormat for HtmlReport {
@@ -57,7 +57,7 @@ impl ReportFormat for HtmlReport {
     }
 }
 
-/// What stands in the page, with the samples that its script reads.
+/// Writes the page's content, with the samples for its script.
 pub(crate) fn content(all: &[ReportedRun], out: &mut dyn Write) -> Result<()> {
     let io = |error: io::Error| unwritten(&error);
     if all.len() > 1 {
@@ -77,7 +77,7 @@ pub(crate) fn content(all: &[ReportedRun], out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// The samples that failed, for who reads without scripts.
+/// The failed samples, for readers without scripts.
 fn failing(run: &ReportedRun, figures: &RunFigures) -> Vec<Block> {
     let (title, all) = ("Wrong answers and errors", figures.all_failing);
     let Some(table) = SampleTable::of(run).block(title, figures.failing.iter()) else {
@@ -92,7 +92,7 @@ fn failing(run: &ReportedRun, figures: &RunFigures) -> Vec<Block> {
     blocks.into_iter().chain(more).collect()
 }
 
-/// For who does not look at single samples.
+/// The page for audiences that do not need single samples.
 fn without_samples(
     runs: &[ReportedRun],
     audience: ReportAudience,

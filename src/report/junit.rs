@@ -1,11 +1,11 @@
-//! `JunitReport`: runs as `JUnit` XML, for Jenkins, GitLab and whatever else shows tests.
+//! `JunitReport`: runs as `JUnit` XML, for Jenkins, GitLab and other tools that show tests.
 //!
-//! Each run is a suite of its samples, with a suite of its gates behind it. A wrong answer is a failure, whatever the
-//! baseline says of it: whether the run passes is what its gates say. The file is written as the records are read, for
-//! which they are read twice: a suite begins with how many of its cases failed.
+//! Each run is a suite of its samples, followed by a suite of its gates. A wrong answer is a failure regardless of the
+//! baseline: gates decide whether the run passes. A suite starts with its number of failures, so records are streamed
+//! twice.
 //!
-//! What is written is what Jenkins' schema `junit-10.xsd` has: a type at each flaky epoch, no count of skipped cases at the
-//! top, no properties of a case.
+//! The output conforms to Jenkins' schema `junit-10.xsd`: a type for each flaky epoch, no total of skipped cases, no
+//! properties of cases.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -45,10 +45,10 @@ impl ReportFormat for JunitReport {
     }
 }
 
-/// Writes the suites of a command: of its runs, and of what left none.
+/// Writes the suites of a command: its runs, and evals without a run.
 ///
 /// # Errors
-/// When a run cannot be read, or nothing can be written.
+/// If a run cannot be read, or the output cannot be written.
 pub fn write(runs: &[ReportedRun], unstarted: &[UnstartedEval], out: &mut dyn Write) -> Result<()> {
     let mut suites = Vec::new();
     let mut all = CaseCounts::default();
@@ -91,14 +91,14 @@ pub fn write(runs: &[ReportedRun], unstarted: &[UnstartedEval], out: &mut dyn Wr
     xml.end()
 }
 
-/// A run, counted.
+/// A run with its counts.
 struct Suite<'a> {
     run: &'a ReportedRun,
     samples: CaseCounts,
     gates: CaseCounts,
-    /// Samples that are not what their snapshots say.
+    /// Samples that differ from their snapshots.
     asserted: HashSet<&'a str>,
-    /// Why it is not whole.
+    /// Why the run is incomplete.
     cut_short: Option<String>,
     seconds: f64,
 }
@@ -130,7 +130,7 @@ impl<'a> Suite<'a> {
         Ok(suite)
     }
 
-    /// The end of a sample that is right and all the same not what its snapshot says.
+    /// The result of a case, which fails if the sample is correct but differs from its snapshot.
     fn asserted(&self, id: &str, end: CaseEnd) -> CaseEnd {
         if end == CaseEnd::Passed && self.asserted.contains(id) {
             return CaseEnd::Failed;
@@ -222,7 +222,7 @@ impl<'a> Suite<'a> {
         let told = sample.teller();
         match self.asserted(id, *end) {
             CaseEnd::Passed => {
-                // Right as a whole, and not each time: services call that flaky.
+                // Correct overall but not in every epoch: services call this flaky.
                 for epoch in records.iter().filter(|it| !it.result.is_correct()) {
                     let complaint = match epoch.result.status {
                         Status::Scored => Complaint::FlakyFailure,
@@ -284,7 +284,7 @@ fn in_epochs(records: &[Record], what: &str, is_one: impl Fn(&Record) -> bool) -
     }
 }
 
-/// A word for why there is no right answer.
+/// The type of a failure.
 fn kind(record: &Record) -> String {
     let result = &record.result;
     let unread = result.error.as_ref().and_then(|error| error.reason);
@@ -297,7 +297,7 @@ fn kind(record: &Record) -> String {
     }
 }
 
-/// What there is to read of a sample.
+/// The details of a sample.
 fn texts(records: &[Record]) -> String {
     let mut text = String::new();
     let mut add = |title: &str, said: &str| {
@@ -324,7 +324,7 @@ fn texts(records: &[Record]) -> String {
     text
 }
 
-/// The first line of a message; `else_say` of an empty one.
+/// The first line of a message, or `else_say` if it is empty.
 fn one_line<'a>(message: &'a str, else_say: &'a str) -> &'a str {
     let first = message.lines().find(|line| !line.trim().is_empty());
     first.unwrap_or(else_say)

@@ -63,7 +63,7 @@ impl ReportFormat for MarkdownReport {
     }
 }
 
-/// The first samples, and all that failed, as they are read.
+/// Writes the first samples and all failed ones.
 fn samples(
     run: &ReportedRun,
     figures: &RunFigures,

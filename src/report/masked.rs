@@ -1,7 +1,7 @@
-//! `PublicWords`: the words that a report of a masked run may show, for the program or the spec has them.
+//! `PublicWords`: the words that a report on a masked run may show, because they are part of the program or the spec.
 //!
-//! Whatever else a scorer or an agent says may be what was asked, what was answered or what is true: a word, a number, the
-//! name of a number.
+//! Any other text of a scorer or an agent may reveal a question, an answer or a ground truth, including numbers and
+//! names of numbers.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use crate::data::{Normalized, Record};
 use crate::store::Manifest;
 use crate::verdict::summary::{Summary, VALUE};
 
-/// What stands in place of a text that is not shown where one must stand.
+/// Replaces a masked text where one is required.
 pub(super) const HIDDEN: &str = "(not shown: `snapshot.answers` is `masked`)";
 
-/// What stands in place of why a run ended early, which may have what an agent said anywhere in it.
+/// Replaces the reason for an early end, which may contain the agent's output.
 const STOPPED: &str = "why is in what the command printed";
 
-/// Reasons that built-in scorers give.
+/// Reasons of built-in scorers.
 const REASONS: &[&str] = &[
     "accepted",
     "all_correct",
@@ -76,7 +76,7 @@ const REASONS: &[&str] = &[
     "wrong_order",
 ];
 
-/// Names of numbers that built-in scorers and ready rubrics give.
+/// Names of numbers of built-in scorers and rubrics.
 const FIGURES: &[&str] = &[
     "abs_error",
     "accuracy",
@@ -130,17 +130,17 @@ const FIGURES: &[&str] = &[
 /// Kinds of scorers whose verdicts come from other programs.
 const FOREIGN: [&str; 2] = ["command", "recorded"];
 
-/// What a masked run may show of what its scorers say.
+/// The words that a masked run may show of its scorers.
 #[derive(Clone, Debug)]
 pub struct PublicWords {
-    /// Words of the spec's scorers and gates: the names of parts and of dimensions.
+    /// Words in the spec's scorers and gates: names of parts and dimensions.
     named: HashSet<String>,
-    /// Whether a scorer is a program of its own, whose numbers may be truths.
+    /// Whether a scorer is another program, whose numbers may be ground truths.
     is_foreign: bool,
 }
 
 impl PublicWords {
-    /// Those of a run.
+    /// The public words of a run.
     pub fn of(manifest: &Manifest) -> Self {
         let mut named: HashSet<String> = manifest.scorers.iter().cloned().collect();
         let mut is_foreign = false;
@@ -158,8 +158,7 @@ impl PublicWords {
         Self { named, is_foreign }
     }
 
-    /// Takes what was asked, what was said and what is true out of a record. Its id, its slices, its verdict and its
-    /// figures stay.
+    /// Removes question, answer and ground truth from a record. Id, slices, verdict and figures stay.
     pub fn hide(&self, record: &mut Record) {
         record.prompt = Arc::clone(&NO_PROMPT);
         record.question = None;
@@ -189,7 +188,7 @@ impl PublicWords {
                 score.reason = HIDDEN.into();
             }
         }
-        // As JSON: the same members, and those of scorers that tell more.
+        // In JSON form: the same members, and those of scorers with more details.
         for score in result.scores.values_mut() {
             let Value::Object(members) = score else {
                 continue;
@@ -214,13 +213,14 @@ impl PublicWords {
             });
         }
         if let Some(error) = &mut result.error {
-            // What a program says when it fails may be what it was asked.
+            // An error message of a program may contain the question.
             HIDDEN.clone_into(&mut error.message);
             error.stderr_tail = None;
         }
     }
 
-    /// Takes truths and answers out of a summary: labels are both, and a scorer may have texts for names of numbers.
+    /// Removes ground truths and answers from a summary: labels contain both, and scorers may use texts as names of
+    /// numbers.
     pub(crate) fn hide_summary(&self, summary: &mut Summary) {
         summary.labels = None;
         self.hide_names(&mut summary.means);
@@ -239,20 +239,20 @@ impl PublicWords {
         }
     }
 
-    /// Takes what an agent may have said out of a manifest.
+    /// Removes possible output of an agent from a manifest.
     pub(crate) fn hide_reason(manifest: &mut Manifest) {
         if let Some(reason) = &mut manifest.stop_reason {
             STOPPED.clone_into(reason);
         }
     }
 
-    /// Keeps the means that have public names.
+    /// Retains the means with public names.
     pub(crate) fn hide_names<T>(&self, means: &mut BTreeMap<String, T>) {
         means.retain(|name, _| self.has_name(name));
     }
 
     fn has_name(&self, name: &str) -> bool {
-        // A second part of one name has a number: `numeric#2`.
+        // A second part with the same name has a number: `numeric#2`.
         let name = match name.split_once('#') {
             Some((name, number)) if number.parse::<u8>().is_ok() => name,
             _ => name,
@@ -273,7 +273,7 @@ fn is_reason(reason: &str) -> bool {
     REASONS.contains(&reason)
 }
 
-/// Adds all keys and texts in a value.
+/// Collects all keys and strings in a value.
 fn gather(value: &Value, named: &mut HashSet<String>) {
     match value {
         Value::String(text) => {
@@ -290,7 +290,7 @@ fn gather(value: &Value, named: &mut HashSet<String>) {
     }
 }
 
-/// Whether another program judges, alone or as a part.
+/// Whether another program scores, alone or as a part.
 fn has_foreign(value: &Value) -> bool {
     match value {
         Value::String(text) => FOREIGN.contains(&text.as_str()),
@@ -363,7 +363,7 @@ mod tests {
         assert!(!text.contains("paris") && !text.contains("4242"), "{text}");
         let text = check(&json!(["exact"]), "f1", "42");
         assert!(!text.contains("\"42\"") && text.contains("4242"), "{text}");
-        // What another program calls as the built-in ones do is its own all the same.
+        // Names of another program stay private even if built-in scorers use the same.
         let foreign = json!([{"all": [{"type": "command", "command": ["./judge"]}]}]);
         let text = check(&foreign, "f1", "mismatch");
         assert!(

@@ -1,8 +1,8 @@
-//! `Ranking`: the runs of one spec that names several agents or prompts, by accuracy, and which of them are told apart.
+//! `Ranking`: the runs of one spec with several agents or prompts by accuracy, with significance of their differences.
 //!
-//! Nobody is ahead by a difference alone. Two runs are told apart where the interval of their paired difference leaves out
-//! 0, its p, adjusted over all pairs, is below 0.05, and what has no verdict could not turn them round: an agent that was
-//! out is neither bad nor good at what it was not asked.
+//! A difference alone is not significant. Two runs differ significantly if the interval of their paired difference
+//! excludes 0, its p-value corrected over all pairs is below 0.05, and missing verdicts could not reverse it: an
+//! outage is neither an advantage nor a disadvantage.
 
 mod section;
 
@@ -28,79 +28,79 @@ use crate::verdict::summary::Summary;
 pub struct Ranking {
     /// The name of the spec.
     pub eval: String,
-    /// The runs, by what their accuracy is at least.
+    /// The runs, sorted by the lower bound of their accuracy.
     pub runs: Vec<RankedRun>,
-    /// All pairs of those that have verdicts.
+    /// All pairs of runs with verdicts.
     pub pairs: Vec<RankedPair>,
-    /// What people should know besides.
+    /// Notes for the user.
     pub notices: Vec<String>,
 }
 
-/// One of the runs. Shares and differences are fractions.
+/// A ranked run. Shares and differences are fractions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RankedRun {
     /// The name of the eval: `NAME@AGENT+PROMPT`.
     pub eval: String,
-    /// Which of the spec's agents and prompts it has.
+    /// Its agent and prompt.
     pub variant: Variant,
     /// Its run directory.
     pub run_dir: PathBuf,
-    /// The best and the worst place that it can have, whatever the answers are that are missing: one where all are there.
+    /// Its best and worst possible rank, depending on missing answers; equal if none are missing.
     pub rank: [usize; 2],
-    /// Runs that have a letter in common are not told apart; none without a verdict.
+    /// Runs that share a letter do not differ significantly; empty without verdicts.
     pub groups: Vec<String>,
     /// correct / scored.
     pub accuracy: Option<f64>,
-    /// What it could be had every sample a verdict.
+    /// Range of the accuracy over all possible missing verdicts.
     pub accuracy_bounds: Option<[f64; 2]>,
     /// Its 95 % confidence interval.
     pub accuracy_ci95: Option<[f64; 2]>,
-    /// Less the first of the ranking, paired.
+    /// Paired difference to the first of the ranking.
     pub difference: Option<f64>,
     /// Its 95 % confidence interval.
     pub difference_ci95: Option<[f64; 2]>,
-    /// Records: samples, times epochs.
+    /// Number of records: samples times epochs.
     pub samples: u64,
-    /// Of those, the ones with a verdict.
+    /// Records with a verdict.
     pub scored: u64,
-    /// Samples without the verdict that they should have.
+    /// Samples that should have a verdict but have none.
     pub errors: u64,
-    /// Samples that were never asked.
+    /// Samples that were not requested.
     pub skipped: u64,
-    /// Samples whose answers came from the cache: in no figure of cost or time.
+    /// Samples with cached answers, which are in no figure of cost or time.
     pub cached: u64,
-    /// Of all answers.
+    /// Cost of all answers.
     pub cost_usd: Option<f64>,
-    /// Seconds that half of the answers took at most.
+    /// Median latency in seconds.
     pub latency_p50_s: Option<f64>,
-    /// Whether it came to its end.
+    /// Whether it finished.
     pub finished: bool,
 }
 
-/// Two of the runs, `b` beside `a`.
+/// A pair of runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RankedPair {
-    /// The name of an eval.
+    /// Name of the first eval.
     pub a: String,
-    /// That of the other.
+    /// Name of the second eval.
     pub b: String,
     /// Samples with a verdict in both.
     pub n: u64,
-    /// B less A, paired.
+    /// Paired difference: B minus A.
     pub difference: Option<f64>,
     /// Its 95 % confidence interval.
     pub difference_ci95: Option<[f64; 2]>,
-    /// The chance of so large a difference in either direction between two that are alike.
+    /// The probability of a difference at least as large, in either direction, if the two are equal.
     pub p_two_sided: Option<f64>,
-    /// The same, adjusted by Holm over all pairs.
+    /// The same with Holm's correction over all pairs.
     pub p_holm: Option<f64>,
-    /// Whether one of the two is better.
+    /// Whether they differ significantly.
     pub told_apart: bool,
 }
 
-/// The runs that are of the variants of one spec, for each spec of which there are several variants.
+/// Groups of runs of the same spec, for each spec with several variants.
 pub fn matrices(runs: &[ReportedRun]) -> Vec<Vec<ReportedRun>> {
     let mut specs = Vec::<Vec<ReportedRun>>::new();
     for run in runs.iter().filter(|run| run.manifest.variant.is_some()) {
@@ -121,10 +121,10 @@ pub fn matrices(runs: &[ReportedRun]) -> Vec<Vec<ReportedRun>> {
     specs
 }
 
-/// Ranks runs of the variants of one spec, whose files can be believed. Why they cannot be compared is a notice.
+/// Ranks runs of one spec's variants with intact files. If they cannot be compared, the reason is a notice.
 pub fn rank(runs: &[ReportedRun]) -> Ranking {
     let mut entries: Vec<&ReportedRun> = runs.iter().collect();
-    // What is sure counts: an outage is no advantage. Of whom nothing is known stands last.
+    // Sort by certain results: an outage is no advantage. Runs without a verdict come last.
     entries.sort_by(|one, other| {
         let is_unknown = [one, other].map(|run| run.summary.scored == 0);
         let [one, other] = [one, other].map(|run| bounds(&run.summary));
@@ -208,7 +208,7 @@ pub fn rank(runs: &[ReportedRun]) -> Ranking {
     }
 }
 
-/// The pairs of those that have verdicts, by their places in the ranking.
+/// The pairs of runs with verdicts, by their indices in the ranking.
 fn pairs(entries: &[&ReportedRun], known: &[usize]) -> Result<Vec<RunPair>> {
     let dirs: Vec<RunDir> = known.iter().map(|&at| entries[at].dir.clone()).collect();
     let placed = |pair: RunPair| RunPair {
@@ -222,14 +222,14 @@ fn pairs(entries: &[&ReportedRun], known: &[usize]) -> Result<Vec<RunPair>> {
         .collect())
 }
 
-/// From what the accuracy is at least to what it is at most.
+/// Minimum and maximum of the accuracy.
 fn bounds(summary: &Summary) -> [f64; 2] {
     let point = summary.accuracy.map(|accuracy| [accuracy; 2]);
     let known = summary.accuracy_bounds.or(point);
     known.filter(|_| summary.scored > 0).unwrap_or([0.0, 1.0])
 }
 
-/// The best and the worst place: behind those that are surely better, before those that are surely worse.
+/// Best and worst rank: after those that are certainly better, and before those that are certainly worse.
 fn places(at: usize, ranges: &[[f64; 2]]) -> [usize; 2] {
     let [low, high] = ranges[at];
     let others = || ranges.iter().enumerate().filter(|(place, _)| *place != at);
@@ -252,19 +252,19 @@ fn unfinished(manifest: &Manifest) -> Option<String> {
     if manifest.status == RunStatus::Finished {
         return None;
     }
-    // What stands behind it may be what the agent said, which not everybody may see.
+    // The rest may contain the agent's output, which may be masked.
     let reason = manifest.stop_reason.as_deref();
     let reason = reason.and_then(|reason| reason.split([':', ';']).next());
     let reason = reason.map_or_else(String::new, |reason| format!(": {}", clean(reason)));
     Some(format!("`{}` ended early{reason}", manifest.eval))
 }
 
-/// The groups of `count` runs, as letters. `known` are those that have verdicts, and these pairs are told apart: two runs have
-/// a letter in common where they are not. The first has `a`.
+/// Letter groups of `count` runs. `known` are the runs with verdicts, and `apart` the pairs that differ significantly:
+/// all other pairs share a letter. The first run has `a`.
 ///
 /// Source: H.-P. Piepho, *An algorithm for a letter-based representation of all-pairwise comparisons*, Journal of
-/// Computational and Graphical Statistics 13 (2004): a group that holds both of a pair becomes two, and what lies in
-/// another group goes.
+/// Computational and Graphical Statistics 13 (2004): a group that contains both runs of a pair is split in two, and
+/// groups contained in others are dropped.
 fn letters(count: usize, known: &[usize], apart: &[[usize; 2]]) -> Vec<Vec<String>> {
     let mut groups = vec![known.iter().copied().collect::<BTreeSet<usize>>()];
     for &[one, other] in apart {

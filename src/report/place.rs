@@ -1,7 +1,7 @@
-//! `CodePlaces`: the lines of a repository that gates and samples of a run stand on, where services of CI show them.
+//! `CodePlaces`: positions of a run's gates and samples in the repository, for CI services.
 //!
-//! A sample stands in its dataset, where that is a file of text in the repository. One that is masked is not, nor is one of
-//! the Hub: then it is the gates of the spec that the sample is shown at.
+//! A sample's position is its row, if its dataset is a text file in the repository. For masked or downloaded datasets
+//! it is that of the spec's gates instead.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
@@ -15,10 +15,10 @@ use crate::data::dataset::{Rows, python_json, scalar};
 use crate::system::project::root;
 use crate::verdict::gate::Gate;
 
-/// A line of a file.
+/// A line of a file in the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CodePlace {
-    /// Relative to the checkout, with `/`.
+    /// Path relative to the checkout, with `/`.
     pub(super) path: String,
     /// From 1.
     pub(super) line: u64,
@@ -28,7 +28,7 @@ pub(super) struct CodePlace {
 pub(super) struct CodePlaces {
     spec: Option<CodeFile>,
     dataset: Option<CodeFile>,
-    /// The columns that may hold the id.
+    /// Possible id columns.
     ids: Vec<String>,
 }
 
@@ -82,7 +82,7 @@ impl CodePlaces {
         Self { spec, dataset, ids }
     }
 
-    /// Where a gate stands in the spec.
+    /// Position of a gate in the spec.
     pub(super) fn gate(&self, gate: Option<&Gate>) -> Option<CodePlace> {
         let spec = self.spec.as_ref()?;
         let text = fs::read_to_string(&spec.path).unwrap_or_default();
@@ -101,7 +101,7 @@ impl CodePlaces {
         Some(spec.at(found.map_or(begin, |(number, _)| number)))
     }
 
-    /// Where samples stand; all of them at the gates where their dataset is not to be seen.
+    /// Positions of samples; that of the gates if the dataset must not be shown.
     pub(super) fn samples(&self, ids: &HashSet<&str>) -> HashMap<String, CodePlace> {
         let mut found = HashMap::new();
         if ids.is_empty() {
@@ -126,7 +126,7 @@ impl CodePlaces {
         found
     }
 
-    /// The id of a row; without a column of ids its number, from 0.
+    /// The id of a row; without an id column its index from 0.
     fn id_of(&self, row: usize, fields: &Map<String, Value>) -> String {
         let mut cells = self.ids.iter().filter_map(|name| cell(fields, name));
         let id = cells.find_map(|id| scalar("id", Some(id)).ok().flatten());
@@ -134,7 +134,7 @@ impl CodePlaces {
     }
 }
 
-/// A column, or one within another: `doc.id`.
+/// The value of a column, or of a nested one: `doc.id`.
 fn cell<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     let within = || {
         let (outer, inner) = name.split_once('.')?;
@@ -143,13 +143,13 @@ fn cell<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     fields.get(name).or_else(within)
 }
 
-/// Sees a row: its number from 0, its line, its fields. Tells whether it wants more.
+/// Gets a row: its index, its line, its fields. Returns whether to continue.
 type SeeRow<'a> = &'a mut dyn FnMut(usize, u64, &Map<String, Value>) -> bool;
 
-/// Shows each row of a file of text with its number from 0 and its line, until somebody has seen enough. What cannot be read
-/// ends it: this is about where to look, and the run has told of the rest.
+/// Passes each row of a text file to `see` with its index and line, until it returns false. Stops silently at
+/// unreadable rows, because this only finds positions and the run has reported errors.
 fn each_row(path: &Path, see: SeeRow<'_>) {
-    /// Of a format that is read as a whole.
+    /// Size limit for formats that must be read as a whole.
     const WHOLE: u64 = 16 << 20;
     let end = path.extension().unwrap_or_default().to_ascii_lowercase();
     if end == "jsonl" {
@@ -188,7 +188,7 @@ fn each_row(path: &Path, see: SeeRow<'_>) {
     }
 }
 
-/// The place that an error begins with, `evals/a.yaml:3:1: …`, if it is in the checkout.
+/// The position at the start of an error, `evals/a.yaml:3:1: …`, if it is in the checkout.
 pub(super) fn of_error(error: &str, workspace: &Path) -> Option<CodePlace> {
     let mut pieces = error.split(':');
     let path = pieces.next()?.trim_matches('`');

@@ -1,8 +1,8 @@
-//! What to do about a run: one table, whose rows are each tied to a figure and to where its interval lies.
+//! Recommendations for a run: a table whose rows depend on a figure and its interval.
 //!
-//! A row says nothing unless the whole interval of its figure lies where the row says something: 5 of 5 right answers are not
-//! called excellent, for their interval begins at 57 %. What is said is the figure with its interval, what to do, and what to
-//! type next. The table is `recommend/table.json`; `figures` reads the figures that it names.
+//! A row applies only if the whole interval of its figure is in the row's range: 5 of 5 correct answers are not called
+//! excellent, because their interval starts at 57 %. The text has the figure with its interval, the recommendation,
+//! and the next command. The table is `recommend/table.json`; `figures` computes the figures that it uses.
 
 mod figures;
 
@@ -17,47 +17,47 @@ use super::document::Line;
 use super::figures::RunFigures;
 use super::reported::ReportedRun;
 
-/// So many are told: nobody follows more.
+/// Maximum number of recommendations.
 const TOLD: usize = 7;
 
-/// What a row is about, from what makes other figures worthless down.
+/// The priority of a row, from causes that invalidate other figures downwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum AdviceRank {
-    /// It leaves the figures open, or says that the agent became worse.
+    /// It makes other figures uncertain, or reports a regression.
     First,
-    /// It is about the whole.
+    /// About all answers.
     Whole,
-    /// It is about a part of the answers.
+    /// About a part of the answers.
     Part,
-    /// It is about the run, not about answers.
+    /// About the run rather than the answers.
     Run,
 }
 
-/// A kind of figure, and what is said of it.
+/// A kind of figure with its recommendations.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AdviceTopic {
-    /// The name of the figure in [`figures`].
+    /// Name of the figure in [`figures`].
     figure: String,
-    /// So many of the figures are told.
+    /// Maximum number of such figures.
     most: usize,
-    /// Of each figure the first row says something that is about it.
+    /// For each figure the first matching row applies.
     rows: Vec<AdviceRow>,
 }
 
-/// What to do about a figure.
+/// A recommendation.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AdviceRow {
-    /// Of figures of these sorts alone; of all, where there is none.
+    /// Applies only to figures of these sorts; empty for all.
     #[serde(default)]
     only: Vec<String>,
-    /// Where its interval begins, at least.
+    /// Minimum of the interval's lower bound.
     begins_at: Option<f64>,
-    /// What its whole interval lies below.
+    /// Upper limit of the whole interval.
     ends_below: Option<f64>,
-    /// How wide its interval is at least, so that it says little.
+    /// Minimum width of the interval, to detect uncertain figures.
     wider_than: Option<f64>,
     rank: AdviceRank,
     todo: String,
@@ -68,7 +68,7 @@ static TABLE: LazyLock<Vec<AdviceTopic>> = LazyLock::new(|| {
     table.expect("a test reads the table")
 });
 
-/// What to do about a run, the most important first; nothing where nothing is to be said.
+/// The recommendations for a run, the most important first; may be empty.
 pub fn recommendations(run: &ReportedRun, figures: &RunFigures) -> Vec<Line> {
     let advised = AdvisedRun { run, figures };
     let mut advice: Vec<(AdviceRank, AdvisedFigure, &str)> = Vec::new();

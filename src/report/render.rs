@@ -1,8 +1,7 @@
-//! Renderers: each writes the blocks of a [`Document`](super::document::Document) in one form.
+//! Renderers: each writes the blocks of a [`Document`](super::document::Document) in one format.
 //!
-//! A renderer escapes what datasets and agents said, so that no text in a document can do harm where it is read. Nothing else
-//! in `report` writes text of its own but the formats that other programs read, such as
-//! `JUnit`.
+//! A renderer escapes texts of datasets and agents, so that they are harmless in its output. Other code in `report`
+//! writes no text itself, except formats for other programs, such as `JUnit`.
 
 #[cfg(feature = "command")]
 pub mod html;

@@ -1,7 +1,7 @@
-//! `ReportedRun`: a run that is over, as reports read it.
+//! `ReportedRun`: a finished run, as input for reports.
 //!
-//! Its figures and verdicts are those that it ended with, which `summary.json` has: a run directory that was fetched from
-//! another machine says the same there, without the checkout that it came from. Its records are read one by one.
+//! Figures and verdicts are the recorded ones in `summary.json`, so that a run directory from another machine gives
+//! the same report without its checkout. Records are streamed.
 
 use std::collections::HashMap;
 
@@ -14,42 +14,42 @@ use crate::system::project::shown;
 use crate::text::shell_word;
 use crate::verdict::summary::Summary;
 
-/// Whether a report may show what a benchmark whose snapshots are masked asks, and what was answered.
+/// Whether a report may show questions and answers of masked benchmarks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaskedTexts {
-    /// Reports, comments and artifacts are public: they show none of it.
+    /// No, because reports, comments and artifacts are public.
     Hidden,
-    /// Somebody asked for them, by `--show-texts`.
+    /// Yes, because of `--show-texts`.
     Shown,
 }
 
-/// A run that is over.
+/// A run to report on.
 #[derive(Clone, Debug)]
 pub struct ReportedRun {
     /// Its directory.
     pub dir: RunDir,
-    /// What it was made of.
+    /// Its manifest.
     pub manifest: Manifest,
-    /// Its figures, and the verdicts on its gates.
+    /// Its figures, and the verdicts of its gates.
     pub summary: Summary,
-    /// Whether its questions, answers and truths are not to be shown.
+    /// Whether its questions, answers and ground truths must not be shown.
     pub hides_texts: bool,
-    /// Whether it is going on: these are its figures so far.
+    /// Whether the run is in progress; the figures are preliminary.
     pub going_on: bool,
 }
 
 impl ReportedRun {
-    /// Reads a run whose files can be believed.
+    /// Reads a run with intact files.
     ///
     /// # Errors
-    /// When its manifest or its summary cannot be read.
+    /// If its manifest or its summary cannot be read.
     pub fn read(dir: RunDir, texts: MaskedTexts) -> Result<Self> {
         let mut manifest = dir.manifest()?;
         let mut summary = Summary::read(&dir.file(SUMMARY)).map_err(|error| {
             let repair = shell_word(&shown(dir.path()));
             error.hint(format!("cargo evaltest repair {repair}"))
         })?;
-        // It comes after the run.
+        // Reviews are made after the run.
         summary.reviewed = dir.reviewed(&manifest)?;
         let hides_texts = manifest.masked && texts == MaskedTexts::Hidden;
         if hides_texts {
@@ -65,10 +65,10 @@ impl ReportedRun {
         })
     }
 
-    /// Its records in dataset order, epoch by epoch, without the texts that are not to be shown.
+    /// Its records in dataset order, by epoch, with masked texts removed.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub fn records(&self) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
         let public = self.public_words();
         let records = read_records(&self.dir.file(RECORDS))?;
@@ -82,36 +82,35 @@ impl ReportedRun {
         }))
     }
 
-    /// What may be shown of what scorers say, where not all may be.
+    /// The public words of scorers, if texts are masked.
     pub(super) fn public_words(&self) -> Option<PublicWords> {
         self.hides_texts.then(|| PublicWords::of(&self.manifest))
     }
 
-    /// The agent as the spec names it, such as `openai`.
+    /// The agent in the spec, such as `openai`.
     pub fn agent(&self) -> Option<&str> {
         let agent = self.manifest.config.get("agent")?;
         let kind = agent.get("type").unwrap_or(agent);
         kind.as_str()
     }
 
-    /// The model that the spec asks for.
+    /// The model requested by the spec.
     pub fn model(&self) -> Option<&str> {
         let agent = self.manifest.config.get("agent")?;
         agent.get("model")?.as_str()
     }
 
-    /// Whether its answers were given before and are read from a file: how long they took and how often none came is not
-    /// known.
+    /// Whether its answers were read from a file, so that latencies and outages are unknown.
     pub fn is_recorded(&self) -> bool {
         self.agent() == Some("replay")
     }
 
-    /// Whether every sample ended, so that its figures are those of the whole.
+    /// Whether every sample finished.
     pub fn is_finished(&self) -> bool {
         self.manifest.status == RunStatus::Finished || self.summary.early_stop.is_some()
     }
 
-    /// The samples that changed sides since the baseline, and whether they became wrong.
+    /// The samples that flipped since the baseline, and whether they became wrong.
     pub fn flips(&self) -> HashMap<&str, bool> {
         let change = self.summary.change.iter();
         let sides = change.flat_map(|it| [(&it.became_wrong, true), (&it.became_correct, false)]);

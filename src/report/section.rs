@@ -1,7 +1,7 @@
-//! Sections: what reports say of a run, each written once, as blocks.
+//! Sections: the parts of a report on a run, each defined once, as blocks.
 //!
-//! A report is a list of sections. `FIGURES` has those that every report of a run shows, in their order: a new section is a
-//! function in a file below that returns its blocks, none where there is nothing to say, and its line in the list.
+//! A report is a list of sections. `FIGURES` are those of every report, in order: to add one, add a function in a file
+//! below that returns its blocks (none if it does not apply), and an entry in the list.
 
 pub(super) mod accuracy;
 mod changes;
@@ -50,7 +50,7 @@ const FIGURES: &[Section] = &[
     reviewed::reviewed,
 ];
 
-/// The figures of a run, section by section.
+/// The figures of a run, by section.
 pub(super) fn figures(source: &Source<'_>) -> Vec<Block> {
     FIGURES.iter().flat_map(|section| section(source)).collect()
 }

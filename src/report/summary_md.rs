@@ -1,4 +1,4 @@
-//! `summary.md`: what a run amounts to, for people.
+//! `summary.md`: the results of a run as text.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! What a run looks like on a terminal or in a CI log.
+//! Output of a run for a terminal or CI log.
 
 mod next;
 #[cfg(feature = "command")]
@@ -26,7 +26,7 @@ use crate::verdict::result::Verdict;
 use crate::verdict::run::Run;
 use crate::verdict::summary::Summary;
 
-/// Writes what an event has to say to a person; nothing for most.
+/// Writes an event as text; most events write nothing.
 pub fn event(event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
     match event {
         Event::RunFinished { run } => self::run(run, out),
@@ -103,7 +103,7 @@ fn event_lines(event: &Event<'_>) -> Vec<String> {
     vec![line]
 }
 
-/// ", 3 epochs each", or nothing for one.
+/// ", 3 epochs each"; empty for one epoch.
 pub fn epochs(epochs: u32) -> String {
     match epochs {
         1 => String::new(),
@@ -127,7 +127,7 @@ pub fn painted(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     write(run, blocks, paint, out)
 }
 
-/// Writes what is not as it should be, of one run of several that end in an [overview]; nothing where all is well.
+/// Writes the problems of one run of several that end with an [overview]; nothing if there are none.
 pub fn brief(run: &Run, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let summary = &run.summary;
     let is_well = summary.exit_code == Exit::Passed
@@ -178,7 +178,7 @@ fn headline(run: &Run) -> String {
     let shown = accuracy::shown(summary.accuracy, summary.accuracy_bounds);
     let shown = shown.map_or_else(String::new, |shown| {
         match (accuracy::missing(summary), summary.accuracy_ci95) {
-            // An interval of those with a verdict would look surer than the range is.
+            // The interval over existing verdicts would look too certain.
             (Some(missing), _) => format!(", accuracy {shown} ({missing})"),
             (None, Some(ci95)) => {
                 format!(", accuracy {shown} ({})", Interval(ci95.map(Share)).ci95())
@@ -204,7 +204,7 @@ fn headline(run: &Run) -> String {
     )
 }
 
-/// Why not all was asked, if so.
+/// Why not all samples were requested, if so.
 fn stopped(run: &Run) -> Vec<Block> {
     let summary = &run.summary;
     let mut lines: Vec<String> = Vec::new();
@@ -235,13 +235,13 @@ fn stopped(run: &Run) -> Vec<Block> {
     list(lines).into_iter().collect()
 }
 
-/// The gates of whose verdicts this holds.
+/// The gates whose verdict passes `are_shown`.
 fn gates(run: &Run, are_shown: impl Fn(Verdict) -> bool) -> Option<Block> {
     let edited = |message: &str| next::in_run(message, &run.dir);
     gate_lines(&run.summary.gates, are_shown, edited)
 }
 
-/// What flipped and what failed, where the run lies and what to type next.
+/// Flips and failures, the run directory and the next command.
 fn troubles(run: &Run) -> Vec<Block> {
     let mut blocks = section::flips(run);
     blocks.extend(section::assertions(run, true));
@@ -254,7 +254,7 @@ fn troubles(run: &Run) -> Vec<Block> {
     blocks
 }
 
-/// Why gates that were not asked make the run end otherwise than well, and what to type.
+/// Why skipped gates change the exit code, with the command to run.
 fn ignored(summary: &Summary) -> Option<String> {
     let whole = if summary.partial {
         "run the whole eval, without `--limit`, `--filter` and `--failed`, or"

@@ -1,4 +1,4 @@
-//! Where evals go: the trend of each, as a table on a terminal, as JSON and as a page.
+//! Trends of evals over time, as a terminal table, as JSON and as a page.
 
 mod charts;
 mod json;
@@ -15,28 +15,28 @@ use crate::system::project::shown;
 use crate::verdict::alert::{AlertJudge, AlertResult, Alerts};
 use crate::verdict::trend::{Trend, TrendEntry};
 
-/// The version of what is printed as JSON.
+/// Version of the JSON output.
 pub const TREND_VERSION: u32 = 1;
 
-/// The trend of an eval, and how much of it is shown.
+/// The trend of an eval, with the part to show.
 #[derive(Debug)]
 pub struct EvalTrend<'a> {
     /// The eval's name.
     pub eval: &'a str,
-    /// Where its history is, as people are told.
+    /// Path of its history, for display.
     pub file: String,
-    /// All of it.
+    /// The whole trend.
     pub trend: Trend<'a>,
-    /// The place of the first entry that is shown.
+    /// Index of the first entry shown.
     pub first: usize,
-    /// What is wrong with the file.
+    /// Problems of the file.
     pub notices: Vec<String>,
-    /// What became of the alerts, as the history stands now.
+    /// Current results of the alerts.
     pub alerts: Vec<AlertResult>,
 }
 
 impl<'a> EvalTrend<'a> {
-    /// The trend of an eval, of which the last so many runs are shown; 0 for all.
+    /// The trend of an eval, showing the last `last` runs; 0 for all.
     pub fn of(eval: &'a str, history: &'a History, alerts: &Alerts, last: usize) -> Self {
         let trend = Trend::of(&history.lines);
         Self {
@@ -49,17 +49,17 @@ impl<'a> EvalTrend<'a> {
         }
     }
 
-    /// Whether it is time to look.
+    /// Whether an alert is raised.
     pub fn is_alarmed(&self) -> bool {
         self.alerts.iter().any(AlertResult::is_raised)
     }
 
-    /// The entries that are shown.
+    /// The entries shown.
     pub fn entries(&self) -> &[TrendEntry<'a>] {
         &self.trend.entries[self.first..]
     }
 
-    /// How many runs are older than what is shown.
+    /// The number of older runs that are not shown.
     pub fn older(&self) -> usize {
         let older = &self.trend.entries[..self.first];
         older.iter().filter(|entry| entry.is_run()).count()
@@ -71,7 +71,7 @@ fn minute(time: Timestamp) -> String {
     time.strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// The first letters of the commit of a run.
+/// The abbreviated commit of a run.
 fn short_commit(run: &HistoryLine) -> Option<String> {
     Some(run.commit.as_ref()?.chars().take(7).collect())
 }

@@ -1,8 +1,8 @@
-//! Work that is done beside other work.
+//! Concurrent work in a scope.
 
 use std::thread::{Builder, Scope};
 
-/// Does something on a thread of its own, or when it is waited for if there is none to be had.
+/// Runs work on its own thread, or when the result is requested if no thread can be spawned.
 pub(crate) fn beside<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl Fn() -> T + Send + Copy + 'scope,

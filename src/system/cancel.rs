@@ -1,4 +1,4 @@
-//! A flag that stops a run, and wakes everything that waits on a file descriptor.
+//! A cancellation flag that also wakes waits on file descriptors.
 
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,18 +7,18 @@ use std::sync::{Arc, Mutex, Weak};
 use crate::system::lock::lock;
 use crate::system::pipe::Bell;
 
-/// Set once, by a signal or by the runner; cheap to clone and to ask.
+/// Set once, by a signal or by the runner; cheap to clone and to check.
 #[derive(Clone, Debug)]
 pub struct Cancel(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     flag: AtomicBool,
-    /// Rings from the moment of cancelling on. `None` where the system has no descriptor left.
+    /// Becomes readable on cancellation. `None` if no descriptor is available.
     bell: Option<Bell>,
-    /// Flags that are set with this one.
+    /// Flags that are set together with this one.
     children: Mutex<Vec<Weak<Inner>>>,
-    /// What is done at the moment of cancelling.
+    /// Functions to call on cancellation.
     hooks: Mutex<Hooks>,
 }
 
@@ -48,8 +48,7 @@ impl Cancel {
         Self::default()
     }
 
-    /// A flag that is set with this one, while setting it leaves this one alone: a run that stops for
-    /// a reason of its own must not stop the next.
+    /// A flag that is set together with this one, but not vice versa: stopping one run must not stop the next.
     #[must_use]
     pub fn child(&self) -> Self {
         let child = Self::new();
@@ -57,14 +56,14 @@ impl Cancel {
         children.retain(|child| child.strong_count() > 0);
         children.push(Arc::downgrade(&child.0));
         drop(children);
-        // Whoever set the flag before it knew of the child did not set the child's.
+        // The parent may have been set just before the child was added.
         if self.is_cancelled() {
             child.cancel();
         }
         child
     }
 
-    /// Sets the flag and wakes every waiter, for good.
+    /// Sets the flag permanently and wakes all waiters.
     pub fn cancel(&self) {
         if self.0.flag.swap(true, Ordering::SeqCst) {
             return;
@@ -87,11 +86,11 @@ impl Cancel {
         self.0.flag.load(Ordering::SeqCst)
     }
 
-    /// Does something once at the moment of cancelling, on the thread that cancels; at once when that was before.
-    /// For waits that no descriptor wakes. Kept as long as the flag is.
+    /// Calls `hook` once on cancellation, on the cancelling thread; immediately if already cancelled. For waits that a
+    /// descriptor cannot wake. Stored as long as the flag exists.
     pub(crate) fn on_cancel(&self, hook: impl FnOnce() + Send + 'static) {
         let mut hooks = lock(&self.0.hooks);
-        // Whoever sets the flag does so before taking the hooks.
+        // The flag is always set before the hooks are taken.
         if !self.is_cancelled() {
             hooks.0.push(Box::new(hook));
             return;
@@ -100,19 +99,19 @@ impl Cancel {
         hook();
     }
 
-    /// A handle that tells whether another flag is this one, and keeps neither.
+    /// A weak handle to identify this flag.
     #[cfg(feature = "http")]
     pub(crate) fn handle(&self) -> Handle {
         Handle(Arc::downgrade(&self.0))
     }
 
-    /// A descriptor that turns readable when the flag is set; for `poll`.
+    /// A descriptor for `poll` that becomes readable when the flag is set.
     pub(crate) fn wake_fd(&self) -> Option<BorrowedFd<'_>> {
         self.0.bell.as_ref().map(Bell::wake_fd)
     }
 }
 
-/// Which flag it was; see [`Cancel::handle`].
+/// Identifies a flag; see [`Cancel::handle`].
 #[cfg(feature = "http")]
 #[derive(Debug)]
 pub(crate) struct Handle(Weak<Inner>);
@@ -124,7 +123,7 @@ impl Handle {
         std::ptr::eq(self.0.as_ptr(), Arc::as_ptr(&flag.0))
     }
 
-    /// Whether somebody still holds the flag.
+    /// Whether the flag still exists.
     pub(crate) fn is_held(&self) -> bool {
         self.0.strong_count() > 0
     }

@@ -1,11 +1,10 @@
-//! The clock of timeouts, which stands still while this process does: stopped by `SIGSTOP`, or asleep with its machine.
+//! The clock for timeouts, which pauses while this process does: stopped by `SIGSTOP`, or suspended with its machine.
 //!
-//! The system's monotonic clock goes on while a process is stopped, and on some systems while the machine sleeps. What
-//! an agent did meanwhile nobody could read; so that time is nobody's. A thread looks at the clock twice a second; when
-//! it was not looked at for much longer, the process was not running. Whoever looks first, that thread or one that
-//! keeps a deadline, sees the gap.
+//! The system's monotonic clock continues while a process is stopped, and on some systems during suspension. The
+//! process cannot read an agent's output in that time, so it is not counted. A thread reads the clock twice a second;
+//! a much longer gap means that the process was not running. The first reader after the gap detects it.
 //!
-//! [`now`] is the system's time less all gaps. It is compared with times of this clock alone.
+//! [`now`] is the system's time minus all gaps. Only compare it with times of this clock.
 
 use std::sync::{Mutex, Once};
 use std::time::{Duration, Instant, SystemTime};
@@ -14,9 +13,9 @@ use jiff::Timestamp;
 
 use super::lock::lock;
 
-/// How often the clock is looked at.
+/// Interval of readings.
 const TICK: Duration = Duration::from_millis(500);
-/// A process that runs looks at it more often than this, however busy its machine is.
+/// Minimum length of a gap; a running process reads the clock more often, even on a busy machine.
 const GAP: Duration = Duration::from_secs(3);
 
 static CLOCK: Mutex<Clock> = Mutex::new(Clock {
@@ -24,15 +23,15 @@ static CLOCK: Mutex<Clock> = Mutex::new(Clock {
     lost: Duration::ZERO,
 });
 
-/// What is known of the time in which this process did not run.
+/// The detected gaps.
 struct Clock {
-    /// When it was looked at last; `None` while no thread does so regularly.
+    /// Time of the last reading; `None` while no thread reads regularly.
     seen: Option<Instant>,
     lost: Duration,
 }
 
 impl Clock {
-    /// The time of this clock at a time of the system's.
+    /// Converts a time of the system's clock to this clock.
     fn at(&mut self, time: Instant) -> Instant {
         if let Some(seen) = self.seen {
             let gap = time.saturating_duration_since(seen);
@@ -45,11 +44,11 @@ impl Clock {
     }
 }
 
-/// Looks at the clock from now on. Whoever asks for the time has it looked at, so that nobody can forget to.
+/// Starts the reading thread. Called by every query, so that it cannot be forgotten.
 fn watch() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // Before the thread is on its way: it may be stopped with the process before it looks for the first time.
+        // Set it before the thread starts, in case the process is stopped before its first reading.
         lock(&CLOCK).seen = Some(Instant::now());
         let watch = || loop {
             std::thread::sleep(TICK);
@@ -59,13 +58,13 @@ fn watch() {
             .name("evaltest-clock".to_owned())
             .spawn(watch);
         if thread.is_err() {
-            // Without it the clock is the system's.
+            // Without the thread, use the system's clock.
             lock(&CLOCK).seen = None;
         }
     });
 }
 
-/// The time.
+/// The current time of this clock.
 pub(crate) fn now() -> Instant {
     watch();
     look()
@@ -76,12 +75,12 @@ fn look() -> Instant {
     clock.at(Instant::now())
 }
 
-/// The time since a time of this clock.
+/// The time since an earlier time of this clock.
 pub(crate) fn since(time: Instant) -> Duration {
     now().saturating_duration_since(time)
 }
 
-/// For how long this process did not run so far, as far as it was noticed.
+/// The total length of the gaps detected so far.
 #[cfg(feature = "http")]
 pub(crate) fn lost() -> Duration {
     let mut clock = lock(&CLOCK);
@@ -89,12 +88,12 @@ pub(crate) fn lost() -> Duration {
     clock.lost
 }
 
-/// The time of the system's clock at a time of this one, for those who know only that.
+/// Converts a time of this clock to the system's clock.
 pub(crate) fn of_system(time: Instant) -> Instant {
     time.checked_add(lock(&CLOCK).lost).unwrap_or(time)
 }
 
-/// The date, within what dates can be written: a clock that is wrong stops no run.
+/// The current date, clamped to representable dates, so that a wrong clock cannot stop a run.
 pub(crate) fn timestamp() -> Timestamp {
     of_date(SystemTime::now())
 }

@@ -1,4 +1,4 @@
-//! Files: written whole or not at all, hashed, and where a path leads.
+//! Files: atomic writes, hashes, and resolution of paths.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::error::{Error, Result};
 use crate::text::hash::{Hasher, LineHasher};
 
-/// Makes the folder of runs, ignored by git.
+/// Creates the folder of runs, with a `.gitignore`.
 pub(crate) fn make_root(root: &Path) -> Result<()> {
-    // A folder that holds other things is the user's: git must go on seeing them.
+    // A non-empty folder belongs to the user and must stay visible to git.
     let is_ours = fs::read_dir(root).map_or(true, |mut entries| entries.next().is_none());
     fs::create_dir_all(root).map_err(|error| {
         Error::io("create", root, &error).hint("name another folder for runs: `--output-root DIR`")
@@ -22,12 +22,12 @@ pub(crate) fn make_root(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes a file, all of it or none.
+/// Writes a file atomically.
 pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> Result<()> {
     write_atomically_by(path, |out| out.write_all(content))
 }
 
-/// The same of what is written bit by bit.
+/// The same for content written in pieces.
 pub fn write_atomically_by(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -37,20 +37,20 @@ pub fn write_atomically_by(
     file.put(path)
 }
 
-/// A file that is written beside its place, and put there when it is whole. It is removed if it is dropped before.
+/// A temporary file next to its destination, renamed when it is complete. Removed if dropped before.
 #[derive(Debug)]
 pub struct NewFile {
     file: BufWriter<fs::File>,
-    /// `NAME.PROCESS.NUMBER.tmp`. This process made it, under a name that nobody had.
+    /// `NAME.PROCESS.NUMBER.tmp`, created exclusively by this process.
     temporary: PathBuf,
     is_put: bool,
 }
 
 impl NewFile {
-    /// Makes an empty file beside `path`.
+    /// Creates an empty file next to `path`.
     ///
     /// # Errors
-    /// When the folder is missing or cannot be written.
+    /// If the folder does not exist or is not writable.
     pub fn beside(path: &Path) -> Result<Self> {
         static WRITES: AtomicU64 = AtomicU64::new(0);
         loop {
@@ -59,7 +59,7 @@ impl NewFile {
             name.push(format!(".{}.{number}.tmp", std::process::id()));
             let temporary = path.with_file_name(name);
             match fs::File::create_new(&temporary) {
-                // Left by a process with the same number.
+                // Left by a process with the same id.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(Error::io("write", path, &error)),
                 Ok(file) => {
@@ -73,10 +73,10 @@ impl NewFile {
         }
     }
 
-    /// Puts the file in its place, over what is there.
+    /// Moves the file to its destination, replacing an existing one.
     ///
     /// # Errors
-    /// When it cannot be written to its end or renamed.
+    /// If it cannot be written completely or renamed.
     pub fn put(mut self, path: &Path) -> Result<()> {
         let put = self.file.flush();
         let put = put.and_then(|()| fs::rename(&self.temporary, path));
@@ -103,7 +103,7 @@ impl Drop for NewFile {
     }
 }
 
-/// Whether the end of a file's name is the one that a [`NewFile`] has.
+/// Whether a file name has the suffix of a [`NewFile`].
 pub(crate) fn is_temporary(end: &str) -> bool {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let numbers = end
@@ -113,7 +113,7 @@ pub(crate) fn is_temporary(end: &str) -> bool {
     numbers.is_some_and(|(process, number)| is_number(process) && is_number(number))
 }
 
-/// Opens a file anew for writing, unless there is a link, a pipe or the like.
+/// Creates or truncates a file, unless the path is a link, a pipe or similar.
 pub(crate) fn create_plain(path: &Path) -> io::Result<fs::File> {
     match fs::symlink_metadata(path) {
         Ok(about) if !about.is_file() => Err(io::Error::other("it is no file")),
@@ -126,7 +126,7 @@ pub(crate) fn create_plain(path: &Path) -> io::Result<fs::File> {
     }
 }
 
-/// Removes the [`NewFile`]s of `path` that killed programs left. Nobody may be writing to `path`.
+/// Removes [`NewFile`]s of `path` left by killed processes. No process may be writing `path`.
 pub(crate) fn remove_unfinished(path: &Path) {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     let Ok(entries) = fs::read_dir(folder.unwrap_or(Path::new("."))) else {
@@ -140,18 +140,18 @@ pub(crate) fn remove_unfinished(path: &Path) {
         end.is_some_and(is_temporary) && entry.file_type().is_ok_and(|it| it.is_file())
     };
     for entry in entries.flatten().filter(is_left) {
-        // What cannot be removed is in nobody's way.
+        // Leftover files do no harm.
         let _ = fs::remove_file(entry.path());
     }
 }
 
-/// `path` made absolute, symbolic links kept.
+/// Makes `path` absolute without resolving symbolic links.
 pub(crate) fn absolute(path: &Path) -> Result<PathBuf> {
     let path = std::path::absolute(path).map_err(|error| Error::io("resolve", path, &error))?;
     Ok(tidy(&path))
 }
 
-/// The way from a folder to a file, as a relative path.
+/// The relative path from a folder to a file.
 pub(crate) fn between(folder: &Path, file: &Path) -> Result<PathBuf> {
     let (folder, file) = (absolute(folder)?, absolute(file)?);
     let same = folder.components().zip(file.components());
@@ -160,8 +160,7 @@ pub(crate) fn between(folder: &Path, file: &Path) -> Result<PathBuf> {
     Ok(up.chain(file.components().skip(same)).collect())
 }
 
-/// The path without `.`, and without `..` where that leads back to where it came from, as it does not behind a
-/// symbolic link: `evals/../data/x.csv` is `data/x.csv`.
+/// Removes `.`, and `..` unless it follows a symbolic link: `evals/../data/x.csv` becomes `data/x.csv`.
 pub(crate) fn tidy(path: &Path) -> PathBuf {
     let mut tidied = PathBuf::new();
     for part in path.components() {
@@ -177,20 +176,19 @@ pub(crate) fn tidy(path: &Path) -> PathBuf {
     tidied
 }
 
-/// Opens a file that evaltest or its user wrote down. To open a pipe is to wait for whoever writes into it, and a device has
-/// no end: neither is what was written.
+/// Opens a file written by evaltest or its user. Pipes and devices are errors, because they could block or never end.
 pub(crate) fn open_plain(path: &Path) -> io::Result<fs::File> {
     refuse_other(path)?;
     fs::File::open(path)
 }
 
-/// The content of such a file.
+/// Reads such a file.
 pub(crate) fn read_plain(path: &Path) -> io::Result<Vec<u8>> {
     refuse_other(path)?;
     fs::read(path)
 }
 
-/// The same of a file that a command is given, which may be what a shell hands over by `<(…)`: that has an end.
+/// The same for a file given on the command line, which may be a pipe from a shell's `<(…)`, because that ends.
 pub(crate) fn read_given(path: &Path) -> io::Result<Vec<u8>> {
     let is_handed = ["/dev/fd", "/dev/stdin", "/proc"];
     if !is_handed.iter().any(|start| path.starts_with(start)) {
@@ -199,11 +197,11 @@ pub(crate) fn read_given(path: &Path) -> io::Result<Vec<u8>> {
     fs::read(path)
 }
 
-/// Refuses what is there and is no file.
+/// Returns an error if the path exists and is not a regular file.
 pub(crate) fn refuse_other(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(about) if !about.is_file() => Err(io::Error::other("it is no file")),
-        // Whoever opens it will see.
+        // Opening it will report the error.
         _ => Ok(()),
     }
 }
@@ -215,9 +213,9 @@ pub(crate) fn hash(path: &Path) -> io::Result<String> {
     Ok(hasher.hex())
 }
 
-/// SHA-256 of a file's content as it is, and whichever line ends a checkout gave it if it is a text.
+/// SHA-256 of a file's content unchanged, and with normalised line ends if it is a text.
 pub(crate) fn hashes(path: &Path) -> io::Result<[String; 2]> {
-    /// Version control takes a file for a text if it has no zero among so many first bytes.
+    /// Git considers a file binary if its first bytes, this many, contain a zero.
     const LOOKED_AT: usize = 8000;
     let (mut whole, mut lines) = (Hasher::default(), LineHasher::default());
     let mut is_text = None;
@@ -254,13 +252,13 @@ fn read_while(path: &Path, mut take: impl FnMut(&[u8]) -> io::Result<bool>) -> i
     }
 }
 
-/// Makes a symbolic link `at` a place, to what is found at `to` from there.
+/// Creates a symbolic link `at` a path, pointing to the relative path `to`.
 #[cfg(feature = "http")]
 pub(crate) fn symlink(to: &Path, at: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(to, at)
 }
 
-/// Whether two paths are names of one file, such as a hard link.
+/// Whether two paths are the same file, such as a hard link.
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
 
@@ -271,7 +269,7 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     one == other || file(one).is_some_and(|one| file(other) == Some(one))
 }
 
-/// Whether two files have the same content, of which there is some. Only files of one length are read.
+/// Whether two files have the same non-empty content. They are only read if they have the same length.
 pub(crate) fn is_copy(one: &Path, other: &Path) -> bool {
     let length = |path: &Path| {
         let data = path.metadata().ok().filter(fs::Metadata::is_file)?;
@@ -297,13 +295,13 @@ fn has_same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
     Ok(is_same)
 }
 
-/// Whether a path has only plain components, so that joined to a folder it stays below it.
+/// Whether a path has only plain components, so that it stays inside a folder it is joined to.
 pub(crate) fn is_inside(path: &Path) -> bool {
     path.components()
         .all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-/// Whether an open file or folder is what a path names now.
+/// Whether a path currently refers to this open file or folder.
 pub(crate) fn is_at(file: &fs::File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
 
@@ -312,7 +310,7 @@ pub(crate) fn is_at(file: &fs::File, path: &Path) -> bool {
     there.is_some() && file.metadata().ok().map(of) == there
 }
 
-/// Whether an open file still has a name in some folder.
+/// Whether an open file still has a name in a folder.
 pub(crate) fn has_name(file: &fs::File) -> bool {
     use std::os::unix::fs::MetadataExt;
 

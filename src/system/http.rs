@@ -1,16 +1,16 @@
-//! `Client`: requests to endpoints, blocking, for hundreds of threads at once.
+//! `Client`: blocking HTTP requests, from hundreds of threads at once.
 //!
-//! An [`HttpRequest`] goes out over a pooled connection and comes back as an [`HttpReply`], or as a [`Failure`] that
-//! says whether asking again may help. Repeating is not done here: every request that somebody may have to pay for is
-//! the caller's own decision. The one exception cannot have been billed: a pooled connection that the server had
-//! closed while it was idle is replaced by a fresh one, once.
+//! An [`HttpRequest`] is sent over a pooled connection and returns an [`HttpReply`], or a [`Failure`] that says
+//! whether a retry may help. Retries are left to the caller, because every request may cost money. The one exception
+//! cannot have been billed: if the server had closed an idle pooled connection, the request is sent once more over a
+//! new one.
 //!
 //! Invariants:
-//! - A deadline covers everything: looking up the name, connecting, TLS, sending, waiting and reading.
-//! - Cancelling ends a wait at once; only a lookup or a connect in progress lasts on, for seconds at most.
-//! - What is held of a reply is bounded by the request's `max_bytes` and 32 KiB of headers.
-//! - No redirect is followed, so that no key goes to another host.
-//! - Proxies and certificates are those of the environment, as for other programs; this machine needs no proxy.
+//! - A deadline covers everything: DNS, connecting, TLS, sending, waiting and reading.
+//! - Cancellation ends a wait immediately; only a DNS lookup or connect in progress may continue for a few seconds.
+//! - Memory per reply is limited by the request's `max_bytes` and 32 KiB of headers.
+//! - Redirects are not followed, so that keys are not sent to other hosts.
+//! - Proxies and certificates are taken from the environment, as in other programs; local addresses use no proxy.
 
 mod client;
 mod connect;

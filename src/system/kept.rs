@@ -1,7 +1,7 @@
-//! Rows that would take too much memory: kept in an unnamed temporary file, and sorted there.
+//! Spills rows that need too much memory to an unnamed temporary file, and sorts them there.
 //!
-//! [`KeptRows`] gives rows back as they came, [`SortedRows`] in the order of their keys. Few rows stay in memory, so that
-//! what is small needs no disk. A file is gone with its last handle, also when the program is killed.
+//! [`KeptRows`] returns rows in insertion order, [`SortedRows`] sorted by key. A few rows stay in memory without using
+//! the disk. A file disappears with its last handle, even if the program is killed.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,32 +11,32 @@ use std::mem;
 
 use crate::error::{Error, Result};
 
-/// Bytes that are held before they are written.
+/// Bytes buffered before writing.
 const HELD: usize = 1 << 18;
 
-/// Bytes that are sorted at once, with the places of their rows.
+/// Bytes sorted in memory at once, including the offsets of rows.
 const SORTED: usize = 1 << 21;
 
-/// Bytes read at once.
+/// Bytes per read.
 const BUFFER: usize = 1 << 14;
 
-/// So many files are merged at once: a process may open only so many.
+/// Maximum number of files merged at once, because a process may open only a limited number.
 const MERGED: usize = 64;
 
-/// Rows of bytes, in the order in which they came.
+/// Rows of bytes in insertion order.
 #[derive(Debug, Default)]
 pub(crate) struct KeptRows {
     held: Vec<u8>,
     file: Option<File>,
 }
 
-/// Rows of a [`KeptRows`], from the first.
+/// Iterates over the rows of a [`KeptRows`].
 pub(crate) struct KeptRowsReader<'a> {
     bytes: BufReader<Box<dyn Read + 'a>>,
 }
 
 impl KeptRows {
-    /// Adds a row, which may come in parts.
+    /// Adds a row, concatenated from `parts`.
     pub(crate) fn push(&mut self, parts: &[&[u8]]) -> Result<()> {
         let length: usize = parts.iter().map(|part| part.len()).sum();
         let head = u32::try_from(length);
@@ -51,7 +51,7 @@ impl KeptRows {
         Ok(())
     }
 
-    /// Holds nothing in memory any more.
+    /// Writes all buffered bytes to the file.
     fn put_away(mut self) -> Result<Self> {
         self.write_held().map_err(|error| failed(&error))?;
         self.held = Vec::new();
@@ -68,7 +68,7 @@ impl KeptRows {
         Ok(())
     }
 
-    /// The rows, from the first. One reader at a time.
+    /// Iterates over the rows from the first. Only one reader at a time.
     pub(crate) fn rows(&self) -> Result<KeptRowsReader<'_>> {
         let held = Cursor::new(&self.held);
         let bytes: Box<dyn Read + '_> = match &self.file {
@@ -88,7 +88,7 @@ impl KeptRows {
 }
 
 impl KeptRowsReader<'_> {
-    /// Reads the next row into `row`; `false` behind the last.
+    /// Reads the next row into `row`; false after the last.
     pub(crate) fn next_into(&mut self, row: &mut Vec<u8>) -> Result<bool> {
         self.read_into(row).map_err(|error| failed(&error))
     }
@@ -106,12 +106,12 @@ impl KeptRowsReader<'_> {
     }
 }
 
-/// Rows in the order of their keys, and those of one key in that in which they came.
+/// Rows sorted by key; rows with the same key in insertion order.
 #[derive(Debug)]
 pub(crate) struct SortedRows {
-    /// Bytes that are sorted at once.
+    /// Bytes sorted in memory at once.
     at_once: usize,
-    /// The bytes of rows behind their keys, and where each begins, its row begins, and it ends.
+    /// Buffered keys and rows; `places` has the start of each key, and the start and end of its row.
     held: Vec<u8>,
     places: Vec<[usize; 3]>,
     sorted: Vec<KeptRows>,
@@ -129,7 +129,7 @@ impl Default for SortedRows {
 }
 
 impl SortedRows {
-    /// Adds a row, which may come in parts.
+    /// Adds a row, concatenated from `parts`.
     pub(crate) fn push(&mut self, key: &[u8], parts: &[&[u8]]) -> Result<()> {
         let begin = self.held.len();
         self.held.extend_from_slice(key);
@@ -155,7 +155,7 @@ impl SortedRows {
         Ok(())
     }
 
-    /// What is held, sorted; nothing is held then.
+    /// Sorts the buffered rows and clears the buffer.
     fn sort_held(&mut self) -> Result<KeptRows> {
         let held = &self.held;
         self.places
@@ -170,7 +170,7 @@ impl SortedRows {
         Ok(sorted)
     }
 
-    /// Shows each key with its row.
+    /// Passes each key with its row to `see`.
     pub(crate) fn each(mut self, mut see: impl FnMut(&[u8], &[u8]) -> Result<()>) -> Result<()> {
         let mut sorted = self.merged()?;
         while let Some(next) = sorted.next_row()? {
@@ -179,7 +179,7 @@ impl SortedRows {
         Ok(())
     }
 
-    /// The rows, the least key first.
+    /// Iterates over the rows in ascending order of keys.
     pub(crate) fn merged(&mut self) -> Result<MergedRows<'_>> {
         if !self.places.is_empty() {
             let last = self.sort_held()?;
@@ -190,15 +190,15 @@ impl SortedRows {
     }
 }
 
-/// The rows of a [`SortedRows`].
+/// Merges the rows of a [`SortedRows`].
 pub(crate) struct MergedRows<'a> {
     sorted: Vec<KeptRowsReader<'a>>,
-    /// The first of each part that was not given yet.
+    /// The next row of each part.
     next: BinaryHeap<Reverse<KeyedRow>>,
     given: Option<KeyedRow>,
 }
 
-/// A row behind its key.
+/// A key followed by its row.
 #[derive(Debug, Default)]
 pub(crate) struct KeyedRow {
     bytes: Vec<u8>,
@@ -237,7 +237,7 @@ impl Ord for KeyedRow {
 }
 
 impl<'a> MergedRows<'a> {
-    /// Those of parts that are sorted, the first part first where keys are the same.
+    /// Merges sorted parts; for equal keys the earlier part comes first.
     fn of(parts: &'a [KeptRows]) -> Result<Self> {
         let mut merged = Self {
             sorted: Vec::new(),
@@ -254,7 +254,7 @@ impl<'a> MergedRows<'a> {
         Ok(merged)
     }
 
-    /// Reads the next row of a part into the room of the last one.
+    /// Reads the next row of a part, reusing a buffer.
     fn read(&mut self, mut room: KeyedRow) -> Result<()> {
         if self.sorted[room.source].next_into(&mut room.bytes)? {
             let head = room.bytes.first_chunk::<4>().copied().unwrap_or_default();
@@ -264,7 +264,7 @@ impl<'a> MergedRows<'a> {
         Ok(())
     }
 
-    /// The row with the least key of those that are left; it is there until the next is asked for.
+    /// The remaining row with the smallest key; valid until the next call.
     pub(crate) fn next_row(&mut self) -> Result<Option<&KeyedRow>> {
         if let Some(given) = self.given.take() {
             self.read(given)?;
@@ -273,7 +273,7 @@ impl<'a> MergedRows<'a> {
         Ok(self.given.as_ref())
     }
 
-    /// The row that was given last.
+    /// The row returned last.
     pub(crate) fn given(&self) -> Option<&KeyedRow> {
         self.given.as_ref()
     }
@@ -300,7 +300,7 @@ mod tests {
                 spill.push(&[b"row ", &number.to_le_bytes()]).unwrap();
             }
             assert_eq!(spill.file.is_some(), count > 3);
-            // Twice, for it is read again.
+            // Twice, to test reading again.
             for _ in 0..2 {
                 let (mut rows, mut row) = (spill.rows().unwrap(), Vec::new());
                 for number in 0..count {
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn sorted_rows_come_in_the_order_of_their_keys() {
-        // Some in memory, some in a few files, some in more than are merged at once.
+        // In memory, in a few files, and in more files than are merged at once.
         for (count, at_once) in [
             (0_u32, SORTED),
             (5, SORTED),
@@ -326,7 +326,7 @@ mod tests {
                 ..SortedRows::default()
             };
             for number in 0..count {
-                // Each key twice, in an order that is neither.
+                // Each key occurs twice, in shuffled order.
                 let key = number.wrapping_mul(7_919) % count.div_ceil(2);
                 let row = number.to_le_bytes();
                 spill.push(&key.to_be_bytes(), &[&row, &[7; 12]]).unwrap();

@@ -1,18 +1,18 @@
-//! Lines of a file, read at their places.
+//! Reads lines of a file by offset.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
-/// Reads lines of a file, which mostly stand near each other.
+/// Reads lines of a file, optimised for offsets close to each other.
 #[derive(Debug)]
 pub(crate) struct PlacedLines<F = File> {
     file: BufReader<F>,
-    /// Where the reader stands; not known after an error.
+    /// The current offset; unknown after an error.
     at: Option<u64>,
 }
 
 impl<F: Read + Seek> PlacedLines<F> {
-    /// Of a file that is at its beginning; `buffer` bytes are read at once.
+    /// For a file at its start; reads `buffer` bytes at once.
     pub(crate) fn new(file: F, buffer: usize) -> Self {
         Self {
             file: BufReader::with_capacity(buffer, file),
@@ -20,7 +20,7 @@ impl<F: Read + Seek> PlacedLines<F> {
         }
     }
 
-    /// The line at a place, without its end.
+    /// The line at an offset, without its line break.
     pub(crate) fn line(&mut self, place: u64) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         match self.at.take() {
@@ -45,7 +45,7 @@ mod tests {
 
     use super::*;
 
-    /// A disk that cannot be read once, at the third read.
+    /// A file whose third read fails.
     struct Faulty(Cursor<&'static [u8]>, u32);
 
     impl Read for Faulty {

@@ -1,9 +1,9 @@
-//! `lock`: a mutex whose holder panicked is taken all the same.
+//! `lock`: locks a mutex, ignoring poisoning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks. An agent or a scorer that panics must not end the whole run; whoever uses this leaves nothing half changed
-/// that matters when it panics.
+/// Locks a mutex, even after a panic. A panicking agent or scorer must not end the whole run; users of this function
+/// leave no inconsistent state when they panic.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

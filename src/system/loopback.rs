@@ -1,6 +1,6 @@
-//! `Loopback`: who listens on 127.0.0.1, and nowhere else.
+//! `Loopback`: a TCP listener on 127.0.0.1 only.
 //!
-//! A thread per connection, of which there are few at once; whoever says nothing, or reads nothing, is hung up on.
+//! Uses a thread per connection, because there are only few; idle connections time out.
 
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use crate::system::cancel::Cancel;
 
-/// Connections at once: a browser has six.
+/// Maximum concurrent connections: a browser opens six.
 const CONNECTIONS: usize = 64;
-/// How long somebody may say nothing.
+/// Read timeout of a connection.
 const SILENCE: Duration = Duration::from_secs(10);
-/// How long a connection is served at all.
+/// Maximum duration of a connection.
 const UNREAD: Duration = Duration::from_secs(30);
 
-/// A port of 127.0.0.1.
+/// A listener on a port of 127.0.0.1.
 #[derive(Debug)]
 pub(crate) struct Loopback {
     listener: TcpListener,
@@ -26,7 +26,7 @@ pub(crate) struct Loopback {
 }
 
 impl Loopback {
-    /// Listens on a port; 0 is any that is free.
+    /// Listens on a port; 0 for any free port.
     pub(crate) fn bind(port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let address = listener.local_addr()?;
@@ -37,13 +37,13 @@ impl Loopback {
         self.address.port()
     }
 
-    /// Hands each connection to `serve`, on a thread of its own, until it is cancelled.
+    /// Passes each connection to `serve` on its own thread until cancelled.
     pub(crate) fn serve(
         &self,
         cancel: &Cancel,
         serve: impl Fn(&mut LoopbackConnection) -> io::Result<()> + Send + Sync + 'static,
     ) -> io::Result<()> {
-        // Who waits for a connection is woken by one.
+        // Wake the blocking accept by connecting to it.
         let address = self.address;
         cancel.on_cancel(move || drop(TcpStream::connect(address)));
         let serve = Arc::new(serve);
@@ -65,7 +65,7 @@ impl Loopback {
                 continue;
             }
             let (serve, left) = (Arc::clone(&serve), OpenConnection(Arc::clone(&open)));
-            // Without a thread the connection is closed, which whoever asked notices.
+            // Without a thread the connection is closed, and the client notices.
             let _ = thread::Builder::new()
                 .name("evaltest-loopback".to_owned())
                 .spawn(move || {
@@ -80,14 +80,14 @@ impl Loopback {
     }
 }
 
-/// Whether the next connection may go better: one that was taken back, or too few descriptors for a while.
+/// Whether a later connection may succeed: one was aborted, or descriptors are temporarily short.
 fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, WouldBlock};
     let kinds = [ConnectionAborted, ConnectionReset, Interrupted, WouldBlock];
     kinds.contains(&error.kind()) || crate::system::shortage::Shortage::of(error).is_some()
 }
 
-/// Counts down when it is over, also by a panic.
+/// Decrements the counter when dropped, also on panic.
 struct OpenConnection(Arc<AtomicUsize>);
 
 impl Drop for OpenConnection {
@@ -96,7 +96,7 @@ impl Drop for OpenConnection {
     }
 }
 
-/// A connection from this machine.
+/// A local connection.
 #[derive(Debug)]
 pub(crate) struct LoopbackConnection {
     stream: TcpStream,
@@ -110,12 +110,12 @@ impl LoopbackConnection {
         Ok(Self { stream })
     }
 
-    /// What it is asked with, and answered.
+    /// The stream to read the request and write the response.
     pub(crate) fn stream(&mut self) -> &mut TcpStream {
         &mut self.stream
     }
 
-    /// Ends it so that what was written arrives: closed with something unread it would be reset.
+    /// Closes it so that the response arrives: closing with unread input would reset it.
     fn end(&mut self) {
         let _ = self.stream.flush();
         let _ = self.stream.shutdown(std::net::Shutdown::Write);

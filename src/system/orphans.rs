@@ -1,7 +1,7 @@
-//! Processes that an agent left behind: their parent ended, and they left its process group, as daemons do.
+//! Orphaned descendants of an agent: their parent ended, and they left its process group, as daemons do.
 //!
-//! Linux lets a program adopt them, so that they are found without a search and end with their attempt. Elsewhere they are
-//! searched for once, when the program ends.
+//! On Linux a program can adopt them, so that they are found without a search and end with their attempt. Elsewhere
+//! they are searched for once, when the program ends.
 
 use std::ffi::{OsStr, OsString};
 
@@ -16,30 +16,31 @@ pub use crate::system::process::watch::watch_if_asked;
 by_platform! {
     adopted, searched;
 
-    /// Makes this process the parent of orphans among its descendants, where the system knows of such.
+    /// Makes this process the parent of orphaned descendants, if the system supports it.
     pub fn adopt();
 
-    /// Takes [`adopt`] back, for a program that goes on to do other things.
+    /// Undoes [`adopt`], for a program that continues with other work.
     pub fn leave();
 
-    /// Kills what agents left behind, before the program ends.
+    /// Kills orphans before the program ends.
     pub fn kill_all();
 
-    /// Whether an attempt with this mark is watched. What it leaves behind ends with the program otherwise.
+    /// Starts to watch an attempt with this mark; returns whether orphans are adopted. If not, they end with the
+    /// program.
     fn begin(mark: &OsStr) -> bool;
 
-    /// Ends what an attempt left behind.
+    /// Kills the orphans of an attempt.
     fn end(mark: &OsStr);
 }
 
-/// The variable that tells an agent its scratch folder, which no other attempt has; orphans are known by it.
+/// The variable with an agent's scratch folder, which is unique per attempt and identifies orphans.
 pub(crate) const MARK: &str = "EVALTEST_SCRATCH";
 
-/// An attempt that goes on. When it is dropped, what it left behind is killed, where it was adopted.
+/// An attempt in progress. Dropping it kills its orphans, if they were adopted.
 pub(crate) struct Attempt(Option<OsString>);
 
 impl Attempt {
-    /// The attempt with this mark.
+    /// Starts an attempt with this mark.
     pub(crate) fn begin(mark: Option<&OsStr>) -> Self {
         Self(mark.filter(|mark| begin(mark)).map(OsStr::to_owned))
     }

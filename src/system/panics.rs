@@ -1,7 +1,7 @@
-//! Panics of code that is not ours: agents, scorers, benchmarks, a dataset reader.
+//! Catches panics of foreign code: agents, scorers, benchmarks, a dataset reader.
 //!
-//! They are caught and become errors. The default hook would print them as well, with whatever the message
-//! holds, in the middle of a test run's output; [`quiet`] keeps it from doing so, and only for those.
+//! They become errors. The default hook would also print them, with arbitrary content, into the output of a test run;
+//! [`quiet`] suppresses that, only for caught panics.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -9,13 +9,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
 thread_local! {
-    /// How many of our `catch` calls this thread is in.
+    /// Nesting depth of `catch` on this thread.
     static CATCHING: Cell<u32> = const { Cell::new(0) };
-    /// Where the last caught panic happened.
+    /// Location of the last caught panic.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs `work`; a panic is an error that says what and, if [`quiet`] was called, where.
+/// Runs `work`; a panic becomes an error with its message and, if [`quiet`] was called, its location.
 pub(crate) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     CATCHING.set(CATCHING.get() + 1);
     let done = catch_unwind(AssertUnwindSafe(work));
@@ -38,8 +38,8 @@ fn message(payload: &(dyn Any + Send)) -> &str {
         .unwrap_or("(no message)")
 }
 
-/// Has caught panics print nothing, for the life of the process. All others print as before. For programs
-/// that own the process: the test harness and the command.
+/// Suppresses the output of caught panics for the life of the process. For programs that own the process: the test
+/// harness and the command.
 pub fn quiet() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -49,7 +49,7 @@ pub fn quiet() {
                 return usual(panic);
             }
             let place = panic.location().map(ToString::to_string);
-            // Nothing in a hook may panic, so a slot that is in use stays as it is.
+            // A hook must not panic, so skip a cell that is already borrowed.
             PLACE
                 .with(|slot| slot.try_borrow_mut().map(|mut slot| *slot = place))
                 .unwrap_or_default();

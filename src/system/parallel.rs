@@ -1,9 +1,9 @@
-//! Threads that work on items side by side and give their results in the order of the items.
+//! Processes items on several threads and returns the results in order.
 //!
-//! The items are dealt to the workers in turn, and the results collected in the same turn; that keeps the
-//! order without a table of what is outstanding. Every queue has a bound, which bounds the memory.
+//! Items are distributed to workers round-robin, and results are collected in the same way, which preserves the order
+//! without a table. All queues are bounded, which limits memory.
 //!
-//! `in_order` borrows what it works on and waits for its threads; [`detached`] owns it and can be left early.
+//! `in_order` borrows its work and waits for its threads; [`detached`] owns it and can be dropped early.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -14,21 +14,20 @@ use std::thread::{self, Builder};
 
 use crate::error::{Error, Result};
 
-/// Items that wait for a worker of [`in_order`], or their results for the caller: whoever deals also collects,
-/// and the workers are busy meanwhile.
+/// Queue length per worker of [`in_order`]: keeps workers busy while the caller distributes and collects.
 const WAITING: usize = 4;
 
-/// Waits for the end of a thread.
+/// Joins a thread.
 type Join<'a> = Box<dyn FnOnce() -> thread::Result<()> + 'a>;
 
-/// Hands the items to the workers, each its turn.
+/// Distributes items to the workers round-robin.
 struct Dealer<I> {
     inputs: Vec<SyncSender<I>>,
     turn: usize,
 }
 
 impl<I> Dealer<I> {
-    /// Waits for room in the worker's queue. Not dealt if the worker is gone.
+    /// Waits for space in the worker's queue. Returns false if the worker is gone.
     fn deal(&mut self, item: I) -> bool {
         let input = &self.inputs[self.turn];
         self.turn = (self.turn + 1) % self.inputs.len();
@@ -36,7 +35,7 @@ impl<I> Dealer<I> {
     }
 }
 
-/// The results of several threads, in the order of the items; it ends with them.
+/// Iterates over the results of several threads in order.
 struct InOrder<'a, O> {
     workers: Vec<(Receiver<O>, Option<Join<'a>>)>,
     turn: usize,
@@ -52,8 +51,8 @@ impl<O> Iterator for InOrder<'_, O> {
             self.turn = (turn + 1) % self.workers.len();
             return Some(result);
         }
-        // The worker has ended: either there was no item left for it, or it panicked. A panic that went
-        // unnoticed would look like the end of the input.
+        // The worker ended: it had no more items, or it panicked. Without this check a panic would look like the end
+        // of the input.
         if let Some(Err(panic)) = worker.take().map(|join| join()) {
             panic::resume_unwind(panic);
         }
@@ -61,8 +60,7 @@ impl<O> Iterator for InOrder<'_, O> {
     }
 }
 
-/// The queues of workers, each of which `start` starts; fewer than wanted with the error of the first that could
-/// not be.
+/// Spawns workers by `start`; if a spawn fails, returns fewer and the error.
 fn workers<'a, I, O>(
     threads: usize,
     waiting: usize,
@@ -91,7 +89,7 @@ fn workers<'a, I, O>(
     )
 }
 
-/// What a worker does, until there are no more items, nobody wants results, or the work is gone.
+/// A worker's loop, until there are no more items, results are no longer needed, or the work is dropped.
 fn work_off<I, O>(
     items: Receiver<I>,
     results: &SyncSender<O>,
@@ -107,8 +105,8 @@ fn work_off<I, O>(
     }
 }
 
-/// Applies `work` to all items on all processors; `take` is given the results in order, on this thread. The
-/// first error of either iterator or `take` ends it. A fixed number of items is in memory.
+/// Applies `work` to all items on all processors; `take` gets the results in order, on this thread. Stops at the first
+/// error of the iterator or of `take`. Only a fixed number of items is in memory.
 pub(crate) fn in_order<I, O>(
     items: impl Iterator<Item = Result<I>>,
     work: impl Fn(I) -> O + Sync,
@@ -121,12 +119,12 @@ where
     in_order_on(processors(), items, work, take)
 }
 
-/// How many threads are worth while for work that waits for nobody.
+/// Number of threads for CPU-bound work.
 pub(crate) fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The same on so many threads, for work that waits for others.
+/// The same on `threads` threads, for work that blocks.
 pub(crate) fn in_order_on<I, O>(
     threads: usize,
     mut items: impl Iterator<Item = Result<I>>,
@@ -144,7 +142,7 @@ where
             let worker = Builder::new().spawn_scoped(scope, worker)?;
             Ok(Box::new(|| worker.join()))
         };
-        // Fewer threads are enough.
+        // Continue with fewer threads.
         let (mut dealer, mut results, _) = workers(threads, WAITING, start);
         let workers = dealer.inputs.len();
         if workers == 0 {
@@ -154,14 +152,14 @@ where
             Some(result) => take(result),
             None => Err(Error::infrastructure("a thread has ended early")),
         };
-        // What each worker was dealt less what was taken from it never exceeds the room in its queues.
+        // The difference of items sent to and taken from a worker never exceeds the capacity of its queues.
         let mut outstanding = 0;
         for item in items {
             if outstanding == workers * WAITING {
                 take_next()?;
                 outstanding -= 1;
             }
-            // A worker that is gone is noticed when its results are taken.
+            // A dead worker is noticed when its results are taken.
             dealer.deal(item?);
             outstanding += 1;
         }
@@ -169,10 +167,10 @@ where
     })
 }
 
-/// The results of [`detached`], with the work.
+/// The results of [`detached`], which keep the work alive.
 struct Detached<O> {
     results: InOrder<'static, O>,
-    /// The threads borrow it for each item.
+    /// The threads upgrade a weak reference to it for each item.
     _work: Arc<dyn Send + Sync>,
 }
 
@@ -184,12 +182,12 @@ impl<O> Iterator for Detached<O> {
     }
 }
 
-/// Applies `work` to all items on as many threads as given, beside one that takes the items. A single one
-/// is this thread, which does all of it: nothing is handed over then.
+/// Applies `work` to all items on this many threads, plus one that reads the items. With one thread everything runs on
+/// the calling thread.
 ///
-/// Dropped early, the results leave the threads to end by themselves: the one that reads may be blocked for ever
-/// in a terminal or a pipe. The work goes with them, and what that holds, such as a process that judges; but a
-/// thread that is in the middle of an item ends that first.
+/// If the results are dropped early, the threads end by themselves, because the reader may block forever on a terminal
+/// or pipe. The work is dropped with the results, including resources such as a judge process, but a thread finishes
+/// its current item first.
 pub fn detached<I, O>(
     threads: NonZeroUsize,
     items: impl Iterator<Item = I> + Send + 'static,

@@ -1,22 +1,22 @@
-//! Permissions: who may enter a folder or read a file.
+//! Permissions of folders and files.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
-/// Makes a folder that nobody else may enter.
+/// Creates a folder that only its owner may enter.
 pub(crate) fn make_private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)
 }
 
-/// Makes a folder that everybody may enter who comes that far.
+/// Creates a folder that everyone may enter.
 pub(crate) fn make_open_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir(folder)?;
     fs::set_permissions(folder, Permissions::from_mode(0o755))
 }
 
-/// Lets everybody read a file, and its owner alone write to it.
+/// Makes a file readable by everyone and writable by its owner.
 pub(crate) fn let_all_read(file: &Path) -> io::Result<()> {
     fs::set_permissions(file, Permissions::from_mode(0o644))
 }

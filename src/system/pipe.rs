@@ -1,4 +1,4 @@
-//! `Bell`: a pipe that wakes threads which sleep until a descriptor turns readable.
+//! `Bell`: a pipe to wake threads that poll a descriptor.
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
-/// Readable while it rings.
+/// Readable from `ring` until `silence`.
 #[derive(Debug)]
 pub(crate) struct Bell {
     reader: PipeReader,
@@ -14,29 +14,29 @@ pub(crate) struct Bell {
 }
 
 impl Bell {
-    /// A silent one; an error where the system has no descriptor left.
+    /// A silent bell; an error if no descriptor is available.
     pub(crate) fn new() -> io::Result<Self> {
         let (reader, writer) = io::pipe()?;
         Ok(Self { reader, writer })
     }
 
-    /// Rings until it is silenced. Not to be called while it rings: at most one byte is in the pipe, so that this
+    /// Makes it readable. Must not be called while it rings: the pipe then holds at most one byte, so that writing
     /// neither blocks nor fails.
     pub(crate) fn ring(&self) {
         let _ = (&self.writer).write(&[1]);
     }
 
-    /// Takes one ringing away, which must be there.
+    /// Undoes one `ring`, which must have happened.
     pub(crate) fn silence(&self) {
         let _ = (&self.reader).read(&mut [0]);
     }
 
-    /// Sleeps until it rings.
+    /// Blocks until it rings.
     pub(crate) fn wait(&self) {
         while let Err(Errno::INTR) = poll(&mut [PollFd::new(&self.reader, PollFlags::IN)], None) {}
     }
 
-    /// For those who wait for other things as well.
+    /// The descriptor to poll together with others.
     pub(crate) fn wake_fd(&self) -> BorrowedFd<'_> {
         self.reader.as_fd()
     }

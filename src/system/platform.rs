@@ -1,12 +1,12 @@
-//! Which of two ways is taken: that of Linux, or that of all other systems.
+//! Selects the implementation for Linux, or the one for all other systems.
 //!
-//! A debug build on Linux has both, so that tests of the other systems' way need no second build:
+//! A debug build on Linux has both, so that the portable one can be tested without another build:
 //! `EVALTEST_PORTABLE=1 cargo test`.
 
 #[cfg(all(target_os = "linux", debug_assertions))]
 use std::sync::LazyLock;
 
-/// Whether the way of other systems is taken on Linux, for tests.
+/// Whether to use the portable implementation on Linux, for tests.
 #[cfg(all(target_os = "linux", debug_assertions))]
 pub(super) fn is_portable() -> bool {
     static IS_PORTABLE: LazyLock<bool> =
@@ -14,7 +14,7 @@ pub(super) fn is_portable() -> bool {
     *IS_PORTABLE
 }
 
-/// Functions that two modules have: the first for Linux, the second for all other systems.
+/// Functions implemented by two modules: the first for Linux, the second for all other systems.
 macro_rules! by_platform {
     ($linux:ident, $other:ident; $(
         $(#[$doc:meta])* $vis:vis fn $name:ident($($argument:ident: $type:ty),*) $(-> $returned:ty)?;

@@ -1,23 +1,23 @@
-//! What code that is not ours prints to standard output, where it cannot be told to print elsewhere.
+//! Captures what foreign code prints to standard output.
 
 use std::io::{self, Read, Seek, Write};
 
-/// Runs `work`, which must not panic, and gives what it printed to standard output, which does not come to be seen.
-/// Everybody else who prints waits meanwhile, so that nothing of theirs is lost. Where the system cannot do it, what is
-/// printed is seen at once.
+/// Runs `work`, which must not panic, and returns what it printed to standard output instead of showing it. Other
+/// threads that print wait meanwhile, so that their output is not captured. If the system does not support it, the
+/// output is shown immediately.
 pub(crate) fn printed<T>(work: impl FnOnce() -> T) -> (T, String) {
-    // It may be taken again by this thread, as `println!` does.
+    // The lock is reentrant, so `println!` on this thread works.
     let mut stdout = io::stdout().lock();
     let Ok(elsewhere) = stdout.flush().and_then(|()| Elsewhere::begin()) else {
         return (work(), String::new());
     };
     let done = work();
-    // What is not written now would be written to where it does not belong.
+    // Otherwise buffered output would be captured.
     let _ = stdout.flush();
     (done, elsewhere.end().unwrap_or_default())
 }
 
-/// Standard output leads to a file without a name.
+/// Standard output is redirected to an unnamed file.
 #[cfg(unix)]
 struct Elsewhere {
     before: std::os::fd::OwnedFd,

@@ -1,9 +1,9 @@
-//! Programs that are started: what an agent and a scorer that are programs have in common.
+//! External programs: shared by agents and scorers that are programs.
 //!
-//! [`launch`] finds and starts a program with the variables that `environment` lets pass. A program leads a
-//! [`group`] of its own, with which its children are killed; `escapees` finds those that left it,
-//! `watch` those that this program could not end. Of what it says, [`tail`] keeps the end of stderr, and `excerpt` makes a
-//! line for a message. A [`child`] is run to its end; a [`worker`] is a program that stays, and answers a line with a line.
+//! [`launch`] finds and starts a program with the variables that `environment` allows. A program leads its own process
+//! [`group`], with which its children are killed; `escapees` finds processes that left it, `watch` those that this
+//! program could not kill. [`tail`] stores the end of stderr, and `excerpt` formats output for messages. A [`child`]
+//! runs to its end; a [`worker`] is a long-running program that answers a line with a line.
 
 pub(crate) mod child;
 pub(crate) mod environment;

@@ -1,8 +1,8 @@
-//! Where a project begins: the folder of its runs, and of its `.env`.
+//! Finds the project's root, which contains its runs and its `.env`.
 
 use std::path::{Path, PathBuf};
 
-/// The package whose test is running (`CARGO_MANIFEST_DIR` at run time), else the current folder.
+/// The package of the running test (`CARGO_MANIFEST_DIR` at run time), or else the current folder.
 pub(crate) fn package_root() -> PathBuf {
     let manifest = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
     manifest
@@ -14,15 +14,14 @@ fn current() -> PathBuf {
     std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
 }
 
-/// The root of the project: the cargo workspace around the running test or the current folder, else the folder above
-/// them that has `evals/`, else that folder itself.
+/// The project's root: the cargo workspace around the running test or the current folder, or else the closest folder
+/// above with `evals/`, or else that folder itself.
 pub fn root() -> PathBuf {
     let start = package_root();
     root_of(&start).unwrap_or(start)
 }
 
-/// Whether this is continuous integration, where a missing baseline is a failure: `CI` is set, and not to
-/// `0` or `false`.
+/// Whether this runs in CI, where a missing baseline is a failure: `CI` is set to something other than `0` or `false`.
 pub fn is_ci() -> bool {
     !matches!(
         std::env::var("CI").as_deref(),
@@ -30,16 +29,16 @@ pub fn is_ci() -> bool {
     )
 }
 
-/// The root of the project around the current folder: its cargo workspace, else the folder above it that has
-/// `evals/`, else the folder itself. `None` where there is no current folder any more.
+/// The root of the project around the current folder: its cargo workspace, or else the closest folder above with
+/// `evals/`, or else the folder itself. `None` if the current folder does not exist.
 pub fn current_root() -> Option<PathBuf> {
     let current = std::env::current_dir().ok()?;
     Some(root_of(&current).unwrap_or(current))
 }
 
-/// The project that holds `folder`: from the nearest folder upwards that has a manifest, the workspace; from one that
-/// has `evals/` and no manifest, that folder. A repository's root ends the search, and so does a user's home, whose
-/// own `evals/` is no project of what lies below.
+/// The project that contains `folder`: going upwards, the workspace of the first folder with a manifest, or the first
+/// folder with `evals/`. The search stops at a repository's root and at the user's home, whose own `evals/` does not
+/// apply to folders below.
 pub fn root_of(folder: &Path) -> Option<PathBuf> {
     root_below(folder, std::env::home_dir().as_deref())
 }
@@ -60,8 +59,8 @@ fn root_below(start: &Path, home: Option<&Path>) -> Option<PathBuf> {
     None
 }
 
-/// The cargo workspace that holds `folder`: the nearest manifest upwards with `[workspace]`, else the
-/// nearest manifest at all.
+/// The cargo workspace that contains `folder`: the closest manifest upwards with `[workspace]`, or else the closest
+/// manifest.
 pub(crate) fn workspace_root(folder: &Path) -> Option<PathBuf> {
     let mut nearest = None;
     for folder in folder.ancestors() {
@@ -78,13 +77,13 @@ pub(crate) fn workspace_root(folder: &Path) -> Option<PathBuf> {
     nearest
 }
 
-/// The checkout, as services of CI know it: `GITHUB_WORKSPACE`, `CI_PROJECT_DIR`, else the repository around the current
-/// folder, else the project's root.
+/// The checkout as known to CI services: `GITHUB_WORKSPACE`, `CI_PROJECT_DIR`, or else the repository around the
+/// current folder, or else the project's root.
 pub fn workspace() -> PathBuf {
     let named = ["GITHUB_WORKSPACE", "CI_PROJECT_DIR"].into_iter();
     let named = named.filter_map(|name| std::env::var_os(name).map(PathBuf::from));
     let start = current();
-    // Variables of a service whose checkout is elsewhere say nothing.
+    // Ignore variables that point to a checkout elsewhere.
     let mut around = named.filter(|folder| start.starts_with(folder));
     let repository = || {
         start
@@ -95,7 +94,7 @@ pub fn workspace() -> PathBuf {
     found.unwrap_or_else(root)
 }
 
-/// A path as short as it can be shown: relative to the current folder where it lies inside.
+/// A path for display: relative to the current folder if it is inside.
 pub fn shown(path: &Path) -> String {
     let current = std::env::current_dir().unwrap_or_default();
     match path.strip_prefix(&current) {
@@ -105,7 +104,7 @@ pub fn shown(path: &Path) -> String {
     }
 }
 
-/// `path` relative to `root`, if it lies inside.
+/// `path` relative to `root`, if it is inside.
 pub(crate) fn inside(root: &Path, path: &Path) -> Option<PathBuf> {
     path.strip_prefix(root).ok().map(Path::to_owned)
 }
@@ -145,7 +144,7 @@ mod tests {
         check("home/crate/member/evals", Some("home/crate"));
         check("home/crate/python", Some("home/crate/python"));
         check("home/crate", Some("home/crate"));
-        // Neither home nor what lies above a repository is the project of what lies below.
+        // Neither the home folder nor folders above a repository are the project of what is below.
         check("home/plain/deep", None);
         check("home", Some("home"));
         check("repository/deep", None);

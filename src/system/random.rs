@@ -1,4 +1,4 @@
-//! What nobody can guess.
+//! Unpredictable random numbers.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,8 +1,8 @@
 //! Removes files and folders that are known to be ours.
 //!
-//! The caller says which they are, by name and kind. Everything else stays, and so does every folder that holds something
-//! else. No link is followed, and none is removed. [`std::fs::remove_dir_all`] is only for a folder that this process made
-//! under a name that nobody had.
+//! The caller identifies them by name and type. Everything else stays, including folders with other content. Links are
+//! neither followed nor removed. [`std::fs::remove_dir_all`] is only used for folders that this process created
+//! exclusively.
 
 use std::fs::{self, FileType};
 use std::io;
@@ -10,20 +10,20 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
-/// Whether the entry at this path in a folder is ours. A folder that is ours goes only when it is empty.
+/// Whether the entry at this relative path is ours. A folder of ours is only removed if it is empty.
 pub(crate) type IsOurs<'a> = dyn Fn(&Path, FileType) -> bool + 'a;
 
-/// Removes what is ours in a folder, then the folder itself if it is empty. Gives whether the folder is gone.
+/// Removes our files in a folder, then the folder itself if it is empty. Returns whether the folder is gone.
 ///
 /// # Errors
-/// When a file that is ours cannot be removed.
+/// If one of our files cannot be removed.
 pub(crate) fn ours_in(folder: &Path, is_ours: &IsOurs<'_>) -> io::Result<bool> {
     for entry in entries(folder).flatten() {
         if !is_entry_ours(folder, &entry, is_ours) {
             continue;
         }
         if entry.file_type().is_dir() {
-            // Fails while something is in it.
+            // Fails if the folder is not empty.
             let _ = fs::remove_dir(entry.path());
         } else {
             fs::remove_file(entry.path())?;
@@ -32,19 +32,19 @@ pub(crate) fn ours_in(folder: &Path, is_ours: &IsOurs<'_>) -> io::Result<bool> {
     Ok(is_folder(folder) && fs::remove_dir(folder).is_ok())
 }
 
-/// Removes a folder if everything in it is ours. Otherwise nothing changes. Gives whether the folder is gone.
+/// Removes a folder if everything in it is ours; otherwise changes nothing. Returns whether the folder is gone.
 pub(crate) fn if_all_ours(folder: &Path, is_ours: &IsOurs<'_>) -> bool {
     let mut all = entries(folder);
     all.all(|entry| entry.is_ok_and(|entry| is_entry_ours(folder, &entry, is_ours)))
         && ours_in(folder, is_ours).unwrap_or(false)
 }
 
-/// Whether a path is a folder, and not a link to one.
+/// Whether a path is a folder rather than a link to one.
 pub(crate) fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|about| about.is_dir())
 }
 
-/// Makes a folder that nobody had, `name` or `name~2` and so on, in a folder that is made if need be.
+/// Creates a new folder, `name` or `name~2` and so on, in `parent`, which is created if necessary.
 pub(crate) fn make_new_folder(parent: &Path, name: &str) -> io::Result<PathBuf> {
     let mut path = parent.join(name);
     let mut number = 1_u32;
@@ -66,9 +66,9 @@ fn is_entry_ours(folder: &Path, entry: &DirEntry, is_ours: &IsOurs<'_>) -> bool 
     (kind.is_dir() || kind.is_file()) && path.is_ok_and(|path| is_ours(path, kind))
 }
 
-/// What is in a folder, each folder behind what is in it; nothing where it is a link.
+/// The content of a folder, each folder after its content; empty if it is a link.
 fn entries(folder: &Path) -> impl Iterator<Item = walkdir::Result<DirEntry>> {
-    // The walk would follow a link that it begins with.
+    // The walk would follow a link at its root.
     let depth = if is_folder(folder) { usize::MAX } else { 0 };
     let walk = WalkDir::new(folder).max_depth(depth).contents_first(true);
     walk.into_iter()

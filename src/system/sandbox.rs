@@ -1,44 +1,44 @@
-//! Keeping an agent that is a program away from what it must not see, and within limits.
+//! Sandboxes: hide files from an agent that is a program, and limit its resources.
 //!
 //! # What an agent can reach
 //!
 //! | | without a sandbox | `sandbox: bwrap` | `sandbox: landlock` |
 //! |---|---|---|---|
-//! | dataset, spec, snapshots, run directories | whatever the user who runs the eval can read, the answers among them | nothing: they are not there | cannot read or list them; can tell that a path is there and how large it is |
-//! | home, the repository and its `.env` and history | the same | nothing, but for the agent's own program and what `read` names | the same as with bubblewrap; a folder in which something hidden lies cannot be listed |
-//! | scratch folders of other attempts | can read and change them | not there | cannot read or change them |
-//! | other processes, `/proc` of the parent | can see and signal those of the same user; reads their environment | sees its own alone | sees them with their command lines; cannot signal them, nor read their environment, memory or files |
-//! | its own environment | the short list, and what `env` names | the same; `HOME` is the scratch folder | the same as with bubblewrap; `TMPDIR`, too |
-//! | the system's programs and `/etc` | what the user may do | can read what everybody may | can read what the user may; of `/etc` what everybody may, where that is root |
-//! | `/tmp`, `/dev/shm` | everybody's | its own, in memory | none |
-//! | disk | can fill it | `disk_mb` in memory, for the scratch folder and for `/tmp` and `/dev/shm` each, and a file for each 4 KiB | can fill it in its scratch folder; `ulimits: { file_mb: … }` limits each file |
-//! | owners and permissions of files | can change its own | its own, in memory | `chmod` and `chown` do nothing, and say that they did |
-//! | processes | as many as the user may have | `processes` | as many as the user may have, or `ulimits: { processes: … }` of the user in all |
-//! | processes that are left behind | killed by group, and those that left it by a mark in their environment; who drops the mark as well is killed at the end of `cargo evaltest`, and stays under `cargo test` | none: they end with the attempt | as without a sandbox |
-//! | when the run itself is killed (`kill -9`) | a watch kills whatever bears the run's mark, under `cargo test` as well; where there is no `/proc`, as on macOS, that of `cargo test` finds nobody | none stays; what `worker`s had of their files is removed by the watch | the program itself ends, its children as without a sandbox |
-//! | files that whoever started the run left open in it (`exec 9<file` in a shell) | can read them | closed | closed |
+//! | dataset, spec, snapshots, run directories | everything that the user who runs the eval can read, including answers | nothing: they do not exist | cannot read or list them; can see that a path exists, and its size |
+//! | home, the repository with its `.env` and history | the same | nothing, except the agent's own program and the paths in `read` | the same as with bubblewrap; a folder that contains hidden paths cannot be listed |
+//! | scratch folders of other attempts | can read and change them | do not exist | cannot read or change them |
+//! | other processes, `/proc` of the parent | can see and signal the user's processes, and read their environment | sees only its own | sees them with their command lines; cannot signal them, or read their environment, memory or files |
+//! | its own environment | the short list, and the variables in `env` | the same; `HOME` is the scratch folder | the same as with bubblewrap; also `TMPDIR` |
+//! | system programs and `/etc` | as the user | can read what is readable for everyone | can read what the user can; in `/etc` only what is readable for everyone, if the user is root |
+//! | `/tmp`, `/dev/shm` | shared | its own, in memory | none |
+//! | disk | can fill it | `disk_mb` in memory, each for the scratch folder and for `/tmp` and `/dev/shm`, with one file per 4 KiB | can fill it in its scratch folder; `ulimits: { file_mb: … }` limits each file |
+//! | owners and permissions of files | can change its own | its own, in memory | `chmod` and `chown` do nothing and report success |
+//! | processes | the user's limit | `processes` | the user's limit, or `ulimits: { processes: … }` for all processes of the user |
+//! | processes that are left behind | killed by group, and those that left it by a mark in their environment; those that removed the mark are killed at the end of `cargo evaltest`, and stay under `cargo test` | none: they end with the attempt | as without a sandbox |
+//! | when the run itself is killed (`kill -9`) | a watchdog kills all processes with the run's mark, under `cargo test` as well; without `/proc`, as on macOS, that of `cargo test` finds none | none stay; the watchdog removes the files of `worker`s | the program itself ends, its children as without a sandbox |
+//! | files inherited from the caller (`exec 9<file` in a shell) | can read them | closed | closed |
 //! | network | everything | `network: on` everything, `off` nothing, `{ loopback: [PORT] }` these ports of this machine | `on` everything, `off` nothing, `{ loopback: [PORT] }` these TCP ports of any machine |
-//! | sockets of files (`docker.sock`) and abstract ones | can connect | those of files are not there; abstract ones with `network: on` | none can be made |
-//! | tracing, mounts, namespaces, keys, `bpf`, `io_uring` | what the user may do | the calls fail as on a kernel that has them not | the same as with bubblewrap |
+//! | Unix sockets (`docker.sock`), also abstract ones | can connect | those in the file system do not exist; abstract ones with `network: on` | none can be created |
+//! | tracing, mounts, namespaces, keys, `bpf`, `io_uring` | as the user | the calls fail as on a kernel without them | the same as with bubblewrap |
 //!
-//! Memory and CPU time are limited only where `ulimits` says so. With `network: on` an agent reaches servers on this
-//! machine too.
+//! Memory and CPU time are limited only by `ulimits`. With `network: on` an agent also reaches servers on this
+//! machine.
 //!
-//! # How
+//! # Implementation
 //!
-//! [bubblewrap](https://github.com/containers/bubblewrap) gives the program a file system of its own: system folders
-//! read-only, the program's own files, an empty `/tmp`, the scratch folder in memory with the attachments. It ends with
-//! `evaltest`, also by SIGKILL. When `evaltest` is run by root, the agent gets a user id of its own in the sandbox, for
-//! the limit on processes does not hold for root; its files must be readable for everybody.
+//! [bubblewrap](https://github.com/containers/bubblewrap) gives the program its own file system: read-only system
+//! folders, the program's own files, an empty `/tmp`, and the scratch folder in memory with the attachments. It ends
+//! with `evaltest`, even on SIGKILL. If root runs `evaltest`, the agent gets its own user id in the sandbox, because
+//! the limit on processes does not apply to root; its files must then be readable for everyone.
 //!
-//! [Landlock](https://landlock.io) needs no program, no namespaces and no rights, but Linux 6.12. The agent stays the same
-//! user, without capabilities.
+//! [Landlock](https://landlock.io) needs no program, no namespaces and no privileges, but Linux 6.12. The agent runs
+//! as the same user, without capabilities.
 //!
-//! For both a shim, which is `cargo evaltest` itself, closes what was left open, sets a filter of system calls, and becomes
-//! the program. A program that runs evals itself and finds no `cargo-evaltest` in `PATH` starts bubblewrap without it, and
-//! says so: then no call is filtered, nothing is closed, and files in memory are not counted. Landlock needs the shim.
-//! `sandbox: auto` takes bubblewrap where it works, else Landlock; `auto?` goes without where neither works.
-//! The manifest of a run says which one it was.
+//! With both, a shim (`cargo evaltest` itself) closes inherited files, sets a system call filter, and becomes the
+//! program. If a program that runs evals itself finds no `cargo-evaltest` in `PATH`, it starts bubblewrap without the
+//! shim, with a notice: then no call is filtered, no file is closed, and the number of in-memory files is not limited.
+//! Landlock requires the shim. `sandbox: auto` uses bubblewrap if it works, or else Landlock; `auto?` runs without a
+//! sandbox if neither works. The manifest of a run has the sandbox that was used.
 
 mod ulimits;
 mod view;
@@ -66,54 +66,54 @@ pub use ulimits::Ulimits;
 
 pub(crate) use choice::Used;
 
-/// How much a sandboxed agent may write unless told otherwise.
+/// Default limit of bytes that a sandboxed agent may write.
 const DISK_BYTES: u64 = 256 * 1024 * 1024;
-/// How many processes and threads it may have unless told otherwise.
+/// Default limit of processes and threads.
 const PROCESSES: u64 = 512;
 
-/// What keeps an agent from what it must not see.
+/// Confines an agent.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     kind: SandboxKind,
     network: Network,
     read: Vec<PathBuf>,
     disk_bytes: Option<u64>,
-    /// What works here, once it is known.
+    /// The sandbox in use, once determined.
     used: Arc<OnceCell<Used>>,
-    /// Where folders in memory are mounted, each time in a namespace of its own.
+    /// Mount point of in-memory folders, each time in its own namespace.
     memory: Arc<OnceCell<TemporaryFolder>>,
-    /// What serves `Network::Loopback`, from the first attempt on.
+    /// Serves `Network::Loopback`, started with the first attempt.
     relay: Arc<OnceCell<Relay>>,
 }
 
-/// What of the network a sandboxed agent reaches.
+/// The network access of a sandboxed agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Network {
-    /// All of it.
+    /// Full access.
     #[default]
     On,
-    /// Nothing but a loopback of its own.
+    /// Only a separate loopback device.
     Off,
-    /// These TCP ports of this machine's loopback, such as that of a local model, at `127.0.0.1`.
+    /// These TCP ports of this machine's loopback device at `127.0.0.1`, for example of a local model.
     Loopback(Vec<u16>),
 }
 
-/// A program that is to run in a sandbox.
+/// A program to run in a sandbox.
 pub(crate) struct Inmate<'a> {
-    /// The program's file.
+    /// Path of the program.
     pub(crate) program: &'a Path,
     /// Its arguments, without the program.
     pub(crate) args: &'a [String],
-    /// The folder in which it runs.
+    /// The working directory.
     pub(crate) cwd: &'a Path,
-    /// The folder from which its relative paths count.
+    /// The base folder of its relative paths.
     pub(crate) folder: &'a Path,
-    /// Where it has a folder in memory to write to.
+    /// Its writable in-memory folder.
     pub(crate) scratch: &'a Path,
-    /// Files and folders that were made for it, such as attachments.
+    /// Files and folders created for it, such as attachments.
     pub(crate) files: &'a [&'a Path],
-    /// What it must not see.
+    /// Paths that it must not see.
     pub(crate) hidden: &'a [PathBuf],
 }
 
@@ -137,30 +137,30 @@ impl Sandbox {
         }
     }
 
-    /// What is to confine the agent; by default bubblewrap.
+    /// The kind of sandbox; bubblewrap by default.
     #[must_use]
     pub fn kind(mut self, kind: SandboxKind) -> Self {
         self.kind = kind;
         self
     }
 
-    /// What of the network it reaches.
+    /// Sets the network access.
     #[must_use]
     pub fn network(mut self, network: Network) -> Self {
         self.network = network;
         self
     }
 
-    /// Further files and folders that it may read; relative ones count from the agent's folder. The dataset, the spec,
-    /// snapshots and run directories stay hidden, also inside of them.
+    /// Additional files and folders that it may read; relative ones start from the agent's folder. The dataset, the
+    /// spec, snapshots and run directories inside them stay hidden.
     #[must_use]
     pub fn read(mut self, paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         self.read.extend(paths.into_iter().map(Into::into));
         self
     }
 
-    /// How many bytes it may write to its scratch folder, and to `/tmp`; by default 256 MiB. Both are in memory and
-    /// gone after the attempt. Landlock knows no such limit.
+    /// Maximum number of bytes in its scratch folder, and in `/tmp`; 256 MiB by default. Both are in memory and
+    /// removed after the attempt. Not supported by Landlock.
     #[must_use]
     pub fn disk_bytes(mut self, bytes: u64) -> Self {
         self.disk_bytes = Some(bytes);
@@ -169,17 +169,17 @@ impl Sandbox {
 }
 
 impl Sandbox {
-    /// Says why no sandbox can be made here.
+    /// Returns an error if no sandbox is available.
     pub(crate) fn check(&self) -> Result<()> {
         self.used().map(drop)
     }
 
-    /// What confines the agent here.
+    /// The sandbox in use.
     pub(crate) fn used(&self) -> Result<&Used> {
         self.used.get_or_try_init(|| choice::choose(self))
     }
 
-    /// The arguments that run a program in a sandbox of its own.
+    /// The command line that runs a program in a new sandbox.
     pub(crate) fn wrap(&self, inmate: &Inmate<'_>, limits: Ulimits) -> Result<Vec<String>> {
         match self.used()? {
             Used::Bwrap(strength) => self.by_bwrap(inmate, limits, *strength),
@@ -193,7 +193,7 @@ impl Sandbox {
         }
     }
 
-    /// Where its temporary files are, if it is confined and its home is the scratch folder.
+    /// Its folder of temporary files, if it is confined and its home is the scratch folder.
     pub(crate) fn temporary(&self, scratch: &Path) -> Option<PathBuf> {
         match self.used().ok()? {
             Used::Bwrap(_) => Some(PathBuf::from("/tmp")),
@@ -202,7 +202,7 @@ impl Sandbox {
         }
     }
 
-    /// What decides on what the agent can do; nothing where nothing confines it.
+    /// A description of everything that affects the agent; `None` without a sandbox.
     pub(crate) fn described(&self) -> Option<String> {
         let rest = format!("{:?} {:?} {}", self.network, self.read, self.most_bytes());
         match self.used() {
@@ -212,7 +212,7 @@ impl Sandbox {
         }
     }
 
-    /// What people should know of how it is here, as far as that is known.
+    /// Notes for the user on the sandbox, as far as known.
     pub(crate) fn notices(&self) -> Vec<String> {
         let Ok(used) = self.used() else {
             return Vec::new();
@@ -246,7 +246,7 @@ impl Sandbox {
         notices
     }
 
-    /// The files and folders that it may read besides; `folder` is the agent's.
+    /// The additional readable files and folders; `folder` is the agent's.
     pub(crate) fn reads(&self, folder: &Path) -> Vec<PathBuf> {
         self.read.iter().map(|path| folder.join(path)).collect()
     }

@@ -1,8 +1,7 @@
-//! `Shortage`: this machine has no descriptor, process or memory left; and how its descriptors are shared out.
+//! `Shortage`: exhausted descriptors, processes or memory of this machine; and a budget for descriptors.
 //!
-//! A run at the edge of what its machine gives must still write down what it was told. So whoever is about to open
-//! something for an agent (pipes, a connection) asks for [`room`] first, which leaves some descriptors for the run's own
-//! files.
+//! A run near the limits of its machine must still be able to write its results. So before opening something for an
+//! agent (pipes, a connection), callers request [`room`], which reserves some descriptors for the run's own files.
 
 use std::error::Error;
 use std::fmt;
@@ -15,37 +14,37 @@ use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit};
 
 use crate::error::{self, Error as Fault};
 
-/// Descriptors that are kept for the run's own files, where there are enough.
+/// Descriptors reserved for the run's own files, if there are enough.
 const OWN: usize = 64;
-/// What systems without a largest number take as one: macOS refuses more than it says in `OPEN_MAX`.
+/// Limit for systems that report none: macOS rejects more than its `OPEN_MAX`.
 const MODEST: u64 = 10_240;
 
-/// Descriptors that a run has open before its first attempt: the three that every program has, those that signals and
-/// the end of the run wake, its journal and records, and the pipe of its watch.
+/// Descriptors open before the first attempt: the three standard ones, those woken by signals and cancellation,
+/// journal and records, and the watchdog's pipe.
 const RUN: usize = 14;
-/// Where each system lists the descriptors of a program.
+/// The folder that lists a program's descriptors.
 const OPEN: &str = if cfg!(target_os = "linux") {
     "/proc/self/fd"
 } else {
     "/dev/fd"
 };
-/// What mends a lack of buffers for connections.
+/// Hint for a lack of socket buffers.
 const NO_BUFFERS: &str = "free some memory, or lower `limits.concurrency`";
-/// So few descriptors let a run do its work, if one at a time.
+/// With this few descriptors a run works, one request at a time.
 const FEW: usize = 256;
-/// The threads of a run, its watch, and the program that it asks.
+/// The threads of a run, its watchdog, and one agent.
 const LEAST_PROCESSES: u64 = 6;
-/// For each question in flight there may be its thread, its program, and two that this starts.
+/// Processes per question in flight: its thread, its program, and two started by that.
 const PROCESSES: u64 = 4;
 
-/// What this machine has no more of, in words, and what mends that.
+/// An exhausted resource, with a hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shortage {
     what: String,
     remedy: String,
 }
 
-/// The limits of descriptors before and after they were raised.
+/// The descriptor limits before and after they were raised.
 struct Limits {
     #[cfg_attr(
         not(target_os = "linux"),
@@ -56,23 +55,23 @@ struct Limits {
 }
 
 static LIMITS: LazyLock<Limits> = LazyLock::new(raised);
-/// Descriptors that are about to be opened.
+/// Descriptors about to be opened.
 static CLAIMED: AtomicUsize = AtomicUsize::new(0);
-/// How many descriptors were open when that was last looked at; so many that nobody believes it before the first look.
+/// Number of open descriptors at the last count; initially a value that forces a count.
 static SEEN: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// How many were claimed since.
+/// Number of descriptors claimed since then.
 static SINCE: AtomicUsize = AtomicUsize::new(0);
-/// Where there is room for so many more, claims are taken on trust.
+/// With this much room, claims are granted without counting.
 const AMPLE: usize = 512;
-/// That many claims together may take such a part of the room that was seen before anybody looks again.
+/// Claims may use this fraction of the counted room before the next count.
 const TRUSTED_PART: usize = 4;
 
-/// Room for descriptors that are about to be opened. Held until they are.
+/// A reservation of descriptors about to be opened. Drop it once they are open.
 #[derive(Debug)]
 pub(crate) struct Room(usize);
 
 impl Shortage {
-    /// What the error of a call says, if it is one of a shortage.
+    /// The shortage that an error indicates, if any.
     pub(crate) fn of(error: &io::Error) -> Option<Self> {
         let remedy = match error::remedy(error) {
             Some(remedy) => remedy,
@@ -84,7 +83,7 @@ impl Shortage {
         Some(Self { what, remedy })
     }
 
-    /// Of descriptors, of which there may be so many.
+    /// A shortage of descriptors, with their limit.
     fn of_descriptors(most: usize, why: &str) -> Self {
         let enough = most.saturating_mul(2).next_power_of_two().max(FEW);
         Self {
@@ -108,14 +107,12 @@ impl Drop for Room {
     }
 }
 
-/// Raises the soft limit of descriptors to the hard one, once, and gives how many this process may have; `None` where
-/// there is no limit.
+/// Raises the soft limit of descriptors to the hard one, once, and returns it; `None` if unlimited.
 pub(crate) fn most_descriptors() -> Option<usize> {
     LIMITS.most
 }
 
-/// How many threads may each have a file or two open beside what is kept for the run, and a program of their own; and
-/// what there is too little of for more.
+/// The maximum number of threads that can each open a file or two and run a program; and the limiting resource.
 pub(crate) fn most_threads() -> (usize, &'static str) {
     let files = most_descriptors().map_or(usize::MAX, |most| ((most - own(most)) / 2).max(1));
     let processes = most_processes(geteuid().is_root(), getrlimit(Resource::Nproc).current);
@@ -128,13 +125,12 @@ pub(crate) fn most_threads() -> (usize, &'static str) {
     }
 }
 
-/// How many of so many threads go on where no further one could be made: the others make room for programs.
+/// The number of threads to use if no more could be spawned: leaves room for programs.
 pub(crate) fn threads_to_keep(made: usize) -> usize {
     (made / 4).max(1)
 }
 
-/// How many questions may be in flight where the user may have so many processes and threads. The limit does not hold for
-/// root.
+/// The maximum number of questions in flight for a limit on processes and threads, which does not apply to root.
 fn most_processes(is_root: bool, limit: Option<u64>) -> usize {
     match limit {
         Some(limit) if !is_root => usize::try_from(limit / PROCESSES)
@@ -144,10 +140,10 @@ fn most_processes(is_root: bool, limit: Option<u64>) -> usize {
     }
 }
 
-/// Refuses limits that cannot hold one program, for which so many descriptors are opened, beside the run itself.
+/// Returns an error for limits too low for the run and one program, which needs `count` descriptors.
 ///
 /// # Errors
-/// With the limit, and what to type.
+/// With the limit and a hint.
 pub(crate) fn check_limits(count: usize) -> Result<(), Fault> {
     let processes = getrlimit(Resource::Nproc).current;
     let short = short_limit(most_descriptors(), count)
@@ -173,17 +169,17 @@ fn short_processes(is_root: bool, limit: Option<u64>) -> Option<Shortage> {
     Some(Shortage { what, remedy })
 }
 
-/// Room for so many descriptors more, which somebody else keeps for as long as he likes.
+/// Reserves descriptors that will stay open for an unknown time.
 pub(crate) fn room(count: usize) -> Result<Room, Shortage> {
     claim(count, own)
 }
 
-/// Room for so many files that are closed in a moment. There is some when there is none for anything else.
+/// Reserves descriptors for files that are closed soon; possible even if [`room`] fails.
 pub(crate) fn room_for_files(count: usize) -> Result<Room, Shortage> {
     claim(count, |most| own(most) / 2)
 }
 
-/// Claims so many descriptors, unless fewer than `kept` of all would be left.
+/// Claims descriptors, unless fewer than `kept` would remain.
 fn claim(count: usize, kept: impl Fn(usize) -> usize) -> Result<Room, Shortage> {
     let most = most_descriptors();
     let claimed = CLAIMED.fetch_add(count, Ordering::SeqCst) + count;
@@ -198,7 +194,7 @@ fn claim(count: usize, kept: impl Fn(usize) -> usize) -> Result<Room, Shortage> 
     let open = match open_now() {
         Ok(open) => open,
         Err(error) if Shortage::of(&error).is_some() => return Err(none()),
-        // Where nothing lists them, the calls that open something tell.
+        // Without a list, opening fails by itself.
         Err(_) => return Ok(room),
     };
     SEEN.store(open, Ordering::Relaxed);
@@ -209,22 +205,22 @@ fn claim(count: usize, kept: impl Fn(usize) -> usize) -> Result<Room, Shortage> 
     Ok(room)
 }
 
-/// Whether there is room without a look: listing what is open costs more than an attempt of a quick agent. Of so many that
-/// may be taken, some were open at the last look; at most those claimed since came to them, and what agents open unasked.
+/// Whether there is certainly enough room without counting, which is slower than an attempt of a fast agent. Bounds
+/// the open descriptors by the last count plus the claims since, with a margin for descriptors that agents open
+/// without a claim.
 fn is_trusted(most: usize, seen: usize, claimed: usize, since: usize) -> bool {
     let left = most.saturating_sub(seen.saturating_add(claimed));
     left > AMPLE && since <= left / TRUSTED_PART
 }
 
-/// How many descriptors are open. The lowest number that is free says nothing: any may have been closed.
+/// The number of open descriptors. The lowest free number is no indication, because any may have been closed.
 fn open_now() -> io::Result<usize> {
     let listed = std::fs::read_dir(OPEN)?.count();
-    // The list was open itself.
+    // The list itself was open.
     Ok(listed.saturating_sub(1))
 }
 
-/// Gives a program that was started the limit that this one was given: some make lists of all descriptors that there
-/// may be.
+/// Restores the original limit for a child process, because some programs iterate over all possible descriptors.
 #[cfg(target_os = "linux")]
 pub(crate) fn pass_on(child: u32) {
     use rustix::process::{Pid, prlimit};
@@ -232,12 +228,12 @@ pub(crate) fn pass_on(child: u32) {
     let before = LIMITS.before;
     let pid = i32::try_from(child).ok().and_then(Pid::from_raw);
     if let Some(pid) = pid.filter(|_| before != getrlimit(Resource::Nofile)) {
-        // It may be gone already.
+        // It may have ended already.
         let _ = prlimit(Some(pid), Resource::Nofile, before);
     }
 }
 
-/// The same, where one process cannot change another: it keeps the raised limit.
+/// Not supported here: the child has the raised limit.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn pass_on(_: u32) {}
 
@@ -261,7 +257,7 @@ fn raised() -> Limits {
     }
 }
 
-/// What is kept for the run's own files of so many.
+/// The number of descriptors reserved for the run's own files.
 fn own(most: usize) -> usize {
     OWN.min(most / 4)
 }

@@ -1,5 +1,5 @@
-//! Signals: INT, TERM and HUP stop a run instead of killing it, so that agents are killed and what was
-//! answered is kept. The second signal ends everything at once, the agents first.
+//! Signals: INT, TERM and HUP stop a run instead of killing it, so that agents are killed and answers are saved. The
+//! second signal ends everything immediately, agents first.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -15,23 +15,23 @@ use crate::system::cancel::Cancel;
 use crate::system::orphans;
 use crate::system::process::{group, native};
 
-/// Which signal arrived.
+/// The signal that arrived.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicI32>);
 
 impl Interrupt {
-    /// Whether one arrived.
+    /// Whether a signal arrived.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::SeqCst) != 0
     }
 }
 
-/// Has the signals cancel; for the life of the process.
+/// Installs signal handlers that cancel, for the life of the process.
 pub fn cancel_on_signals(cancel: &Cancel) -> io::Result<Interrupt> {
     let interrupt = Interrupt::default();
-    // A file at its size limit is a full disk to us, not a reason to die.
+    // Treat a file at its size limit like a full disk instead of dying.
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGXFSZ])?;
-    // `nohup` has it ignored, so that the run outlives its terminal.
+    // `nohup` ignores it, so that the run survives its terminal.
     if !native::is_ignored(SIGHUP) {
         signals.add_signal(SIGHUP)?;
     }
@@ -51,7 +51,7 @@ pub fn cancel_on_signals(cancel: &Cancel) -> io::Result<Interrupt> {
     Ok(interrupt)
 }
 
-/// Has a program start in a group of its own, where it sees no Ctrl-C.
+/// Starts a program in its own process group, so that Ctrl-C does not reach it.
 pub fn shield(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }

@@ -1,5 +1,5 @@
-//! A folder among the temporary files that lasts as long as it is used. Its name tells whose it is, so that the watch finds
-//! it when that program is killed; nobody can know the whole of it before.
+//! A temporary folder that is removed after use. Its name has the process id, so that the watchdog finds it if the
+//! program is killed, and a random part.
 
 use std::fs::Permissions;
 use std::io;
@@ -8,14 +8,14 @@ use std::path::Path;
 
 use tempfile::{Builder, TempDir};
 
-/// The folder. It was made under a name that nobody had, and is removed when it is dropped.
+/// The folder, created exclusively and removed on drop.
 #[derive(Debug)]
 pub(crate) struct TemporaryFolder(TempDir);
 
 impl TemporaryFolder {
     pub(crate) fn new() -> io::Result<Self> {
         let prefix = format!("evaltest-{}-", std::process::id());
-        // What is in it is for the own user of a sandbox, too.
+        // A sandbox may use another user, who needs access.
         let open = Permissions::from_mode(0o755);
         let mut folder = Builder::new();
         Ok(Self(folder.prefix(&prefix).permissions(open).tempdir()?))
@@ -43,7 +43,7 @@ mod tests {
         }
         let made = made.unwrap();
         let name = made.path().file_name().unwrap().to_str().unwrap();
-        // As the watch looks for it.
+        // The prefix that the watchdog looks for.
         assert!(name.starts_with(&prefix), "{name}");
         let path = made.path().to_owned();
         assert!(path.is_dir());

@@ -1,9 +1,9 @@
-//! How wide a terminal is.
+//! The width of a terminal.
 
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
-/// The columns of the terminal that a stream goes to; `None` where it goes elsewhere, or does not say.
+/// The number of columns of a stream's terminal; `None` if it is not a terminal or its width is unknown.
 pub fn columns(stream: &(impl AsFd + IsTerminal)) -> Option<usize> {
     if !stream.is_terminal() {
         return None;

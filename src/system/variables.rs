@@ -1,5 +1,5 @@
-//! Variables that a spec names: from the environment, else from a `.env` file in the project's root, else, outside of
-//! cargo projects, from one beside the spec.
+//! Variables named in a spec: from the environment, or else from a `.env` file in the project's root, or else, outside
+//! of cargo projects, from one next to the spec.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 use crate::system::project;
 use crate::text::redact::MIN_SECRET;
 
-/// Values for those of `names` that the environment lacks and the `.env` file has.
+/// Values from the `.env` file for those of `names` that the environment lacks.
 ///
 /// # Errors
-/// One that is no name, and files that cannot be read.
+/// For invalid names and unreadable files.
 pub(crate) fn from_dot_env(names: &[String], folder: &Path) -> Result<BTreeMap<String, String>> {
     check_names(names)?;
     let missing = |name: &&String| std::env::var_os(name).is_none();
@@ -26,7 +26,7 @@ pub(crate) fn from_dot_env(names: &[String], folder: &Path) -> Result<BTreeMap<S
     Ok(found)
 }
 
-/// Names whose values are no secrets and stand in many an answer, such as a language or a user.
+/// Names whose values are not secret and common in answers, such as a language or a user.
 const PLAIN: [&str; 24] = [
     "CI",
     "COLUMNS",
@@ -53,11 +53,11 @@ const PLAIN: [&str; 24] = [
     "USERNAME",
     "VIRTUAL_ENV",
 ];
-/// Beginnings of such names.
+/// Prefixes of such names.
 const PLAIN_PREFIXES: [&str; 2] = ["LC_", "SSL_CERT_"];
 
-/// Whether the value of a variable is no secret: it is too short, its name is a usual one or in `plain`, or it is an
-/// absolute path that exists. A relative one would be a secret or not by the folder in which it is looked for.
+/// Whether a variable's value is not secret: it is short, its name is well known or in `plain`, or it is an existing
+/// absolute path. For relative paths the result would depend on the folder.
 pub(crate) fn is_plain(name: &str, value: &str, plain: &[String]) -> bool {
     value.len() < MIN_SECRET
         || PLAIN.contains(&name)
@@ -66,16 +66,16 @@ pub(crate) fn is_plain(name: &str, value: &str, plain: &[String]) -> bool {
         || Path::new(value).is_absolute() && Path::new(value).exists()
 }
 
-/// Whether variables can have these names.
+/// Checks that these are valid variable names.
 ///
 /// # Errors
-/// One that is none.
+/// For an invalid one.
 pub(crate) fn check_names(names: &[String]) -> Result<()> {
     let mut names = names.iter().enumerate();
     names.try_for_each(|(item, name)| check_name(name).map_err(|error| error.under(item)))
 }
 
-/// Whether a variable can have this name. A value that stands beside it may be a secret, so the message has none of it.
+/// Checks a variable name. The text may contain a secret value, so the message omits it.
 fn check_name(name: &str) -> Result<()> {
     if let Some((name, _)) = name.split_once('=') {
         let name = if name.is_empty() { "NAME" } else { name };
@@ -91,10 +91,10 @@ fn check_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// The files that are there, the first one first.
+/// The existing files, in order of precedence.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let root = project::root_of(folder);
-    // What stands in no manifest's project had its file beside the spec.
+    // Outside of cargo projects the file is next to the spec.
     let is_cargo = |root: &PathBuf| root.join("Cargo.toml").is_file();
     let beside = (!root.as_ref().is_some_and(is_cargo)).then(|| folder.to_owned());
     let folders = root.into_iter().chain(beside);
@@ -104,13 +104,13 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Adds the values of a file for wanted names that have none yet.
+/// Adds values from a file for wanted names without a value.
 fn read(path: &Path, wanted: &[&String], found: &mut BTreeMap<String, String>) -> Result<()> {
     let entries = dotenvy::from_path_iter(path)
         .map_err(|error| Error::usage(format!("cannot read `{}`: {error}", path.display())))?;
     let before: BTreeSet<_> = found.keys().cloned().collect();
     for entry in entries {
-        // The line may hold a secret, so the message must not.
+        // The line may contain a secret, so the message must not quote it.
         let (name, value) = entry.map_err(|_| {
             Error::usage(format!(
                 "`{}` has a line that is not `NAME=value`",

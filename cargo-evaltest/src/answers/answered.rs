@@ -1,4 +1,4 @@
-//! `AnsweredSample`: an answer with its ground truth, as it was read.
+//! `AnsweredSample`: an answer with its ground truth, parsed from an input.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use super::fields::{self, Fields};
 use super::line::Line;
 use super::{Layout, messages};
 
-/// An answer with its ground truth. One that is filled line after line keeps its buffers.
+/// An answer with its ground truth. Reusing one value for many lines reuses its buffers.
 pub(crate) struct AnsweredSample {
-    /// What the input calls it.
+    /// The sample's id in the input.
     pub(crate) id: Option<String>,
-    /// What the agent said; its text is the raw prediction.
+    /// The agent's output; its text is the raw prediction.
     pub(crate) output: Output,
-    /// The ground truth; null where there is none.
+    /// The ground truth; null if there is none.
     pub(crate) target: Target,
     /// The metadata.
     pub(crate) metadata: Map<String, Value>,
-    /// What was asked, where a record says it.
+    /// The prompt, if a record has it.
     pub(crate) prompt: Option<Arc<str>>,
-    /// What else a record of a run says.
+    /// Other fields of a run's record.
     pub(crate) entry: Option<RecordedAnswer>,
 }
 
@@ -43,19 +43,19 @@ impl Default for AnsweredSample {
     }
 }
 
-/// What the scorers of a command look at.
+/// The fields that a command's scorers need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// Whether one of them cannot judge without a ground truth.
+    /// Whether a scorer requires a ground truth.
     pub(crate) target: bool,
-    /// What else they look at.
+    /// Other parts that scorers read.
     pub(crate) reads: Reads,
-    /// Whether ids are of interest.
+    /// Whether ids are needed.
     pub(crate) ids: bool,
 }
 
 impl Wanted {
-    /// What these look at; no ids.
+    /// The fields needed by `scorers`, without ids.
     pub(crate) fn by(scorers: &[Arc<dyn Scorer>]) -> Self {
         let reads = scorers.iter().map(Scorer::reads).max();
         Self {
@@ -65,12 +65,12 @@ impl Wanted {
         }
     }
 
-    /// Whether calls of tools are judged, wherever a line has them. Tables of all scorers want texts.
+    /// Whether tool calls are scored, wherever a line has them. Tables of all scorers need texts.
     pub(crate) fn calls(self) -> bool {
         self.reads == Reads::Calls && !self.ids
     }
 
-    /// How many of the [`Fields`] that is.
+    /// The number of [`Fields`] needed.
     pub(crate) fn fields(self) -> usize {
         match self.reads {
             _ if self.ids => fields::MANY,
@@ -83,7 +83,7 @@ impl Wanted {
 }
 
 impl AnsweredSample {
-    /// Reads a line that is not blank.
+    /// Parses a non-blank line.
     pub(super) fn read(line: &str, layout: &Layout, wanted: Wanted) -> Result<Self> {
         let mut answered = Self::default();
         match layout {
@@ -96,7 +96,7 @@ impl AnsweredSample {
         Ok(answered)
     }
 
-    /// Takes what a line has.
+    /// Fills `self` from a line's fields.
     pub(crate) fn fill(&mut self, line: &Line<'_>, fields: &Fields, wanted: Wanted) -> Result<()> {
         let or = |field: usize, other: usize| {
             let is_free = wanted.calls() && !fields.name(field).1;
@@ -133,12 +133,12 @@ impl AnsweredSample {
         Ok(())
     }
 
-    /// Takes a line of `samples.jsonl`.
+    /// Fills `self` from a line of `samples.jsonl`.
     pub(crate) fn fill_from_record(&mut self, line: &str) -> Result<()> {
         read_record(line, self)
     }
 
-    /// What a scorer is shown, with the prediction that was extracted for it.
+    /// The input for a scorer, with the prediction extracted for it.
     pub(crate) fn answer<'a>(
         &'a self,
         prediction: Option<&'a str>,
@@ -154,7 +154,7 @@ impl AnsweredSample {
         answer
     }
 
-    /// Whether redaction took something of what is judged: what is left is not what the agent said.
+    /// Whether redaction changed something that is scored, so that it is no longer what the agent answered.
     pub(crate) fn is_lost(&self) -> bool {
         if self.entry.as_ref().is_none_or(|entry| entry.redacted == 0) {
             return false;
@@ -166,7 +166,7 @@ impl AnsweredSample {
             || values.any(|value| holds(&value.to_string()))
     }
 
-    /// Tells whether it has half of a surrogate pair.
+    /// Returns whether the prediction contains a lone surrogate.
     fn fill_prediction(
         &mut self,
         raw: Option<Raw<'_>>,
@@ -185,7 +185,7 @@ impl AnsweredSample {
         Ok(has_half)
     }
 
-    /// Half of a surrogate pair equals no character, so what stands for it is none of the ground truth.
+    /// A lone surrogate equals no character, so replace it by a character that the ground truth does not contain.
     fn keep_halves_apart(&mut self, prediction: Raw<'_>) {
         let target = self.target.0.to_string();
         let mut free = ['\u{fffd}'].into_iter().chain('\u{f0000}'..='\u{10fffd}');
@@ -211,13 +211,14 @@ impl AnsweredSample {
                 });
             }
             None => self.target.0 = Value::Null,
-            // In a prediction it is kept apart from any ground truth. Here it would make different texts equal.
+            // A prediction's lone surrogate is replaced by a character absent from the ground truth. Replacing it here
+            // would make different texts equal.
             Some((_, Some((_, true)))) => return fault("has half of a surrogate pair"),
             Some((_, Some((text, false)))) => match &mut self.target.0 {
                 Value::String(buffer) => put(buffer, text),
                 other => *other = Value::String(text.into_owned()),
             },
-            // No scorer's ground truth needs Python's `NaN`, so the standard's reader will do.
+            // No scorer's ground truth needs Python's `NaN`, so `serde_json` is enough.
             Some((raw, None)) => match serde_json::from_str(&raw.content()) {
                 Ok(value) => self.target.0 = value,
                 Err(_) => return fault("is no standard JSON"),
@@ -226,8 +227,8 @@ impl AnsweredSample {
         Ok(())
     }
 
-    /// Metadata and tool calls. Other programs have members of these names, too: what is no object or
-    /// array is left alone unless `--map` says that it is meant.
+    /// Reads metadata and tool calls. Other programs use these field names too, so a value that is no object or array
+    /// is ignored unless `--map` names the field.
     fn fill_others(&mut self, line: &Line<'_>, fields: &Fields) -> Result<()> {
         let wrong = |field: usize, what: &str| match fields.name(field) {
             (_, false) => Ok(()),
@@ -250,7 +251,7 @@ impl AnsweredSample {
     }
 }
 
-/// Puts a text into a buffer.
+/// Replaces a buffer's content.
 fn put(buffer: &mut String, text: Cow<'_, str>) {
     match text {
         Cow::Owned(text) => *buffer = text,
@@ -261,12 +262,12 @@ fn put(buffer: &mut String, text: Cow<'_, str>) {
     }
 }
 
-/// A value; one inside a text, as cells of CSV files have it, counts as the value.
+/// A JSON value; a JSON text inside a string (as in CSV cells) is parsed.
 fn value(raw: Raw<'_>) -> Option<Value> {
     python_json(&raw.content())
 }
 
-/// An array; an empty one for null.
+/// An array; null gives an empty one.
 fn array(raw: Option<Raw<'_>>) -> Option<Vec<Value>> {
     match raw.map(value) {
         None | Some(Some(Value::Null)) => Some(Vec::new()),
@@ -275,20 +276,20 @@ fn array(raw: Option<Raw<'_>>) -> Option<Vec<Value>> {
     }
 }
 
-/// A record, as far as its answer can be judged again.
+/// The fields of a record needed to score its answer again.
 pub(crate) struct RecordedAnswer {
     pub(crate) sample_id: String,
     pub(crate) epoch: u32,
     pub(crate) status: Status,
-    /// How many secrets were blanked in it: what is left is not quite what the agent said.
+    /// Number of secrets redacted in the record: its texts differ from the agent's output.
     pub(crate) redacted: u32,
-    /// Whether the deciding scorer accepted it, if it gave a verdict.
+    /// Verdict of the deciding scorer, if it gave one.
     pub(crate) correct: Option<bool>,
-    /// The verdicts of all scorers by name, when there were several.
+    /// Verdicts of all scorers by name, if there are several.
     pub(crate) scores: Map<String, Value>,
 }
 
-/// Reads a line of `samples.jsonl`.
+/// Parses a line of `samples.jsonl`.
 fn read_record(line: &str, answered: &mut AnsweredSample) -> Result<()> {
     let record: Record = serde_json::from_str(line)
         .map_err(|error| Error::usage(format!("not a record: {error}")))?;
@@ -309,7 +310,7 @@ fn read_record(line: &str, answered: &mut AnsweredSample) -> Result<()> {
 }
 
 impl RecordedAnswer {
-    /// Whether there is an answer. An outage is no wrong answer.
+    /// Whether there is an answer. A failed request is not a wrong answer.
     pub(crate) fn is_answered(&self) -> bool {
         matches!(
             self.status,

@@ -1,4 +1,4 @@
-//! `Calls`: an answer to an entry of the function-calling leaderboard, as it stands on a line.
+//! `Calls`: an answer to an entry of the Berkeley Function Calling Leaderboard, parsed from a line.
 
 use std::borrow::Cow;
 
@@ -37,17 +37,17 @@ pub(super) type CallsLine<'a> = Line<'a, { NAMES.len() }>;
 
 /// An answer to an entry.
 pub(crate) struct Calls<'a> {
-    /// Which entry.
+    /// Id of the entry.
     pub(crate) id: Option<Cow<'a, str>>,
     pub(crate) category: Cow<'a, str>,
-    /// Whether it is a list of native calls, not a text.
+    /// Whether the answer is a list of native calls rather than a text.
     pub(crate) is_native: bool,
     pub(crate) underscore_to_dot: bool,
-    /// What the model said.
+    /// The model's output.
     model_result: Raw<'a>,
     pub(crate) format: Option<CallFormat>,
     pub(crate) has_tool_call_tag: bool,
-    /// In place of those of the data.
+    /// Function definitions that replace those of the data.
     pub(crate) function: Option<Value>,
     pub(crate) ground_truth: Option<Value>,
 }
@@ -77,7 +77,7 @@ impl<'a> Calls<'a> {
         let is_native = match word(line, MODE)?.as_deref() {
             Some("prompt") => false,
             Some("fc") => true,
-            // What a model without native calls says is a text.
+            // Without native calls the model's output is a text.
             None => model_result.text().is_none(),
             Some(other) => {
                 return Err(Error::usage(format!(
@@ -99,7 +99,7 @@ impl<'a> Calls<'a> {
         let category = word(line, CATEGORY)?;
         let category = category.ok_or_else(|| Error::usage("`category` is missing"))?;
         let id = word(line, ID)?;
-        // The id of an entry in a form says what is checked, and how the answer is read.
+        // The id of a format-sensitivity entry says what is checked and how the answer is parsed.
         let form = id.as_deref().filter(|_| category == "format_sensitivity");
         let form = form.and_then(PromptForm::of_id);
         let form = form.map(|(form, original)| (form, original.to_owned()));
@@ -123,8 +123,8 @@ impl<'a> Calls<'a> {
 }
 
 impl<'a> Calls<'a> {
-    /// What the model said, as Python reads it: half of a surrogate pair and numbers of any size stay what they are.
-    /// An error if the official program could not read it.
+    /// The model's output as Python would parse it: lone surrogates and numbers of any size are preserved. An error if
+    /// the official program could not parse it.
     pub(crate) fn model_result(&self) -> Result<Value, JsonFault> {
         match self.model_result {
             Raw::Plain(text) => Ok(Value::text(text)),
@@ -133,7 +133,7 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// What the model said, as it stands on the line, and whether that is what is between the quotes of a string.
+    /// The model's output as raw JSON text, and whether that is the inside of a string literal.
     pub(crate) fn raw_result(&self) -> (&'a str, bool) {
         match self.model_result {
             Raw::Plain(text) | Raw::Escaped(text) => (text, true),
@@ -170,7 +170,7 @@ fn flag(line: &CallsLine<'_>, field: usize) -> Result<bool> {
     }
 }
 
-/// An object or an array; in cells of CSV files it is inside a text.
+/// An object or array; in CSV cells it is JSON text inside a string.
 fn inline(line: &CallsLine<'_>, field: usize) -> Result<Option<Value>> {
     let Some(raw) = given(line, field) else {
         return Ok(None);
@@ -243,7 +243,7 @@ mod tests {
         "[{\"f\":\"{}\"}]", "\"[f(a=1)]\"", "{\"category\":\"a\",\"model_result\":", "'",
     ];
 
-    /// `EVALTEST_FUZZ_CASES=1000000` makes it a million.
+    /// Set `EVALTEST_FUZZ_CASES=1000000` for a million cases.
     #[test]
     fn no_line_makes_it_panic() {
         let asked = std::env::var("EVALTEST_FUZZ_CASES").ok();

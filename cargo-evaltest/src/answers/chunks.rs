@@ -1,4 +1,4 @@
-//! The input as chunks of whole lines.
+//! Reads the input as chunks of whole lines.
 
 use std::io::{self, ErrorKind, Read};
 use std::str;
@@ -6,19 +6,19 @@ use std::str;
 use evaltest::{Error, Result};
 use memchr::{memchr, memchr_iter, memrchr};
 
-/// How much is asked of the input at once. Small enough for the second-level cache.
+/// Bytes per read. Small enough for the L2 cache.
 pub(super) const READ_SIZE: usize = 128 * 1024;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Some whole lines; the last of the file may lack its line break.
+/// Whole lines; the last line of the file may lack its line break.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct InputChunk {
     pub(crate) bytes: Vec<u8>,
     numbers: Numbers,
 }
 
-/// The numbers of lines, from 1.
+/// Line numbers, from 1.
 #[derive(Debug, PartialEq, Eq)]
 enum Numbers {
     From(u64),
@@ -26,7 +26,7 @@ enum Numbers {
 }
 
 impl InputChunk {
-    /// Lines that follow each other.
+    /// Consecutive lines.
     pub(crate) fn new(bytes: Vec<u8>, first_line: u64) -> Self {
         Self {
             bytes,
@@ -42,7 +42,7 @@ impl InputChunk {
         }
     }
 
-    /// The number of the line at `place` in the chunk, from 0.
+    /// Number of the line at index `place` of the chunk.
     fn number(&self, place: usize) -> u64 {
         match &self.numbers {
             Numbers::From(first) => first + place as u64,
@@ -50,7 +50,7 @@ impl InputChunk {
         }
     }
 
-    /// Shows each line with its number, its bytes and, if it is UTF-8, its text, until `next` says no.
+    /// Passes each line to `next` with its number, bytes and, if it is UTF-8, its text, until `next` returns false.
     pub(crate) fn lines(&self, mut next: impl FnMut(u64, &[u8], Result<&str>) -> bool) {
         let mut place = 0;
         let mut next = |bytes, text| {
@@ -68,7 +68,7 @@ impl InputChunk {
                 }
             }
         } else {
-            // Some line is no UTF-8; the others still count.
+            // A line is not UTF-8; the others are still valid.
             let mut lines = self.bytes.split_inclusive(|&byte| byte == b'\n');
             let _ = lines.all(|line| next(line, utf8(line)));
         }
@@ -82,13 +82,13 @@ fn utf8(line: &[u8]) -> Result<&str> {
     })
 }
 
-/// Cuts an input into [`InputChunk`]s, without a byte order mark at its start.
+/// Splits an input into [`InputChunk`]s and strips a leading byte order mark.
 ///
-/// A chunk goes out as soon as a line is complete, so a slow pipe is scored line by line. It holds more
-/// than one read only while a single line does.
+/// A chunk is returned as soon as a line is complete, so a slow pipe is scored line by line. A chunk is larger than
+/// one read only while a single line is.
 pub(super) struct InputChunks<R> {
     input: R,
-    /// What was read of the next line.
+    /// The start of the next line.
     rest: Vec<u8>,
     next_line: u64,
     ended: bool,
@@ -113,7 +113,7 @@ impl<R: Read> InputChunks<R> {
         InputChunk::new(bytes, first_line)
     }
 
-    /// Reads once, behind what is there, and tells how much.
+    /// Appends one read to `bytes` and returns its size.
     fn read(&mut self, bytes: &mut Vec<u8>) -> io::Result<usize> {
         let old = bytes.len();
         bytes.resize(old + READ_SIZE, 0);
@@ -165,7 +165,7 @@ impl<R: Read> Iterator for InputChunks<R> {
 mod tests {
     use super::*;
 
-    /// Gives one part per read.
+    /// Returns one part per read.
     struct Parts(Vec<&'static str>);
 
     impl Read for Parts {

@@ -1,5 +1,4 @@
-//! Lines that were worked on, and how they are written: in the order of the input, up to the first malformed one or past
-//! all of them.
+//! Writes processed lines in the order of the input, up to the first malformed one or skipping malformed ones.
 
 use std::io::{ErrorKind, Write};
 use std::num::NonZeroUsize;
@@ -11,11 +10,11 @@ use serde_json::json;
 
 use super::{InputChunk, Source};
 
-/// What became of the lines of a chunk.
+/// The results of a chunk.
 #[derive(Default)]
 pub(crate) struct DoneLines {
     pub(crate) bytes: Vec<u8>,
-    /// The malformed line that ended it all.
+    /// The malformed line that stopped processing.
     pub(crate) fault: Option<LineFault>,
     pub(crate) malformed: Malformed,
 }
@@ -26,21 +25,21 @@ pub(crate) struct LineFault {
     pub(crate) error: Error,
 }
 
-/// Malformed lines that were passed over.
+/// Malformed lines that were skipped.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Malformed {
     pub(crate) count: u64,
-    /// The number of the first.
+    /// Line number of the first.
     pub(crate) first: Option<u64>,
 }
 
-/// What is done with lines, for messages: `score`, `scored`.
+/// The command's verb in present and past tense, for messages: `score`, `scored`.
 #[derive(Clone, Copy)]
 pub(crate) struct Verb(pub(crate) &'static str, pub(crate) &'static str);
 
 impl DoneLines {
-    /// Lets `each` write every line that is not blank behind `bytes`. The first malformed one ends it, or gets an `error`
-    /// object in its place if it is to keep going.
+    /// Calls `each` for every non-blank line to append its result to `bytes`. Stops at the first malformed line, or,
+    /// with `--keep-going`, writes an `error` object in its place.
     pub(crate) fn of(
         chunk: &InputChunk,
         bytes: Vec<u8>,
@@ -80,13 +79,13 @@ impl DoneLines {
 }
 
 impl Malformed {
-    /// Takes in those of a further chunk.
+    /// Adds the counts of another chunk.
     fn add(&mut self, other: Self) {
         self.count += other.count;
         self.first = self.first.or(other.first);
     }
 
-    /// How a command ends that passed over these.
+    /// Exit code of a command that skipped these lines.
     pub(crate) fn conclude(self, source: &Source, Verb(_, done): Verb) -> Result<Exit> {
         let Some(first) = self.first else {
             return Ok(Exit::Passed);
@@ -101,8 +100,8 @@ impl Malformed {
     }
 }
 
-/// Works on chunks with several threads and writes their lines in the order of the input; `take` is given each buffer that
-/// was written, with what else came of its chunk. None when whoever reads the results has gone away.
+/// Processes chunks on several threads and writes the results in the order of the input; `take` gets each written
+/// buffer with the chunk's other results. Returns `None` if the reader closed the pipe.
 pub(crate) fn write_in_order<T: Send + 'static>(
     chunks: Box<dyn Iterator<Item = Result<InputChunk>> + Send>,
     source: &Source,
@@ -121,7 +120,7 @@ pub(crate) fn write_in_order<T: Send + 'static>(
     let mut malformed = Malformed::default();
     for result in results {
         let (done, others) = result?;
-        // Each chunk is flushed, so that whoever feeds single lines gets their results at once.
+        // Flush after each chunk, so that a reader that sends single lines gets each result at once.
         match out.write_all(&done.bytes).and_then(|()| out.flush()) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(None),
             Err(error) => {
@@ -144,7 +143,7 @@ pub(crate) fn write_in_order<T: Send + 'static>(
     Ok(Some(malformed))
 }
 
-/// How the line ends.
+/// The line's own line break.
 fn line_break(line: &[u8]) -> &'static str {
     if line.ends_with(b"\r\n") {
         "\r\n"

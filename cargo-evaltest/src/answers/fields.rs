@@ -1,4 +1,4 @@
-//! `Fields`: where on a line things stand, as `--map` says it.
+//! `Fields`: maps roles to fields of a line, as `--map` sets them.
 
 use evaltest::dataset::Rows;
 use evaltest::engine::text::{Cursor, Raw};
@@ -7,8 +7,7 @@ use evaltest::{Error, Result};
 
 use super::answered::Wanted;
 
-/// What can be mapped, in the order of [`Fields::paths`]: what every scorer reads first, then what only some
-/// do.
+/// The roles, in the order of [`Fields::paths`]: first those that every scorer reads.
 const ROLES: [&str; 6] = [
     "prediction",
     "ground_truth",
@@ -18,10 +17,10 @@ const ROLES: [&str; 6] = [
     "id",
 ];
 
-/// The first of these that a line has is its id, unless `--map` names one.
+/// Default id fields: the first one present is used, unless `--map` names one.
 const IDS: [&str; 3] = ["sample_id", "task_id", "id"];
 
-/// How many fields there are at most.
+/// The maximum number of fields.
 pub(super) const MANY: usize = ROLES.len() - 1 + IDS.len();
 
 pub(super) const PREDICTION: usize = 0;
@@ -31,7 +30,7 @@ pub(super) const TOOL_CALLS: usize = 3;
 pub(super) const METADATA: usize = 4;
 pub(super) const ID: usize = 5;
 
-/// In place of a prediction and of a trajectory, for scorers that read calls.
+/// Replaces prediction and trajectory for scorers that read calls.
 pub(super) const MODEL_RESULT: usize = 5;
 pub(super) const MESSAGES: usize = 6;
 
@@ -39,27 +38,28 @@ pub(super) const MESSAGES: usize = 6;
 #[derive(Clone, Debug)]
 pub(crate) struct Fields {
     paths: Vec<Path>,
-    /// Which of them a key can lead to, by its length: of most keys none. The last one is for all that are longer.
+    /// Bit mask of the fields whose first key has this length, to skip most keys quickly. The last entry is for all
+    /// longer keys.
     by_length: [u16; LENGTHS],
 }
 
 const LENGTHS: usize = 32;
 
-/// The place of a value in an object.
+/// The path of a value in an object.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
-    /// As it was typed.
+    /// The path as typed.
     text: String,
-    /// The member of the line.
+    /// The top-level key.
     first: String,
-    /// The keys and numbers of elements that lead on from there.
+    /// The keys and array indices below it.
     steps: Vec<String>,
-    /// Whether `--map` names it.
+    /// Whether `--map` set it.
     is_mapped: bool,
 }
 
 impl Fields {
-    /// Reads what `--map` says; roles that it leaves out keep their names.
+    /// Parses the `--map` options; roles that are not mapped keep their names.
     pub(crate) fn parse(maps: &[String]) -> Result<Self> {
         let mut paths = Self::named(ROLES[..ID].iter().chain(&IDS)).paths;
         for pair in maps.iter().flat_map(|map| map.split(',')) {
@@ -102,8 +102,7 @@ impl Fields {
         Self { paths, by_length }
     }
 
-    /// Looks for calls under the names that other programs have for them, too: [`MODEL_RESULT`] and [`MESSAGES`]
-    /// stand in the places of ids then.
+    /// Also accepts other programs' names for calls: [`MODEL_RESULT`] and [`MESSAGES`] then replace id fields.
     pub(crate) fn with_calls(self) -> Self {
         let mut paths = self.paths;
         paths.truncate(ID);
@@ -111,7 +110,7 @@ impl Fields {
         Self::of(paths)
     }
 
-    /// Fields of these names.
+    /// Fields with these names.
     pub(crate) fn named<'a>(names: impl IntoIterator<Item = &'a &'a str>) -> Self {
         let named = |name: &&str| Path {
             text: (*name).to_owned(),
@@ -122,7 +121,7 @@ impl Fields {
         Self::of(names.into_iter().map(named).collect())
     }
 
-    /// Puts the value of a member into its place, if it is one of the first so many fields or holds one.
+    /// Stores a member's value if it is, or contains, one of the first `count` fields.
     #[inline]
     pub(super) fn put<'a>(
         &self,
@@ -133,7 +132,7 @@ impl Fields {
     ) {
         let mut places = match key {
             Raw::Plain(key) => self.by_length[key.len().min(LENGTHS - 1)],
-            // Longer than what it stands for.
+            // The length of an escaped key differs from that of the field.
             _ => u16::MAX,
         };
         while places != 0 {
@@ -148,8 +147,8 @@ impl Fields {
         }
     }
 
-    /// What became of fields that no line has: an error for one that `--map` names, else words for those
-    /// without which answers are judged as if they were empty.
+    /// Checks for fields that no line has: an error for one set by `--map`, warnings for others whose absence makes
+    /// answers score as empty.
     pub(crate) fn missing(&self, found: u8, wanted: Wanted) -> Result<Vec<String>> {
         let missing = |place: &usize| found & (1 << place) == 0;
         let missing: Vec<usize> = (0..wanted.fields()).filter(missing).collect();
@@ -162,7 +161,7 @@ impl Fields {
             )));
         }
         let matters = |place: usize| match place {
-            // The answer may be calls, elsewhere on the line.
+            // The answer may be calls in another field.
             PREDICTION if !wanted.calls() => Some("every answer was judged as null"),
             TRAJECTORY if wanted.reads == Reads::Roles => {
                 Some("every answer was judged without messages")
@@ -178,13 +177,13 @@ impl Fields {
             .collect())
     }
 
-    /// The name of a field, as messages say it, and whether `--map` names it.
+    /// Name of a field for messages, and whether `--map` set it.
     pub(super) fn name(&self, field: usize) -> (&str, bool) {
         let path = &self.paths[field];
         (&path.text, path.is_mapped)
     }
 
-    /// Refuses a mapped column that the rows do not have.
+    /// Returns an error for a mapped column that the rows do not have.
     pub(super) fn check_columns(&self, rows: &Rows) -> Result<()> {
         let columns = rows.columns();
         let missing = |path: &&Path| {
@@ -222,8 +221,7 @@ impl Path {
         })
     }
 
-    /// The value at this path, if the key and value of a member lead there. A key with dots in it counts
-    /// as it is, too.
+    /// The value at this path, if it starts with the given member. A key that itself contains dots also matches.
     #[inline]
     fn find<'a>(&self, key: &Raw<'a>, value: Raw<'a>) -> Option<Raw<'a>> {
         if key.is(&self.first) {
@@ -236,7 +234,7 @@ impl Path {
     }
 }
 
-/// The member of an object or the element of an array, in a value whose grammar was checked.
+/// A member of an object or an element of an array, in JSON that was already validated.
 fn member<'a>(value: Raw<'a>, step: &str) -> Option<Raw<'a>> {
     let Raw::Other(text) = value else {
         return None;

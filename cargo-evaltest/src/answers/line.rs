@@ -1,4 +1,4 @@
-//! One line of the input: where the members stand that matter, and how a score is spliced in.
+//! One line of the input: locates the needed members and inserts a score.
 
 use std::ops::Range;
 
@@ -7,22 +7,22 @@ use evaltest::engine::text::{Cursor, Raw};
 
 use super::fields::{Fields, ID, MANY};
 
-/// A JSON object on a line. Of a key that is there twice the last one counts, as in Python.
+/// A JSON object on a line. If a key is duplicated the last one counts, as in Python.
 pub(crate) struct Line<'a, const N: usize = MANY> {
     text: &'a str,
-    /// What is in the fields that are looked for.
+    /// Values of the requested fields.
     fields: [Option<Raw<'a>>; N],
-    /// Where the object's closing brace stands.
+    /// Offset of the object's closing brace.
     end: usize,
-    /// The bytes of members that have the name of the one to be written, each with one comma.
+    /// Byte ranges of existing members with the output's name, each with one comma.
     old: Vec<Range<usize>>,
-    /// Whether there are other members than those.
+    /// Whether there are other members.
     has_others: bool,
 }
 
 impl<'a, const N: usize> Line<'a, N> {
-    /// Reads a line and looks for the first `count` of the fields. `output` is the member that will be added;
-    /// `open` a buffer to use.
+    /// Parses a line and finds the first `count` fields. `output` is the member that will be added; `open` is a
+    /// reusable buffer.
     pub(crate) fn parse(
         text: &'a str,
         fields: &Fields,
@@ -80,8 +80,8 @@ impl<'a, const N: usize> Line<'a, N> {
             let next_comma = self.end;
             cursor.skip_space();
             if is_old {
-                // With the comma before it, or the one behind it if it stands first. So what an earlier
-                // run added goes without a trace.
+                // Include the comma before it, or after it if it comes first, so that an earlier run's member is
+                // removed completely.
                 self.old.push(match comma {
                     Some(comma) if self.has_others => comma..end,
                     _ if is_last => start..end,
@@ -97,12 +97,13 @@ impl<'a, const N: usize> Line<'a, N> {
         }
     }
 
-    /// What is in the field with this place among the [`Fields`].
+    /// Value of the field with this index in [`Fields`].
     pub(crate) fn field(&self, place: usize) -> Option<Raw<'a>> {
         self.fields[place]
     }
 
-    /// Adds to `found` which of the first `count` fields the line has, the first one as the lowest bit.
+    /// Sets the bits in `found` of those of the first `count` fields that the line has; the first field is the lowest
+    /// bit.
     pub(crate) fn add_found(&self, count: usize, found: &mut u8) {
         let all = u8::MAX >> (MANY - count);
         if *found != all {
@@ -112,12 +113,12 @@ impl<'a, const N: usize> Line<'a, N> {
         }
     }
 
-    /// Whether the line already has the member that will be added.
+    /// Whether the line already has the output member.
     pub(crate) fn has_old(&self) -> bool {
         !self.old.is_empty()
     }
 
-    /// Writes the line as it is, with `value` as its new last member in place of any old one.
+    /// Writes the line unchanged, with `value` as its last member in place of any existing one.
     pub(crate) fn splice(
         &self,
         output: &str,
@@ -143,7 +144,7 @@ impl<'a, const N: usize> Line<'a, N> {
 }
 
 impl<'a> Line<'a> {
-    /// What the line is called.
+    /// The line's id.
     pub(super) fn id(&self) -> Option<Raw<'a>> {
         self.fields[ID..].iter().copied().flatten().next()
     }

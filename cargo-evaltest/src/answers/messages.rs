@@ -1,16 +1,16 @@
-//! The messages of a conversation, as far as a scorer wants them.
+//! The messages of a conversation, reduced to what scorers need.
 
 use evaltest::engine::data::python_json;
 use evaltest::engine::text::{Cursor, Raw};
 use serde_json::{Map, Value};
 
-/// Fills in the messages with nothing but their roles; what is no object stays whole. No messages for null;
-/// `None` for what is no list.
+/// Fills in the messages with only their roles; values that are no objects are copied whole. No messages for null;
+/// `None` if it is not a list.
 ///
-/// A conversation is long and its roles are short: reading only these saves most of the time. And the next
-/// conversation often has the same ones: what is there already and right stays.
+/// Conversations are long and roles are short, so reading only the roles saves most of the time. Consecutive
+/// conversations often have the same roles: matching entries are reused.
 pub(super) fn fill_roles(raw: Raw<'_>, messages: &mut Vec<Value>) -> Option<()> {
-    // In cells of CSV files it is a text.
+    // In CSV cells the list is JSON text.
     let text = raw.content();
     let mut cursor = Cursor::new(&text, Vec::new());
     cursor.skip_space();
@@ -48,14 +48,14 @@ pub(super) fn fill_roles(raw: Raw<'_>, messages: &mut Vec<Value>) -> Option<()> 
     }
 }
 
-/// What is kept of a message.
+/// The retained part of a message.
 enum Message<'a> {
     Role(Option<Raw<'a>>),
     Other(Raw<'a>),
 }
 
 impl Message<'_> {
-    /// Whether it is this one, as far as can be told at a glance.
+    /// Whether it equals `old`, by a cheap check.
     fn is(&self, old: &Value) -> bool {
         match (self, old.as_object()) {
             (Self::Role(None), Some(old)) => old.is_empty(),
@@ -81,7 +81,7 @@ impl Message<'_> {
     }
 }
 
-/// The rest of an object whose brace is open: its role, if it has one.
+/// Parses the rest of an object after its opening brace: its role, if any.
 #[expect(
     clippy::option_option,
     reason = "no object, no role in it, and a role are three cases"
@@ -119,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    /// Whatever was read before.
+    /// Ignores any previous content.
     fn read(text: &str) -> Option<Value> {
         let raw = Cursor::new(text, Vec::new()).value().expect("a value");
         let before = [

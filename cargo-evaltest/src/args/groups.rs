@@ -1,10 +1,10 @@
-//! Commands and options in groups, as `--help` shows them.
+//! Groups of commands and options in `--help`.
 
 use std::fmt::Write;
 
 use clap::Command;
 
-/// The commands in groups; a test holds that none is missing.
+/// The groups of commands; a test checks that none is missing.
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     (
         "Run",
@@ -35,13 +35,13 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Set up", &["init", "schema", "completions", "man"]),
 ];
 
-/// A heading, and the options below it by their ids.
+/// A heading and the ids of its options.
 type OptionGroup = (&'static str, &'static [&'static str]);
 
-/// What an export for the Function Calling Leaderboard needs to know.
+/// Heading of the options for exports to the Function Calling Leaderboard.
 const MODEL: &str = "Function Calling Leaderboard (bfcl)";
 
-/// The options of commands that have many, in groups.
+/// Groups of options, for commands with many.
 const OPTIONS: &[(&str, &[OptionGroup])] = &[
     ("run", OPTIONS_OF_RUN),
     (
@@ -264,7 +264,7 @@ pub(super) fn grouped(command: Command) -> Command {
     })
 }
 
-/// The help of the whole: commands in groups, and no option of `run`, which has a page of its own.
+/// Help template of the top-level command: commands in groups, without the options of `run`, which has its own page.
 fn template(command: &Command) -> String {
     let about = command.get_about().map(ToString::to_string);
     let mut text = about.unwrap_or_default();
@@ -284,7 +284,7 @@ fn template(command: &Command) -> String {
     text
 }
 
-/// A text in lines that begin at a column.
+/// Wraps a text, indented to a column.
 fn wrapped(text: &str, column: usize) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

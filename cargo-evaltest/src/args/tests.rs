@@ -1,10 +1,10 @@
-//! Help has examples, and each of them is a command line.
+//! Tests that help has examples and that each is a valid command line.
 
 use clap::Command;
 
 use crate::examples::{self, CliExample, EXAMPLES};
 
-/// The words of a line, as a shell has them, before its output goes anywhere.
+/// Splits a line into words as a shell does, up to a pipe or redirection.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut is_quoted = false;
@@ -22,7 +22,7 @@ fn words(line: &str) -> Vec<String> {
 fn check(examples: &[CliExample]) {
     for (line, meaning) in examples {
         assert!(!meaning.is_empty() && !meaning.ends_with('.'), "{line}");
-        // A run is named by its directory, for which all texts have one word.
+        // Examples always write `RUN_DIR` for a run directory.
         assert!(!line.contains("evaltest-runs") && !line.contains("RUN_ID"));
         let words = words(line);
         let words = std::iter::once("evaltest".to_owned()).chain(words);
@@ -43,7 +43,7 @@ fn every(command: &mut Command, path: &str, seen: &mut usize) {
             assert!(line.chars().count() <= super::WIDTH, "{path}: {line}");
         }
     }
-    // What is behind the options is wrapped once, by clap.
+    // clap wraps the text after the options; unwrap it.
     let text = command
         .get_after_long_help()
         .or_else(|| command.get_after_help());
@@ -62,7 +62,7 @@ fn every(command: &mut Command, path: &str, seen: &mut usize) {
         );
     }
     assert!(!text.contains("\n|"), "{path}: {text}");
-    // Below its own command a leaderboard is not named again.
+    // Below the `bfcl` command, texts need not name it again.
     assert!(path != "bfcl official" || !text_of(command).contains("`bfcl`:"));
     *seen += 1;
     for sub in command

@@ -81,7 +81,7 @@ pub(crate) fn run(args: &AcceptArgs) -> Result<Exit> {
     Ok(Exit::Passed)
 }
 
-/// The runs of each eval, with the manifest of the first.
+/// Groups the runs by eval, with the manifest of the first run of each.
 fn by_eval(dirs: Vec<RunDir>) -> Result<Vec<(Manifest, Vec<RunDir>)>> {
     let mut evals: Vec<(Manifest, Vec<RunDir>)> = Vec::new();
     for dir in dirs {
@@ -133,13 +133,13 @@ fn text(accepted: &Accepted, dirs: &[RunDir]) -> Document {
     text
 }
 
-/// What people should know of the run that they accept.
+/// Notes on a run that is being accepted.
 fn notes(dir: &RunDir, text: &mut Document) {
     let Ok(manifest) = dir.manifest() else {
         return;
     };
     let changes = manifest.overrides.iter().map(|change| match &*change.key {
-        // No key that somebody could write.
+        // This is not a key that users can set.
         Override::DRAWN_SEED => "shuffle.seed",
         key => key,
     });
@@ -149,7 +149,7 @@ fn notes(dir: &RunDir, text: &mut Document) {
             "this run was told otherwise than its spec: {changes}"
         ));
     }
-    // Of a run that was scored again its own gates are left out that compare: those of the eval are the parent's.
+    // A rescored run drops its comparing gates, so use those of its parent.
     let parent = manifest.parent.as_deref().map(RunDir::open);
     let parent = parent.and_then(|dir| dir.and_then(|dir| dir.manifest()).ok());
     let compares = |manifest: &Manifest| {

@@ -78,7 +78,7 @@ pub(crate) struct ProgramArgs {
 }
 
 impl ProgramArgs {
-    /// How it is run in a folder.
+    /// The official program, to be run in `folder`.
     pub(crate) fn official(&self, folder: &Path) -> Result<OfficialProgram> {
         let program = self.bfcl_bin.clone();
         let program = program.or_else(|| std::env::var_os("EVALTEST_BFCL_BIN").map(Into::into));
@@ -130,25 +130,25 @@ fn judge(args: &OfficialArgs, cancel: &Cancel) -> Result<Exit> {
     Ok(compared.exit())
 }
 
-/// Where files go.
+/// Output locations.
 #[derive(Default)]
 pub(crate) struct Where {
-    /// Exported files and official score files.
+    /// For exported files and official score files.
     pub(crate) folder: Option<PathBuf>,
-    /// The run directory with the official verdicts.
+    /// For the run directory with the official verdicts.
     pub(crate) root: Option<PathBuf>,
-    /// Whether that is made also when every answer had a verdict.
+    /// Create it even if every answer already had a verdict.
     pub(crate) record: bool,
 }
 
-/// What came of it.
+/// Result of a comparison with the official program.
 pub(crate) struct Compared {
     agreement: OfficialAgreement,
     scores: PathBuf,
     recorded: Option<Run>,
 }
 
-/// Exports a run, has the official program judge it, and compares.
+/// Exports a run, has the official program score it, and compares the verdicts.
 pub(crate) fn compare(
     dir: &RunDir,
     model: &ModelArgs,
@@ -187,7 +187,7 @@ impl Compared {
         }
     }
 
-    /// As `--json` shows it.
+    /// The `--json` output.
     pub(crate) fn json(&self) -> Value {
         json!({
             "agreement": self.agreement,
@@ -199,7 +199,7 @@ impl Compared {
         })
     }
 
-    /// For people.
+    /// Prints the result as text.
     pub(crate) fn print(&self) -> Result<()> {
         let mut text = self.agreement.text();
         text.paragraph(format!("official score files: {}", shown(&self.scores)));

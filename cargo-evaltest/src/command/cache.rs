@@ -131,7 +131,7 @@ fn clear(args: &ClearArgs) -> Result<Exit> {
 }
 
 impl Which {
-    /// The folders of answers, each once.
+    /// The cache folders, without duplicates.
     fn folders(&self) -> Result<BTreeSet<PathBuf>> {
         if let Some(path) = &self.path {
             return Ok(BTreeSet::from([path.clone()]));
@@ -145,7 +145,7 @@ impl Which {
         for path in &specs {
             match spec::load_any(path, &Registry::new(), &[]) {
                 Ok(eval) => drop(folders.insert(eval.cache_folder())),
-                // One of many may be broken, or name what only a test binary knows.
+                // A spec may be broken, or use kinds that only a test binary registers.
                 Err(_) if self.specs.is_empty() => {}
                 Err(error) => return Err(error),
             }

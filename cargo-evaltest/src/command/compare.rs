@@ -57,10 +57,10 @@ pub(crate) struct CompareArgs {
     html: Option<PathBuf>,
 }
 
-/// So many characters of a text are shown.
+/// Maximum characters shown of a text.
 const CHARS: usize = 500;
 
-/// On a page there is more room, for texts as for flips.
+/// A page has more room for texts and flips.
 const PAGE_CHARS: usize = 4_000;
 
 /// Joined and wrapped by `--help`.
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit> {
     Ok(Exit::Passed)
 }
 
-/// Writes the file, all of it or none; into what is no file, such as a pipe, as it comes.
+/// Writes the file atomically; writes directly into a non-file such as a pipe.
 pub(super) fn to_file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -123,7 +123,7 @@ pub(super) fn to_file(
     write_atomically_by(path, write)
 }
 
-/// The texts of the first samples that flipped, of two runs.
+/// Texts of the first flipped samples of two runs.
 fn texts(dirs: &[RunDir], pairs: &[RunPair], args: &CompareArgs) -> Result<Vec<FlipTexts>> {
     let (most, chars) = match args.html {
         None => (10, CHARS),
@@ -140,13 +140,13 @@ fn texts(dirs: &[RunDir], pairs: &[RunPair], args: &CompareArgs) -> Result<Vec<F
     flip_texts([a, b], &wanted, chars)
 }
 
-/// The comparison as JSON, whose lists of ids may be longer than memory should hold.
+/// Serializes the comparison as JSON in a streaming way, because its id lists may be too long for memory.
 struct ComparisonJson<'a> {
     compared: &'a ComparedRuns,
     texts: &'a [FlipTexts],
 }
 
-/// Two of several runs.
+/// One pair of several runs.
 struct PairJson<'a> {
     runs: &'a [ComparedRun],
     pair: &'a RunPair,
@@ -186,7 +186,7 @@ impl Serialize for PairJson<'_> {
     }
 }
 
-/// The figures over all samples stand beside those of slices and scorers.
+/// Writes the overall figures next to those of slices and scorers.
 fn figures<M: SerializeMap>(pair: &RunPair, map: &mut M) -> std::result::Result<(), M::Error> {
     let figures = serde_json::to_value(&pair.comparison).map_err(M::Error::custom)?;
     let Value::Object(members) = figures else {

@@ -1,4 +1,4 @@
-//! `cargo evaltest completions`: scripts by which shells complete the command line.
+//! `cargo evaltest completions`: shell completion scripts.
 
 use clap::{Args, Command};
 use clap_complete::{Shell, generate};
@@ -21,7 +21,7 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// The name that scripts are made for; others are added to it.
+/// The name the scripts are generated for; the other names are added.
 const NAME: &str = "evaltest";
 
 pub(crate) fn run(args: &CompletionsArgs, command: Command) -> Result<Exit> {
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &CompletionsArgs, command: Command) -> Result<Exit> {
 }
 
 fn script(shell: Shell, command: Command) -> String {
-    // The name with a space in it is for people.
+    // The name with a space is only for display.
     let mut command = command.name(NAME).bin_name(NAME);
     let mut script = Vec::new();
     generate(shell, &mut command, NAME, &mut script);
@@ -52,7 +52,7 @@ fn script(shell: Shell, command: Command) -> String {
     }
 }
 
-/// What completed `cargo` before does so, but for `cargo evaltest`.
+/// Delegates to the previous completion of `cargo`, except for `cargo evaltest`.
 const BASH: &str = r#"
 complete -F _evaltest -o bashdefault -o default cargo-evaltest
 
@@ -71,7 +71,7 @@ __evaltest_cargo() {
 complete -F __evaltest_cargo -o bashdefault -o default cargo
 "#;
 
-/// cargo's own completion calls a function of this name.
+/// cargo's own zsh completion calls a function of this name.
 const ZSH: &str = r#"
 _cargo-evaltest() {
     _evaltest "$@"

@@ -40,10 +40,10 @@ pub(crate) struct DoctorArgs {
     json: bool,
 }
 
-/// What was found of one spec.
+/// Findings for one spec.
 struct Examined {
     path: PathBuf,
-    /// The eval, where the spec has several.
+    /// Name of the eval, if the spec has several.
     eval: Option<String>,
     findings: Vec<Finding>,
 }
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit> {
         }
     }
     let findings = all.iter().flat_map(|examined| &examined.findings);
-    // A mistake comes before what may pass.
+    // A mistake outranks a failure that may be temporary.
     let exit = Exit::worst(findings.map(|finding| finding.verdict.exit()));
     if args.json {
         let specs: Vec<Value> = all.iter().map(Examined::json).collect();
@@ -128,12 +128,12 @@ impl Examined {
                 Health::Wrong => "WRONG",
                 Health::Down => "DOWN",
             };
-            // The agent's answer is not ours to word.
+            // Keep the agent's answer verbatim.
             let message = match (finding.about, finding.verdict) {
                 ("agent" | "judge", Health::Ok) => finding.message.clone(),
                 _ => for_people(&finding.message),
             };
-            // An answer of several lines stands on one here; `--json` has it as it is.
+            // Join the lines of an answer here; `--json` has it unchanged.
             let lines = message.split(['\n', '\r']).map(str::trim);
             let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
             let message = lines.join(" ");

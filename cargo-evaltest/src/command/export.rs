@@ -93,7 +93,7 @@ pub(crate) enum ExportFormat {
 }
 
 impl ExportFormat {
-    /// The name of a format that has the whole run.
+    /// Name of a format that exports the whole run.
     fn data(self) -> Option<&'static str> {
         match self {
             Self::Gaia | Self::Bfcl => None,
@@ -104,7 +104,7 @@ impl ExportFormat {
         }
     }
 
-    /// Whether a run can be exported so when it is over, before anything is asked.
+    /// Checks before a run starts that it can be exported in this format.
     pub(crate) fn check(self, model: &ModelArgs) -> Result<()> {
         match self {
             Self::Bfcl => model.model().map(drop),
@@ -112,7 +112,7 @@ impl ExportFormat {
         }
     }
 
-    /// Exports a run that was just made into the current folder; tells where it is.
+    /// Exports a finished run into the current folder and returns the path.
     pub(crate) fn export(self, dir: &RunDir, model: &ModelArgs) -> Result<PathBuf> {
         if let Some(name) = self.data() {
             return data::to_file(dir, data::named(name)?, MaskedTexts::Hidden, None);
@@ -174,7 +174,7 @@ impl ExportArgs {
     }
 }
 
-/// Each format has options of its own.
+/// Returns an error for options that the format does not have.
 fn check_format(args: &ExportArgs) -> Result<()> {
     use ExportFormat::{Bfcl, Gaia};
     let (is_gaia, is_bfcl) = (matches!(args.format, Gaia), matches!(args.format, Bfcl));
@@ -207,7 +207,7 @@ fn check_format(args: &ExportArgs) -> Result<()> {
     }
 }
 
-/// Refuses an epoch that the run does not have.
+/// Returns an error for an epoch that the run does not have.
 fn check_epoch(manifest: &Manifest, epoch: u32) -> Result<()> {
     let epochs = manifest.epochs;
     if epoch < epochs {
@@ -230,7 +230,7 @@ fn to_stdout(dir: &RunDir, epoch: u32, traces: Traces) -> Result<Exit> {
     Ok(Exit::Passed)
 }
 
-/// Writes the file and the guide beside it; tells where they are.
+/// Writes the file and the guide next to it; returns their paths.
 fn to_file(
     dir: &RunDir,
     epoch: u32,
@@ -253,7 +253,7 @@ fn to_file(
         folder
     };
     fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
-    // The name depends on what is written.
+    // The file name depends on the content.
     let mut out = NewFile::beside(&folder.join("gaia_result"))?;
     let exported = gaia::write(records, epoch, traces, &mut out)?;
     let file = if names_folder {
@@ -286,7 +286,7 @@ fn write<T>(path: &Path, content: impl FnOnce(&mut dyn Write) -> Result<T>) -> R
     Ok(written)
 }
 
-/// A name that no file has yet: two exports in a second are two files.
+/// An unused file name, so that two exports in one second do not collide.
 fn free(folder: &Path, name: &str) -> PathBuf {
     let stem = name.trim_end_matches(".jsonl");
     let names = (2..).map(|number| format!("{stem}-{number}.jsonl"));
@@ -312,7 +312,7 @@ fn check(args: &ExportArgs, file: &Path) -> Result<Exit> {
     let ids = match (&args.dataset, &args.run_dir) {
         (Some(dataset), _) => ids_of(dataset, args.split.as_deref())?,
         (None, Some(run)) => ids_of_run(&read_run(run)?)?,
-        // The last run may be one of a part.
+        // The last run may cover only part of the eval.
         (None, None) => {
             return Err(Error::usage("no dataset is named")
                 .hint("name the run, or the dataset: `--dataset PATH`"));
@@ -352,7 +352,7 @@ fn ids_of(path: &Path, split: Option<&str>) -> Result<BTreeSet<String>> {
     Ok(samples.into_iter().map(|sample| sample.id).collect())
 }
 
-/// The ids of the dataset that a run was made of: as its spec has it now, else those that were recorded.
+/// Ids of a run's dataset: from its spec if available, otherwise from the records.
 fn ids_of_run(dir: &RunDir) -> Result<BTreeSet<String>> {
     let manifest = dir.manifest()?;
     let overrides: Vec<_> = manifest

@@ -125,7 +125,7 @@ pub(crate) fn run(args: &FlowArgs) -> Result<Exit> {
     };
     let folder = flow.folder().to_owned();
     let ended = flow.run(&host).map_err(|error| {
-        // What was answered is there, and what comes next is the same command for every error.
+        // Answers are stored, and after any error the same command resumes the flow.
         let resume = format!(
             "cargo evaltest flow --resume {}",
             shell_word(&shown(&folder))
@@ -147,7 +147,7 @@ pub(crate) fn run(args: &FlowArgs) -> Result<Exit> {
     Ok(exit)
 }
 
-/// The flow that is asked for, checked, with what people should know of it.
+/// The requested flow, validated, with notes for the user.
 fn planned(args: &FlowArgs) -> Result<FlowPlan> {
     let (spec, flags) = (args.spec()?, args.flags()?);
     let plan = console::waiting("still reading the real items", || {
@@ -159,7 +159,7 @@ fn planned(args: &FlowArgs) -> Result<FlowPlan> {
     Ok(plan)
 }
 
-/// Says how far the flow is.
+/// Prints the progress of the flow.
 fn tell(news: &FlowNews<'_>) {
     match news {
         FlowNews::Begins(stage) => console::note(&format!("stage {}", stage.as_str())),
@@ -215,7 +215,7 @@ fn dry_run(args: &FlowArgs, plan: &FlowPlan) -> Result<Exit> {
     Ok(Exit::Passed)
 }
 
-/// What a flow is made of.
+/// The flow's plan as text.
 fn outline(name: &str, of: &Value, last: String) -> Document {
     let reference = of["generate"]["reference"].as_str().unwrap_or("none");
     let gates = of["gates"].as_array().into_iter().flatten();
@@ -232,7 +232,7 @@ fn outline(name: &str, of: &Value, last: String) -> Document {
     text
 }
 
-/// What came of a flow.
+/// The flow's results as text.
 fn summary(ended: &FlowEnd) -> Document {
     let state = &ended.state;
     let mut text = Document::default();
@@ -301,7 +301,7 @@ fn figure_lines(of: &FlowFigures) -> Option<Block> {
     list(lines)
 }
 
-/// What to type next.
+/// Commands to run next.
 fn next_steps(of: &FlowFigures) -> Vec<String> {
     let places = &of.basics.places;
     let made = of.generation.found();
@@ -341,7 +341,7 @@ fn mean(of: &PointMean) -> String {
 }
 
 impl FlowArgs {
-    /// The file of the flow; `None` for the one that needs none.
+    /// Path of the flow's spec; `None` for the built-in flow.
     fn spec(&self) -> Result<Option<PathBuf>> {
         let Some(spec) = &self.spec else {
             return Ok(None);
@@ -384,7 +384,7 @@ impl FlowArgs {
     }
 }
 
-/// Typed in a shell, a path means what it means there.
+/// Resolves a path relative to the current folder, as in a shell.
 fn place(path: &Path) -> Result<String> {
     let typed = path.to_string_lossy();
     if typed.starts_with("hf://") {

@@ -32,7 +32,7 @@ use crate::colour::ColorArgs;
 use crate::progress::{Ahead, Progress};
 use crate::{console, discover, run_ids};
 
-/// What is meant where no spec is named.
+/// The built-in preset, used if no spec is named.
 const READY: &str = "aime";
 
 /// Have an agent write items such as problems, and keep those that pass the checks
@@ -166,7 +166,7 @@ pub(crate) struct GenerateArgs {
     json: bool,
 }
 
-/// What becomes of an item that is answered otherwise.
+/// What happens to an item whose answer the solver does not confirm.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Disagreement {
     Refuse,
@@ -187,9 +187,9 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<Exit> {
     made(args, &drive, &work)
 }
 
-/// Every eval, one after the other.
+/// Runs all evals, one after the other.
 fn made(args: &GenerateArgs, drive: &Drive, work: &Work) -> Result<Exit> {
-    // Every reference is read before the first item is asked for.
+    // Read every reference before the first item is requested.
     let mut prepared = Vec::new();
     for eval in &work.evals {
         let what = format!(
@@ -219,7 +219,7 @@ fn made(args: &GenerateArgs, drive: &Drive, work: &Work) -> Result<Exit> {
         }
         let progress = Arc::clone(&progress);
         let observer = move |event: &Event<'_>| progress.event(event);
-        // What fails here is this eval's own, such as its run directory.
+        // Errors here, such as for the run directory, concern only this eval.
         match generate(drive, eval, &cancel, Arc::new(observer)) {
             Ok(made) => {
                 exit = exit.max(exit_of(&made));
@@ -242,7 +242,7 @@ fn made(args: &GenerateArgs, drive: &Drive, work: &Work) -> Result<Exit> {
     Ok(exit)
 }
 
-/// How a run ends: as its gates say, and never well without a single item.
+/// Exit code of a run: that of its gates, but a failure if no item was accepted.
 fn exit_of(made: &Generation) -> Exit {
     let items = &made.files.statistics.items;
     let own = if items.accepted == 0 {
@@ -253,7 +253,7 @@ fn exit_of(made: &Generation) -> Exit {
     own.max(made.run.summary.exit_code)
 }
 
-/// A run as `--json` shows it.
+/// A run's `--json` output.
 fn result(made: &Generation) -> Value {
     let mut result = result_of(&made.run);
     result["items"] = json!(made.files.items);
@@ -262,7 +262,7 @@ fn result(made: &Generation) -> Value {
     result
 }
 
-/// What was made.
+/// A summary of the generated items.
 fn summary(made: &Generation) -> Document {
     let of = &made.files.statistics;
     let mut text = Document::new(headline(of));
@@ -324,7 +324,7 @@ fn headline(of: &GenerationStatistics) -> String {
     format!("{eval}: {accepted} of {asked} items accepted{share}")
 }
 
-/// What is not as it should be with the run. How it goes on is said at the end, for `run` would not write the files anew.
+/// Prints warnings about the run. How to resume it comes at the end, because `run` would not write the files again.
 fn alerts(made: &Generation, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let mut text = Vec::new();
     brief(&made.run, paint, &mut text)?;
@@ -336,7 +336,7 @@ fn alerts(made: &Generation, paint: Paint, out: &mut dyn Write) -> io::Result<()
 }
 
 impl GenerateArgs {
-    /// What `run` would be given.
+    /// The equivalent arguments of `run`.
     fn asked(&self) -> Result<RunArgs> {
         let is_ready = self.is_ready();
         let specs = self.spec.iter().filter(|_| !is_ready);
@@ -363,7 +363,7 @@ impl GenerateArgs {
         Ok(run)
     }
 
-    /// Whether what is ready is meant, and no spec.
+    /// Whether the preset is requested instead of a spec.
     fn is_ready(&self) -> bool {
         let ready = Path::new(READY);
         match &self.spec {
@@ -372,7 +372,7 @@ impl GenerateArgs {
         }
     }
 
-    /// The evals, all of which make items.
+    /// The evals to run; all must generate items.
     fn work(&self, asked: &RunArgs, drive: &mut Drive) -> Result<Work> {
         if let Some(dir) = &self.resume {
             let manifest = RunDir::open(&run_ids::found(dir)?)?.manifest()?;
@@ -421,7 +421,7 @@ impl GenerateArgs {
         Ok(work)
     }
 
-    /// What is ready, without a spec.
+    /// The preset as work, without a spec.
     fn ready(&self, drive: &mut Drive) -> Result<Work> {
         if self.agent.is_none() {
             return Err(Error::usage("nobody is named who writes the items").hint(
@@ -434,8 +434,8 @@ impl GenerateArgs {
         let text = format!(
             "name: {name}\nbenchmark: {{ type: {BENCHMARK}, ready: {READY} }}\nagent: echo\n"
         );
-        // What is typed in a shell means what it means there; and the run, which remembers the path, goes on in this
-        // folder whatever lies in it.
+        // Paths typed in a shell are relative to the current folder. The run stores the path, so that resuming it
+        // works from any folder.
         let folder = std::env::current_dir()
             .map_err(|error| Error::refused("find the current folder", &error))?;
         let path = folder.join(format!("{name}.flags"));
@@ -446,7 +446,7 @@ impl GenerateArgs {
         })
     }
 
-    /// The folder that files are written into, as far as that is said; of a run that goes on the one that it is in.
+    /// The output folder, if given; for a resumed run the folder it is in.
     fn folder(&self) -> Result<Option<PathBuf>> {
         let output = self.output.as_deref().map(absolute).transpose()?;
         let Some(dir) = &self.resume else {
@@ -466,7 +466,7 @@ impl GenerateArgs {
     }
 }
 
-/// The error for what makes no items.
+/// The error for an eval that does not generate items.
 fn not_generated(what: &str, benchmark: &str, hint: &str) -> Error {
     Error::usage(format!(
         "{} is of benchmark `{}`, and `generate` is for those of benchmark `{BENCHMARK}`",

@@ -110,13 +110,13 @@ enum ModeArg {
     Prompt,
 }
 
-/// What is imported, ready to run.
+/// An import, ready to run.
 struct Imports {
     eval: Eval,
     whole: bool,
     model: Value,
     notices: Vec<String>,
-    /// What is missing where it is not whole.
+    /// What is missing if the import is partial.
     missing: &'static str,
 }
 
@@ -222,7 +222,7 @@ fn of_inspect(args: &ImportArgs, base: Option<Eval>) -> Result<Imports> {
     })
 }
 
-/// Each format has options of its own.
+/// Returns an error for options that the format does not have.
 fn check_format(args: &ImportArgs) -> Result<()> {
     let is_bfcl = matches!(args.format, ImportFormat::Bfcl);
     let given = [

@@ -62,17 +62,17 @@ pub(crate) struct InitArgs {
 const TEST: &str = include_str!("init/test.rs.txt");
 const NEXTEST: &str = include_str!("init/nextest.toml");
 
-/// What editors check specs against, below `evals/`.
+/// Name of the schema file in `evals/`, for editors.
 const SCHEMA_FILE: &str = "evaltest.schema.json";
 
-/// Writes files and remembers what became of each.
+/// Writes files and records the result for each.
 struct Writer {
     root: PathBuf,
     report: Vec<String>,
 }
 
 impl Writer {
-    /// Writes a file unless it is there.
+    /// Writes a file unless it exists.
     fn create(&mut self, name: &str, content: &str) -> Result<()> {
         let path = self.root.join(name);
         if path.exists() {
@@ -87,7 +87,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes a file; one that is there only if it is another one of ours.
+    /// Writes a file; overwrites an existing one only if `is_ours`.
     fn renew(&mut self, name: &str, content: &str, is_ours: fn(&str) -> bool) -> Result<()> {
         let path = self.root.join(name);
         let old = fs::read_to_string(&path).unwrap_or_default();
@@ -100,13 +100,13 @@ impl Writer {
         Ok(())
     }
 
-    /// Adds lines to a file that lacks them.
+    /// Appends the lines that a file lacks.
     fn append(&mut self, name: &str, lines: &[&str]) -> Result<()> {
         let path = self.root.join(name);
         let (is_there, mut text) = match fs::read_to_string(&path) {
             Ok(text) => (true, text),
             Err(error) if error.kind() == ErrorKind::NotFound => (false, String::new()),
-            // What cannot be read is not written over.
+            // Do not overwrite a file that cannot be read.
             Err(error) => return Err(Error::io("read", &path, &error)),
         };
         let missing: Vec<_> = lines
@@ -135,7 +135,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
     let root = std::env::current_dir()
         .map_err(|error| Error::usage(format!("there is no current folder: {error}")))?;
     let starter = Starter::of(args.benchmark);
-    // Before a file is written.
+    // Check this before writing any file.
     let origin = match (args.ci, args.from) {
         (None, None) => None,
         (_, from) => Some(Provenance::of(from)?),
@@ -144,7 +144,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
         root: root.clone(),
         report: Vec::new(),
     };
-    // Evals that are there are what CI is to run: no example joins them unasked.
+    // If there are evals, CI runs those: add no example unless requested.
     let asks_for_eval = args.name.is_some() || args.benchmark.is_some() || !args.command.is_empty();
     if let (Some(ci), Some(origin), false) = (args.ci, &origin, asks_for_eval)
         && (discover::has_specs(&root) || manifest::names_evals(&root)?)
@@ -164,14 +164,14 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
         next.push("cargo evaltest              # runs it".to_owned());
     } else {
         next.push("cargo evaltest run --limit 5   # tries it on a few questions".to_owned());
-        // A run of a part is no baseline.
+        // A partial run cannot be a baseline.
         next.push("cargo evaltest              # asks all of them".to_owned());
     }
     next.push("cargo evaltest accept       # makes that run the baseline".to_owned());
     let manifest = root.join("Cargo.toml");
     let library = (origin.clone()).or_else(|| Provenance::of(None).ok());
     if !manifest.is_file() || !manifest::is_package(&manifest)? {
-        // The eval is all there is to write.
+        // Only the eval is written.
     } else if !manifest::can_have_library(&manifest, library.as_ref())? {
         writer.report.push(
             "note     Cargo.toml stays as it is: it is not known where cargo can have the library `evaltest` from"
@@ -187,7 +187,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
         let test = manifest::ExampleTest {
             name: &name,
             is_free: starter.demo && args.command.is_empty(),
-            // The demo agent is asked for with its feature; a program of one's own needs none.
+            // The demo agent needs its feature; the user's program needs none.
             features: if args.command.is_empty() {
                 starter.features
             } else {
@@ -221,7 +221,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit> {
     tell(&writer, &next)
 }
 
-/// Says what became of each file, and what comes next.
+/// Prints what happened to each file, and the next steps.
 fn tell(writer: &Writer, next: &[String]) -> Result<Exit> {
     let lines = |title: String, lines: &[String]| {
         Block::group(title, list(lines.iter().map(String::as_str)))
@@ -255,7 +255,7 @@ fn name(args: &InitArgs) -> Result<String> {
     Ok(name.to_owned())
 }
 
-/// The spec and what lies beside it.
+/// Writes the spec and its files.
 fn write_eval(
     writer: &mut Writer,
     starter: &Starter,

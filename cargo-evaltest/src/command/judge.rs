@@ -1,4 +1,4 @@
-//! `cargo evaltest judge`: a judge on stored data. Nobody is asked.
+//! `cargo evaltest judge`: analyses a judge from stored data. No model is called.
 
 mod agreement;
 mod calibrate;
@@ -16,10 +16,10 @@ use correct::CorrectArgs;
 use read::ReadArgs;
 use winrate::WinrateArgs;
 
-/// With so few labels, figures of a judge say little.
+/// Below this number of labels, figures about a judge are unreliable.
 const FEW_LABELS: u64 = 50;
 
-/// From so many on, they say something.
+/// From this number of labels on, they are useful.
 const ENOUGH_LABELS: u64 = 100;
 
 /// What judges replied, and what a judge is worth beside labels of people, from files. No model is asked
@@ -48,14 +48,14 @@ pub(crate) fn run(args: &JudgeArgs) -> Result<Exit> {
     }
 }
 
-/// Three digits; `-` where there is no figure.
+/// Three decimals; `-` if missing.
 fn figure(value: Option<f64>) -> String {
-    // Not `-0.000`.
+    // Avoid `-0.000`.
     let rounded = |value: f64| (value * 1e3).round() / 1e3 + 0.0;
     value.map_or_else(|| "-".to_owned(), |value| format!("{:.3}", rounded(value)))
 }
 
-/// The ends of an interval; `-` where there is none, or one that is a point: of so few items nothing is as certain as that.
+/// The bounds of an interval; `-` if it is missing or a single point (a sample that small allows no such certainty).
 fn figures(ci95: Option<[f64; 2]>) -> String {
     match ci95.filter(|[low, high]| low < high) {
         Some([low, high]) => format!("{} to {}", figure(Some(low)), figure(Some(high))),
@@ -63,7 +63,7 @@ fn figures(ci95: Option<[f64; 2]>) -> String {
     }
 }
 
-/// What is to be said of so many labels, if anything.
+/// A warning for this number of labels, if any.
 fn few_labels(labels: u64) -> Option<String> {
     let noun = if labels == 1 { "label" } else { "labels" };
     if labels < FEW_LABELS {

@@ -14,7 +14,7 @@ use evaltest::{Error, Exit, Registry, Result};
 use crate::console::{self, for_people};
 use crate::{discover, target};
 
-/// What a value may take of a line.
+/// Maximum width of a value in a line.
 const WIDTH: usize = 81;
 
 /// List evals and the test names of their samples
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
                     paths.push(path.clone());
                 }
             }
-            // A test target may know the name, and lists the eval then.
+            // A test target may know the name, and then lists the eval.
             Err(error) if error.is_unregistered() => {
                 let evals = spec::names(&path)?.evals.into_iter();
                 let evals = evals.filter(|names| found.wants(&path, &names.eval));
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &ListArgs) -> Result<Exit> {
     } else {
         found.tests
     };
-    // Of a target that is there for some of its evals, the others are not asked for.
+    // If a target has some of the evals, do not ask it for the others.
     let is_wanted = |name: &String| {
         !names_specs
             || found.names.contains(name)

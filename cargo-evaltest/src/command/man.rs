@@ -1,4 +1,4 @@
-//! `cargo evaltest man`: a page of the manual for each command.
+//! `cargo evaltest man`: writes a man page for each command.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub(crate) struct ManArgs {
 pub(crate) fn run(args: &ManArgs, mut command: Command) -> Result<Exit> {
     fs::create_dir_all(&args.folder)
         .map_err(|error| Error::io("make the folder", &args.folder, &error))?;
-    // `--help` tells the same, and has no page.
+    // `help` repeats `--help` and needs no page.
     command = command.disable_help_subcommand(true);
     command.build();
     let written = write(&command, "", &args.folder)?;
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ManArgs, mut command: Command) -> Result<Exit> {
     Ok(Exit::Passed)
 }
 
-/// Writes the page of a command and of those below it, and counts them.
+/// Writes the pages of a command and its subcommands; returns how many.
 fn write(command: &Command, below: &str, folder: &Path) -> Result<usize> {
     let path = folder.join(format!("{}.1", named(below)));
     fs::write(&path, page::of(command, below))
@@ -51,7 +51,7 @@ fn write(command: &Command, below: &str, folder: &Path) -> Result<usize> {
     Ok(written)
 }
 
-/// The name of the page of a command.
+/// Name of a command's page.
 fn named(below: &str) -> String {
     format!("cargo-evaltest {below}")
         .trim_end()

@@ -91,7 +91,7 @@ fn merge_all(args: &MergeArgs, after: &mut After<'_>) -> Result<Exit> {
                 runs.push(result);
             }
             Err(error) if !several => return Err(error),
-            // What is wrong with this one keeps nobody from the others.
+            // Continue with the other evals.
             Err(error) => {
                 after.left_no_run(&eval, &error);
                 report.failed(&eval, &error);

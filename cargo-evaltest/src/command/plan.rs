@@ -20,7 +20,7 @@ use crate::runs::named_or_last;
 use basis::Basis;
 use rows::PlanRows;
 
-/// What a gate `no_regression` has that does not say it.
+/// Default level of a `no_regression` gate.
 const ALPHA: f64 = 0.05;
 
 /// Plan what sees a drop of accuracy: samples, epochs, runs of the baseline, with time and cost
@@ -55,7 +55,7 @@ pub(crate) struct PlanArgs {
     json: bool,
 }
 
-/// The drop that is to be seen, and how.
+/// The drop to detect, and how.
 struct Wish {
     /// From 0 to 1.
     drop: f64,
@@ -63,7 +63,7 @@ struct Wish {
     alpha: f64,
 }
 
-/// The run that is planned from.
+/// The run that the plan is based on.
 struct PastRun {
     dir: RunDir,
     manifest: Manifest,
@@ -90,9 +90,9 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit> {
 }
 
 impl PlanArgs {
-    /// Refuses figures that make no sense, before anything is read.
+    /// Returns an error for invalid options, before reading anything.
     fn check(&self) -> Result<()> {
-        // NaN is in no range.
+        // NaN fails every comparison.
         if !(self.detect > 0.0 && self.detect <= 100.0) {
             let why = format!("`--detect {}` is no drop of accuracy", self.detect);
             return Err(Error::usage(why).hint("points, above 0 and up to 100: `--detect 3`"));
@@ -132,7 +132,7 @@ impl PastRun {
         Ok(run)
     }
 
-    /// Refuses a drop that is larger than what there is to lose.
+    /// Returns an error for a drop larger than the run's accuracy.
     fn check_can_fall(&self, wish: &Wish) -> Result<()> {
         if self.evidence.answers.right == 0 {
             return Err(self.refused(
@@ -160,7 +160,7 @@ impl PastRun {
         Error::usage(format!("run `{dir}` {what}")).hint(format!("{hint} {dir}"))
     }
 
-    /// The level at which the gate decides: several share theirs.
+    /// The level of the run's gate; several gates share theirs.
     fn alpha(&self) -> Option<f64> {
         let gates = u32::try_from(self.evidence.gates).ok()?.max(1);
         self.evidence.alpha.map(|alpha| alpha / f64::from(gates))
@@ -171,7 +171,7 @@ impl PastRun {
     }
 }
 
-/// A share as points, as it is typed: with a digit or none behind the point.
+/// A share in points, formatted as typed: with at most one decimal.
 fn typed_points(share: f64) -> String {
     let tenths = (share * 1000.0).round() / 10.0;
     tenths.to_string()

@@ -1,4 +1,4 @@
-//! `cargo evaltest reference`: the pages of the book that are made of the program itself.
+//! `cargo evaltest reference`: generates the book's reference pages from the program.
 
 use std::fmt::Write;
 use std::fs;
@@ -24,7 +24,7 @@ pub(crate) struct ReferenceArgs {
     folder: PathBuf,
 }
 
-/// What the program takes.
+/// The commands for the reference.
 pub(crate) struct CommandsInGroups {
     pub(crate) command: Command,
     /// Its commands, in the order of `--help`.
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ReferenceArgs, commands: &CommandsInGroups) -> Result<E
     Ok(Exit::Passed)
 }
 
-/// The pages by the names of their files.
+/// The pages by file name.
 fn pages(commands: &CommandsInGroups) -> Vec<(&'static str, String)> {
     vec![
         ("spec.md", spec::page()),
@@ -60,7 +60,7 @@ fn pages(commands: &CommandsInGroups) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// The commands, as their `--help` tells of them.
+/// The page of commands, from their `--help`.
 fn commands_page(commands: &CommandsInGroups) -> String {
     let mut command = commands.command.clone();
     command.build();

@@ -67,7 +67,7 @@ impl From<ReaderArg> for ReportAudience {
     }
 }
 
-/// The formats by name, with what they are.
+/// The formats by name, with descriptions.
 fn formats() -> impl TypedValueParser<Value = String> {
     let formats = FORMATS.iter();
     PossibleValuesParser::new(
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit> {
     Ok(Exit::Passed)
 }
 
-/// Each format with where it goes.
+/// A format and its output file.
 type Wanted<'a> = (&'static dyn ReportFormat, Option<&'a Path>);
 
 fn wanted(args: &ReportArgs) -> Result<Vec<Wanted<'_>>> {
@@ -132,7 +132,7 @@ fn wanted(args: &ReportArgs) -> Result<Vec<Wanted<'_>>> {
     Ok(wanted)
 }
 
-/// The format that the end of a file's name tells.
+/// The format for a file name's extension.
 fn of_file(file: &Path) -> Result<&'static dyn ReportFormat> {
     let Some(extension) = file.extension().filter(|_| !is_folder(file)) else {
         return format_named("md");
@@ -153,7 +153,7 @@ fn to_stdout(
     audience: ReportAudience,
 ) -> Result<()> {
     if std::io::stdout().is_terminal() {
-        // A terminal takes it in pieces; what fails amid it must not look like a report.
+        // Render to memory first: a partial report after an error must not look like a report.
         let mut text = Vec::new();
         format.write(runs, audience, &mut text)?;
         return console::print_data(|out| out.write_all(&text));
@@ -163,7 +163,7 @@ fn to_stdout(
         let mut out = WatchedWriter { out, failed: None };
         if let Err(error) = format.write(runs, audience, &mut out) {
             match out.failed {
-                // Such as that nobody reads on.
+                // Such as a closed pipe.
                 Some(kind) => return Err(kind.into()),
                 None => failed = Some(error),
             }
@@ -173,7 +173,7 @@ fn to_stdout(
     failed.map_or(Ok(()), Err)
 }
 
-/// A writer that remembers why it failed.
+/// A writer that stores its first error.
 pub(crate) struct WatchedWriter<'a> {
     pub(crate) out: &'a mut dyn Write,
     pub(crate) failed: Option<std::io::ErrorKind>,
@@ -191,7 +191,7 @@ impl Write for WatchedWriter<'_> {
     }
 }
 
-/// Writes the file, all of it or none; tells where it is.
+/// Writes the file atomically and returns its path.
 pub(crate) fn to_file(
     runs: &[ReportedRun],
     format: &dyn ReportFormat,
@@ -218,7 +218,7 @@ pub(crate) fn to_file(
     Ok(file)
 }
 
-/// An empty file that nobody had before: `<name>.<end>`, or `<name>_2.<end>` and so on, for runs may end in one second.
+/// Creates a new file `<name>.<end>`, or `<name>_2.<end>` and so on, because several runs may end in one second.
 fn unused(folder: &Path, name: &str, end: &str) -> Result<PathBuf> {
     let mut file = folder.join(format!("{name}.{end}"));
     let mut number = 1_u32;
@@ -234,7 +234,7 @@ fn unused(folder: &Path, name: &str, end: &str) -> Result<PathBuf> {
     }
 }
 
-/// `<benchmark>_report_<time>`; of several runs `report_<time>`.
+/// `<benchmark>_report_<time>`, or `report_<time>` for several runs.
 fn file_name(runs: &[ReportedRun]) -> String {
     let stamp = stamp();
     match runs {

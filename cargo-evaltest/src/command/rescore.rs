@@ -113,7 +113,7 @@ pub(crate) fn run(args: &RescoreArgs) -> Result<Exit> {
     Ok(Exit::Passed)
 }
 
-/// What these judges will be asked; `each` says how often for each answer, where that is not once.
+/// Describes the expected judge requests; `each` says how often per answer if more than once.
 pub(super) fn foreseen_text(foreseen: &Foreseen, judges: &str, each: &str) -> String {
     let Foreseen {
         calls,

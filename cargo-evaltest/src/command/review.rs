@@ -17,7 +17,7 @@ use evaltest::{Cancel, Error, Exit, Result};
 use crate::console;
 use crate::runs::read_run;
 
-/// The seed of a lot that nobody gave one.
+/// Default random seed.
 const SEED: u64 = 0;
 
 /// Let people review items, one at a time, on a page of this machine
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &ReviewArgs) -> Result<Exit> {
         rubric: args.rubric.clone(),
         choice: choice(args),
     };
-    // Before anything is read or written: whoever took the port may be reviewing the same.
+    // Bind before reading or writing: another process on this port may be reviewing the same items.
     let server = bound(args.port)?;
     let review = Arc::new(opened(args, &options)?);
     let cancel = Cancel::new();
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &ReviewArgs) -> Result<Exit> {
     Ok(Exit::Passed)
 }
 
-/// What is looked at: a file where there is one, else a run.
+/// Opens the source: a file if it exists, otherwise a run.
 fn opened(args: &ReviewArgs, options: &ReviewOptions) -> Result<Review> {
     let end = args.source.extension().and_then(OsStr::to_str);
     let is_named_so = matches!(end, Some("json" | "jsonl" | "ndjson"));
@@ -152,14 +152,14 @@ fn choice(args: &ReviewArgs) -> ReviewChoice {
     }
 }
 
-/// A port that is in use is another number to type, and no fault of the machine.
+/// Binds the port. A port in use is a usage error, not a system error.
 fn bound(port: u16) -> Result<LocalServer> {
     LocalServer::bind(port).map_err(|error| {
         Error::usage(error.message()).hint("name another one, or one that is free: `--port 0`")
     })
 }
 
-/// Who is at the keyboard, as far as the environment knows.
+/// The user name from the environment.
 fn user() -> String {
     let names = ["USER", "LOGNAME", "USERNAME"].into_iter();
     let mut names = names.filter_map(|name| std::env::var(name).ok());
@@ -167,7 +167,7 @@ fn user() -> String {
     name.unwrap_or_else(|| "reviewer".to_owned())
 }
 
-/// Opens the page where somebody sees a screen; where that fails the address stands there.
+/// Opens the page in a browser if there is a display; otherwise the user has the printed URL.
 fn open(url: &str) {
     let has = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_far = has("SSH_CONNECTION") && !has("DISPLAY");
@@ -181,7 +181,7 @@ fn open(url: &str) {
     } else {
         return;
     };
-    // A browser that begins now goes on when this ends, also by Ctrl-C.
+    // Keep the browser running when this process ends, also by Ctrl-C.
     orphans::leave();
     let mut command = Command::new(program);
     command.arg(url).stdin(Stdio::null());

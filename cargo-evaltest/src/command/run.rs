@@ -236,7 +236,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit> {
 }
 
 fn once(args: &RunArgs) -> Result<Exit> {
-    // Of a part nothing is told that is judged when all are together.
+    // Shards are reported after the merge.
     let tells_nothing = args.dry_run || args.asks_part();
     let mut after = After::new(&args.after, tells_nothing)?;
     let ended = run_evals(args, &mut after);
@@ -255,7 +255,7 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
         return dry_run(args, &drive, &work);
     }
     args.check_export()?;
-    // Every dataset and baseline is read before the first agent starts.
+    // Read every dataset and baseline before the first agent starts.
     let mut prepared = Vec::new();
     for eval in &work.evals {
         let what = format!(
@@ -268,7 +268,7 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
             prepared.push(eval);
         }
     }
-    // A signal kills until here: a download may take long, and there is no answer yet that could be lost.
+    // Up to here a signal kills the process: downloads may be slow, and there are no answers to lose yet.
     let cancel = Cancel::new();
     let interrupt = signal::cancel_on_signals(&cancel)
         .map_err(|error| Error::refused("handle signals", &error))?;
@@ -303,7 +303,7 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
                 exit = exit.max(worst);
                 runs.push(result);
             }
-            // What fails here is this eval's own, such as its run directory.
+            // Errors here, such as for the run directory, concern only this eval.
             Err(error) => {
                 after.left_no_run(&name, &error);
                 report.failed(&name, &error);
@@ -324,7 +324,7 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
         }
     }
     if args.filter.is_none() && !interrupt.is_set() {
-        // Those of a test binary that ended before it came to them.
+        // Evals of a test binary that ended before it ran them.
         let names = drive.evals.only.iter();
         names.for_each(|name| report.not_run(name, Exit::Usage));
         after.left_out(&drive.evals.only);
@@ -350,7 +350,7 @@ fn run_evals(args: &RunArgs, after: &mut After<'_>) -> Result<Exit> {
 }
 
 impl RunArgs {
-    /// What `run` is given where nothing is typed: other commands that run evals begin with it.
+    /// The arguments of `run` without any flags, for other commands that run evals.
     pub(super) fn usual() -> Result<Self> {
         let command = Self::augment_args(Command::new("run")).no_binary_name(true);
         let matches = command.try_get_matches_from(Vec::<String>::new());
@@ -358,7 +358,7 @@ impl RunArgs {
         usual.map_err(|error| Error::infrastructure(error.to_string()))
     }
 
-    /// How much is said of each run.
+    /// How verbose the output of each run is.
     fn telling(&self, several: bool) -> Telling {
         if self.json {
             Telling::Nothing
@@ -369,7 +369,7 @@ impl RunArgs {
         }
     }
 
-    /// The result of a run, after what comes behind it, if that is asked for, and how this ends.
+    /// The result and exit code of a run, including the requested export and official verdicts.
     fn result(&self, run: &Run, after: &mut After<'_>, cancel: &Cancel) -> Result<(Value, Exit)> {
         let mut result = result(run);
         after.ran(&mut result, self.json)?;
@@ -378,7 +378,7 @@ impl RunArgs {
         Ok((result, exit))
     }
 
-    /// Whether what comes after the run can be done, before anything is asked.
+    /// Checks before the run that its export is possible.
     fn check_export(&self) -> Result<()> {
         if let Some(format) = self.export {
             format.check(&self.model)?;
@@ -392,7 +392,7 @@ impl RunArgs {
         Ok(())
     }
 
-    /// Has the official program judge a run that came to its end, if that is asked for; tells what came of it.
+    /// Runs the official program on a finished run if requested, and adds its verdicts to the result.
     fn official(&self, result: &mut Value, cancel: &Cancel) -> Result<Exit> {
         if !self.official || !result["stop_reason"].is_null() {
             return Ok(Exit::Passed);
@@ -406,7 +406,7 @@ impl RunArgs {
         Ok(compared.exit())
     }
 
-    /// Exports a run that came to its end, if that is asked for, and says so in its result.
+    /// Exports a finished run if requested, and adds the path to its result.
     fn export(&self, result: &mut Value) -> Result<()> {
         let Some(format) = self.export else {
             return Ok(());
@@ -452,7 +452,7 @@ pub(super) fn dry_run(args: &RunArgs, drive: &Drive, work: &Work) -> Result<Exit
     })
 }
 
-/// A run as `--json` shows it.
+/// A run's `--json` output.
 pub(super) fn result(run: &Run) -> Value {
     let ids = |worse: bool| -> Vec<&str> {
         run.flips

@@ -1,9 +1,8 @@
-//! `cargo evaltest score`: answers in, the same with a score out. No agent runs.
+//! `cargo evaltest score`: adds scores to existing answers. No agent runs.
 //!
-//! The input is cut into chunks of whole lines ([`crate::answers`]), threads let the [`judge`]
-//! score them, and their results are written in input order. Of each line only the members that matter are
-//! decoded; its bytes are never printed anew, the score is spliced in. Memory stays the same for a file of
-//! any size.
+//! The input is read as chunks of whole lines ([`crate::answers`]), threads score them with [`judge`], and the results
+//! are written in input order. Only the needed members of a line are decoded; the line's bytes are copied and the
+//! score is inserted. Memory use does not depend on the size of the file.
 
 mod calls;
 mod explain;
@@ -90,10 +89,9 @@ Lines for `--scorer bfcl` have other fields: `id` and `category` of an entry in 
 the list of native calls), `mode` (`prompt` or `fc`), and if need be `underscore_to_dot`, `return_format`,
 `has_tool_call_tag`; `function` and `ground_truth` on the line replace those of the data.";
 
-/// Scores the input and tells how it ended.
+/// Scores the input and returns the exit code.
 ///
-/// 0 also when the reader of the results goes away early; a malformed line is an error with exit code 2,
-/// or 3 if the other lines were to be scored all the same.
+/// 0, also if the output is closed early; a malformed line is an error with exit code 2, or 3 with `--keep-going`.
 pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
     let checker = args.checker()?;
     if let Some(checker) = &checker
@@ -102,7 +100,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
         return explain::run_calls(&args.explain, &args.answers, checker);
     }
     let scorers = match checker {
-        // Its lines are not those of a scorer.
+        // Leaderboard lines have their own fields.
         Some(_) => Vec::new(),
         None => scorers::named(&args.scorers, &args.scorer_options)?,
     };
@@ -122,7 +120,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<Exit> {
 }
 
 impl ScoreArgs {
-    /// What checks the lines when the scorer is `bfcl`: they have fields of their own then.
+    /// The checker for `--scorer bfcl`, whose lines have their own fields.
     fn checker(&self) -> Result<Option<CallChecker>> {
         let is_meant = self.scorers.iter().any(|name| name == "bfcl");
         let is_run = self.answers.input.is_dir() || self.answers.format == Some(InputFormat::Run);
@@ -185,7 +183,7 @@ fn write_scores(
     malformed.conclude(&source, VERB)
 }
 
-/// Says on standard error what befell some of the lines.
+/// Prints warnings about some lines to standard error.
 fn tell(counts: &LineCounts) {
     let note = |count: u64, one: &str, several: &str| match count {
         0 => {}

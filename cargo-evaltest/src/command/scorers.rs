@@ -1,4 +1,4 @@
-//! `cargo evaltest scorers`: the same answers by several scorers, and what the scorers are.
+//! `cargo evaltest scorers`: compares scorers on the same answers, and documents the built-in ones.
 
 mod catalog;
 mod jury;

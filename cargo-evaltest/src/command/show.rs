@@ -51,7 +51,7 @@ pub(crate) struct ShowArgs {
     json: bool,
 }
 
-/// So many samples are named of each group of failures: alone, and below the list of all samples.
+/// Maximum number of samples listed per group of failures: alone, and below the list of all samples.
 const NAMED: [usize; 2] = [10, 5];
 
 pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
@@ -130,20 +130,20 @@ pub(crate) fn run(args: &ShowArgs) -> Result<Exit> {
     Ok(Exit::Passed)
 }
 
-/// The name of the scorer that decides, where the run has a summary.
+/// The deciding scorer's name, if the run has a summary.
 fn decides(dir: &RunDir) -> Option<String> {
     let run = ReportedRun::read(dir.clone(), MaskedTexts::Shown);
     run.ok()?.summary.scorer
 }
 
-/// A record with all of its members.
+/// A record with all of its members as JSON.
 fn json(record: &Carried<Record>) -> Result<Value> {
     record
         .to_value()
         .map_err(|error| Error::infrastructure(format!("the record cannot be shown: {error}")))
 }
 
-/// The records of the sample with this id, else of the only one whose id begins so; never none.
+/// The records of the sample with this id, or else of the only one whose id starts with it; never empty.
 fn find(
     records: impl Iterator<Item = Result<Carried<Record>>>,
     wanted: &str,
@@ -154,13 +154,13 @@ fn find(
     for record in records {
         let record = record?;
         let id = &record.known.sample_id;
-        // As the id is, or as it is shown.
+        // Match the id itself, or its escaped form as displayed.
         if id == wanted || wanted.contains('\\') && clean(id) == *wanted {
             exact.push(record);
             continue;
         }
         if !exact.is_empty() {
-            // The epochs of a sample stand side by side.
+            // The epochs of a sample are adjacent.
             return Ok(exact);
         }
         let is_known = |epochs: &Vec<Carried<Record>>| epochs[0].known.sample_id == *id;
@@ -217,11 +217,11 @@ fn line(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     })
 }
 
-/// All that a record says.
+/// All details of a record.
 fn whole(record: &Record, attempts: &[Value]) -> Document {
     let outcome = &record.result;
     let mut text = Document::default();
-    // As it can be typed: an id that begins like a command of CI is shown with an escape.
+    // The id escaped as displayed, so that it cannot act as a CI command.
     let id = clean(&record.sample_id);
     text.paragraph(format!("sample: {id} of eval {}", record.eval));
     for (dimension, value) in &record.slices {
@@ -268,7 +268,7 @@ fn whole(record: &Record, attempts: &[Value]) -> Document {
             .map(|(name, score)| format!("scorer {name}: {score}")),
     );
     text.blocks.extend(outcome.judged.iter().map(judged::call));
-    // What the agent tells of its answer.
+    // Metadata that the agent returned with its answer.
     let metadata = output.into_iter().flat_map(|output| &output.metadata);
     text.list(metadata.map(|(key, value)| format!("{}: {}", key.replace('_', " "), plain(value))));
     if let Some(usage) = &outcome.usage {
@@ -300,7 +300,7 @@ fn whole(record: &Record, attempts: &[Value]) -> Document {
     text
 }
 
-/// What an agent said while it worked, with the attempt where there were several.
+/// The agent's progress messages, with the attempt number if there were several.
 fn progress(events: &[Value], text: &mut Document) {
     let has_several = events.iter().any(|event| event["attempt"] != 1);
     let of_progress = events.iter().filter(|event| event["kind"] == "progress");
@@ -318,7 +318,7 @@ fn progress(events: &[Value], text: &mut Document) {
         .extend(lines.map(|lines| Block::group("progress:", [lines])));
 }
 
-/// What went wrong.
+/// The error that ended the sample.
 fn ended(outcome: &Outcome, attempts: &[Value], text: &mut Document) {
     let failed = attempts.iter().filter(|event| event["kind"] == "failed");
     text.blocks.extend(failed.map(|event| {
@@ -343,13 +343,13 @@ fn ended(outcome: &Outcome, attempts: &[Value], text: &mut Document) {
     }
 }
 
-/// What was compared, the verdict, and why: what scorers say in words first.
+/// What was compared, the verdict, and why: explanations by scorers come first.
 fn verdict_of(score: &Score, text: &mut Document) {
     let sides = [&score.normalized_prediction, &score.normalized_ground_truth];
     if sides.iter().any(|side| **side != Normalized::None) {
         let prediction = shown_prediction(score);
         let [prediction, truth] = [&prediction, &score.normalized_ground_truth].map(normalized);
-        // A judge may have had nothing to compare it with.
+        // A judge may work without a ground truth.
         text.paragraph(match score.normalized_ground_truth {
             Normalized::None => format!("judged: {prediction}"),
             _ => format!("compared: {prediction} with {truth}"),
@@ -371,12 +371,12 @@ fn verdict_of(score: &Score, text: &mut Document) {
     }
 }
 
-/// A text of several lines below its title.
+/// A title followed by a multi-line text.
 fn titled(title: &str, text: &str) -> Block {
     Block::group(format!("{title}:"), [Block::Verbatim(text.to_owned())])
 }
 
-/// A text as it is, anything else as JSON.
+/// A string as it is, other values as JSON.
 fn plain(value: &Value) -> String {
     let text = value.as_str().map(str::to_owned);
     text.unwrap_or_else(|| value.to_string())

@@ -132,7 +132,7 @@ pub(crate) fn run(args: &RunsWinrateArgs) -> Result<Exit> {
             .into_iter()
             .map(Block::paragraph)
             .collect();
-        // The interval above knows nothing of how wrong the judge is.
+        // The interval above ignores the judge's errors.
         let corrected = list(corrected_lines(calibration));
         blocks.extend(calibration.map(|calibration| {
             Block::group(format!("the judge is {}", calibration.told()), corrected)

@@ -1,4 +1,4 @@
-//! The evals of a project by their names.
+//! Looks up a project's evals by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,28 +14,28 @@ use super::{Discovered, TestTarget, find};
 use crate::called;
 use crate::target::evals_in;
 
-/// Whether something cannot be the name of an eval.
+/// Whether the text is a path rather than an eval's name.
 pub(super) fn is_path(path: &Path) -> bool {
     has_end(path) || path.components().count() != 1
 }
 
-/// What there is in the project.
+/// The evals of a project.
 pub(super) struct ProjectEvals {
-    /// Specs by the names of their evals.
+    /// Specs by eval name.
     specs: BTreeMap<String, Vec<PathBuf>>,
-    /// Specs by the names of their variants, where they name several agents or prompts.
+    /// Specs by variant name, for specs with several agents or prompts.
     variants: BTreeMap<String, Vec<PathBuf>>,
-    /// Every spec, as it is shown.
+    /// Paths of all specs, for display.
     paths: Vec<String>,
     unreadable: Vec<UnreadableSpec>,
     tests: Vec<TestTarget>,
 }
 
-/// A spec with a mistake.
+/// A spec that cannot be read.
 struct UnreadableSpec {
     path: PathBuf,
     error: Error,
-    /// What its eval may be called.
+    /// Possible names of its eval.
     names: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl ProjectEvals {
                     }
                     specs.entry(names.eval).or_default().push(path.clone());
                 }
-                // Told when it is the one that is meant.
+                // Reported only if this spec is requested.
                 Err(error) => unreadable.push(UnreadableSpec {
                     names: spec::likely_names(path),
                     path: path.clone(),
@@ -74,9 +74,9 @@ impl ProjectEvals {
     /// Adds the eval of this name; false if there is none.
     ///
     /// # Errors
-    /// That of the spec that would have the name and cannot be read.
+    /// If the spec that may define it cannot be read.
     pub(super) fn add(&mut self, path: &Path, found: &mut Discovered) -> Result<bool> {
-        // Shells put a slash behind the name of a folder.
+        // Shell completion appends a slash to folder names.
         let name = path.to_string_lossy();
         let name = name.trim_end_matches('/');
         let whole = self.specs.get(name).map(|paths| (paths, None));
@@ -95,14 +95,14 @@ impl ProjectEvals {
             return Err(self.unreadable.swap_remove(place).error);
         }
         for test in &mut self.tests {
-            // What a target holds is only known when it is built, unless the manifest says it.
+            // The evals of a target are known only after building it, unless the manifest lists them.
             let evals = match &test.evals {
                 Some(evals) => evals,
                 None => test.evals.insert(evals_in(test, &Drive::default())?),
             };
             if evals.iter().any(|eval| eval == name) {
                 found.names.insert(name.to_owned());
-                // Targets of several packages may have one name.
+                // Several packages may have a target of the same name.
                 let is_test = |other: &TestTarget| {
                     (&other.package, &other.name) == (&test.package, &test.name)
                 };
@@ -115,7 +115,7 @@ impl ProjectEvals {
         Ok(false)
     }
 
-    /// The names of the evals, as far as they are known without building anything.
+    /// The names of evals that are known without building.
     fn names(&self) -> Vec<&str> {
         let tests = self.tests.iter().flat_map(|test| &test.evals);
         let specs = self.specs.keys().chain(self.variants.keys());
@@ -128,7 +128,7 @@ impl ProjectEvals {
         self.names().contains(&name)
     }
 
-    /// The error for a name that is asked for a run and that no run has; none where there is no eval that could be meant.
+    /// The error for a name that was given for a run but has none; `None` if no eval could be meant.
     pub(super) fn without_run(&self, path: &Path) -> Option<Error> {
         let name = clean(path.to_string_lossy().trim_end_matches('/'));
         let names = self.names();
@@ -172,7 +172,7 @@ impl ProjectEvals {
         let known = known.unwrap_or_else(|| {
             "this project has no eval yet; cargo evaltest init writes an example".to_owned()
         });
-        // A name may be in what cannot be read; a path stands in the list.
+        // An unreadable spec may define the name; paths are listed anyway.
         let unreadable: Vec<_> = self.unreadable.iter().collect();
         let known = match unreadable.as_slice() {
             [first, ..] if !is_path(path) => {

@@ -1,4 +1,4 @@
-//! Test targets that hold evals and are started by the usual harness, which runs none of them.
+//! Detects test targets with evals that use libtest's harness, which would not run them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,7 +11,7 @@ use toml_edit::{DocumentMut, Item};
 
 use super::Package;
 
-/// A target of a package, as cargo tells it.
+/// A target in cargo's metadata.
 #[derive(Deserialize)]
 pub(super) struct CargoTarget {
     name: String,
@@ -19,8 +19,8 @@ pub(super) struct CargoTarget {
     src_path: std::path::PathBuf,
 }
 
-/// Refuses a target that the manifest names as one of evals and that has the usual harness; tells of others that look
-/// like one.
+/// Returns an error for a target that the manifest lists as one with evals but that uses libtest's harness; reports
+/// others that look like one.
 pub(super) fn check(
     package: &Package,
     named: &[&str],
@@ -51,7 +51,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The tests of a manifest that have a harness of their own. What cannot be read here, cargo refused before.
+/// The tests of a manifest with `harness = false`. Cargo has already rejected unreadable manifests.
 fn own_harness(manifest: &Path) -> BTreeSet<String> {
     let text = std::fs::read_to_string(manifest).unwrap_or_default();
     let document: DocumentMut = text.parse().unwrap_or_default();

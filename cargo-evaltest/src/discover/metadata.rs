@@ -1,4 +1,4 @@
-//! `[package.metadata.evaltest]`, as cargo passes it on. Complaints name the place in the manifest, which cargo does not.
+//! `[package.metadata.evaltest]` from cargo's metadata. Errors give the position in the manifest, which cargo omits.
 
 use std::path::Path;
 
@@ -10,16 +10,16 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use toml_edit::Document;
 
-/// What a manifest says of evals.
+/// The metadata table.
 #[derive(Debug, Default)]
 pub(super) struct EvaltestMetadata {
-    /// Patterns, from the manifest's folder.
+    /// Glob patterns, relative to the manifest's folder.
     pub(super) specs: Vec<String>,
     /// Test targets.
     pub(super) tests: Vec<TestEntry>,
 }
 
-/// A test target that holds evals.
+/// A test target with evals.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(
     untagged,
@@ -41,7 +41,7 @@ const TABLE: &str = "[package.metadata.evaltest]";
 const SPECS: &str = "specs = [\"fixtures/*.yaml\"]";
 const TESTS: &str = "tests = [\"NAME\"]";
 
-/// Reads the table of a manifest.
+/// Parses a manifest's table.
 pub(super) fn read(table: &Value, manifest: &Path) -> Result<EvaltestMetadata> {
     let Some(table) = table.as_object() else {
         let text = format!(
@@ -84,7 +84,7 @@ fn named(manifest: &Path) -> String {
     clean(&shown(manifest))
 }
 
-/// `FILE:LINE:COLUMN` of a key; the file alone where the key cannot be found in it.
+/// `FILE:LINE:COLUMN` of a key; only the file if the key cannot be found.
 fn place(manifest: &Path, key: &str) -> String {
     let named = named(manifest);
     let text = std::fs::read_to_string(manifest).unwrap_or_default();
@@ -97,7 +97,7 @@ fn place(manifest: &Path, key: &str) -> String {
     format!("{named}:{line}:{}", column.chars().count() + 1)
 }
 
-/// Where the key begins, in bytes.
+/// Byte offset of the key.
 fn start(text: &str, key: &str) -> Option<usize> {
     let document = Document::parse(text).ok()?;
     let package = document.get("package")?.as_table_like()?;

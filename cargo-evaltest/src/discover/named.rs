@@ -1,4 +1,4 @@
-//! What is typed where a spec is asked for: a file, a folder of specs, or the name of an eval.
+//! Resolves arguments that name specs: a file, a folder of specs, or the name of an eval.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use super::Discovered;
 use super::evals::{ProjectEvals, is_path};
 use super::specs::{is_no_spec, specs_below};
 
-/// The specs that were typed, and the test targets of evals that were named and have no spec. A path wins over a name
-/// where it holds a spec: data often lie in a folder that is called like their eval.
+/// The given specs, and the test targets of given evals without a spec. A path with specs takes precedence over a
+/// name: data folders are often named like their eval.
 pub(crate) fn named(typed: &[PathBuf]) -> Result<Discovered> {
     let mut found = Discovered::default();
     let mut project = None;
@@ -42,12 +42,12 @@ pub(crate) fn named(typed: &[PathBuf]) -> Result<Discovered> {
     Ok(found)
 }
 
-/// As [`named`], for what is done with specs alone.
+/// Like [`named`], for commands that need specs.
 pub(crate) fn typed_specs(paths: &[PathBuf], what: &str) -> Result<Vec<PathBuf>> {
     Ok(typed(paths, what)?.specs)
 }
 
-/// The same, with the variants that were typed.
+/// The same, with the given variants.
 pub(crate) fn typed(paths: &[PathBuf], what: &str) -> Result<Discovered> {
     let found = named(paths)?;
     found.tell_left_out();
@@ -61,7 +61,7 @@ pub(crate) fn typed(paths: &[PathBuf], what: &str) -> Result<Discovered> {
     Ok(found)
 }
 
-/// As [`typed_specs`], for one spec.
+/// Like [`typed_specs`], for one spec.
 pub(crate) fn one_spec(typed: &PathBuf) -> Result<PathBuf> {
     let mut specs = typed_specs(std::slice::from_ref(typed), "`--spec`")?;
     match (specs.pop(), specs.pop()) {
@@ -73,7 +73,7 @@ pub(crate) fn one_spec(typed: &PathBuf) -> Result<PathBuf> {
     }
 }
 
-/// The error for a name that is asked for a run and that no run has, with the evals that there are.
+/// The error for a name that was given for a run but has none; it lists the evals.
 pub(crate) fn without_run(typed: &Path) -> Option<Error> {
     ProjectEvals::read().ok()?.without_run(typed)
 }
@@ -83,7 +83,7 @@ pub(crate) fn is_eval(name: &str) -> bool {
     ProjectEvals::read().is_ok_and(|evals| evals.has(name))
 }
 
-/// Adds the eval of this name, if there is one, where something else has the name as well.
+/// Adds the eval of this name, if any, when something else has the name too.
 fn add_named(
     path: &Path,
     project: &mut Option<ProjectEvals>,

@@ -1,4 +1,4 @@
-//! The specs below a folder.
+//! Finds the specs in a folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use evaltest::engine::text::clean;
 use evaltest::{Error, Result};
 use walkdir::{DirEntry, WalkDir};
 
-/// Adds the specs below `top`; what has the end of a spec and is none, and projects of their own, are told in
+/// Adds the specs below `top`; files with a spec's extension that are no specs, and nested projects, are listed in
 /// `left_out`.
 pub(super) fn specs_below(
     top: &Path,
@@ -55,7 +55,7 @@ pub(super) fn specs_below(
     }
 }
 
-/// Refuses two specs of one name, which would have one baseline.
+/// Returns an error for two specs with the same name, which would share a baseline.
 pub(crate) fn check_names<'a>(specs: impl IntoIterator<Item = (&'a str, &'a Path)>) -> Result<()> {
     let mut seen = BTreeMap::new();
     for (name, path) in specs {
@@ -71,21 +71,21 @@ pub(crate) fn check_names<'a>(specs: impl IntoIterator<Item = (&'a str, &'a Path
     Ok(())
 }
 
-/// Whether a file says something else than a spec. What cannot be read says so when it is loaded.
+/// Whether a file contains something other than a spec. Unreadable files fail when they are loaded.
 pub(super) fn is_no_spec(path: &Path) -> bool {
-    // A pipe would be empty when it is loaded.
+    // Reading a pipe here would leave it empty for loading.
     path.is_file()
         && std::fs::read(path)
             .is_ok_and(|bytes| String::from_utf8(bytes).is_ok_and(|text| !spec::is_spec(&text)))
 }
 
-/// Whether a file is called as specs are.
+/// Whether a file has a spec's extension.
 pub(super) fn has_end(path: &Path) -> bool {
     path.extension()
         .is_some_and(|end| end == "yaml" || end == "yml")
 }
 
-/// Such as `._eval.yaml`, which other systems leave beside a file, and what editors have open.
+/// Such as `._eval.yaml`, which other systems create, and editors' temporary files.
 fn is_hidden(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().starts_with('.')

@@ -1,4 +1,4 @@
-//! A project of cargo where there is no cargo, as with the Python wheel: specs need none, and are found by the manifests.
+//! Reads a cargo project where cargo is missing, as with the Python wheel: manifests are enough to find specs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{Package, PackageMetadata};
 
-/// The packages of a workspace and what they name; their test targets are told in `left_out`.
+/// The packages of a workspace with their specs; their test targets are listed in `left_out`.
 pub(super) fn packages(root: &Path, left_out: &mut BTreeSet<String>) -> Vec<Package> {
     let mut tests = false;
     let mut packages = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn packages(root: &Path, left_out: &mut BTreeSet<String>) -> Vec<Pack
     packages
 }
 
-/// The manifests of the workspace that can be read.
+/// The readable manifests of the workspace.
 fn manifests(root: &Path) -> BTreeMap<PathBuf, DocumentMut> {
     let read = |folder: &Path| {
         let path = folder.join("Cargo.toml");
@@ -56,7 +56,7 @@ fn manifests(root: &Path) -> BTreeMap<PathBuf, DocumentMut> {
     members.into_iter().chain(top).collect()
 }
 
-/// The texts of a list.
+/// The strings of a list.
 fn texts(item: Option<&Item>) -> Vec<String> {
     let items = item.and_then(Item::as_array).into_iter().flatten();
     items

@@ -1,5 +1,5 @@
-//! `Bar`: a line at the bottom of a terminal that is drawn anew, and one more where there are several evals. What else is
-//! told stands above it.
+//! `Bar`: a progress bar at the bottom of the terminal, and a second one for several evals. Other output appears above
+//! it.
 
 use std::fmt;
 use std::io::Write;
@@ -16,13 +16,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use super::{Ahead, CommandTally};
 use crate::console;
 
-/// How wide a terminal is that does not say so.
+/// Default terminal width.
 const USUAL: usize = 80;
-/// The longest name of an eval.
+/// Maximum length of an eval's name.
 const NAME: usize = 24;
 const CELLS: usize = 20;
 
-/// Draws how far a command is.
+/// Draws a command's progress.
 pub(crate) struct Bar {
     drawn: ProgressBar,
     tally: Arc<Mutex<CommandTally>>,
@@ -44,7 +44,7 @@ impl Bar {
         let style = style
             .with_key("run", move |_: &ProgressState, out: &mut dyn fmt::Write| {
                 let line = line(&lock(&of_run), width(), Instant::now());
-                // A line is drawn or not: nobody waits for it.
+                // Ignore write errors of the bar.
                 let _ = out.write_str(&line);
             })
             .with_key("all", move |_: &ProgressState, out: &mut dyn fmt::Write| {
@@ -60,11 +60,11 @@ impl Bar {
     }
 
     pub(super) fn event(&self, event: &Event<'_>) {
-        // Whoever draws locks it, too.
+        // The drawing thread locks it, too.
         lock(&self.tally).event(event);
         match event {
             Event::RunStarted { .. } => {
-                // It was finished by the eval before.
+                // The previous eval finished it.
                 self.drawn.reset();
                 self.drawn.enable_steady_tick(Duration::from_millis(200));
             }
@@ -90,12 +90,12 @@ impl Bar {
 }
 
 fn width() -> usize {
-    // A terminal moves on where the last column is written.
+    // A terminal wraps after the last column.
     let columns = columns(&std::io::stderr()).unwrap_or(USUAL);
     columns.saturating_sub(1).max(1)
 }
 
-/// `sums ████░░░░ 30/100 20 correct, 0 errors, 33 s left`, with as much of it as fits.
+/// `sums ████░░░░ 30/100 20 correct, 0 errors, 33 s left`, truncated to the width.
 fn line(tally: &CommandTally, width: usize, now: Instant) -> String {
     let run = &tally.run;
     let name = cut_inside(&run.eval, NAME.min(width / 3));
@@ -114,7 +114,8 @@ fn line(tally: &CommandTally, width: usize, now: Instant) -> String {
         } else {
             full(cells)
         };
-        // What matters most comes first, so that the end can be left out; of the bar half is enough for all of it.
+        // The most important parts come first, and the rest is dropped if there is no room; shorten the bar to half if
+        // that makes everything fit.
         let enough = if cells == CELLS {
             parts.len()
         } else {

@@ -1,4 +1,4 @@
-//! `MadeItems`: what is said of items while they are made.
+//! `MadeItems`: progress of generated items.
 
 use std::collections::HashMap;
 
@@ -7,31 +7,31 @@ use evaltest::engine::text::clean;
 use evaltest::{Normalized, Record};
 use serde_json::Value;
 
-/// So many characters of a topic, or of an answer, are shown.
+/// Maximum characters shown of a topic or an answer.
 const SHOWN: usize = 16;
 
-/// What became of items so far.
+/// Counts of generated items.
 #[derive(Debug, Default)]
 pub(super) struct MadeItems {
     accepted: u64,
     refused: u64,
-    /// Those among the refused whose items have not ended, by item and epoch.
+    /// Refused replies of items that are not finished, by item and epoch.
     open: HashMap<(String, u32), u64>,
-    /// The last one, in words.
+    /// Text about the last item.
     last: Option<String>,
 }
 
 impl MadeItems {
-    /// A reply was refused, and is asked for again.
+    /// Records a refused reply, which is requested again.
     pub(super) fn refused(&mut self, id: &str, epoch: u32) {
         self.refused += 1;
         *self.open.entry((id.to_owned(), epoch)).or_insert(0) += 1;
     }
 
-    /// One more has ended.
+    /// Records a finished item.
     pub(super) fn ended(&mut self, record: &Record) {
         let outcome = &record.result;
-        // Those of an earlier part of the run were not seen.
+        // Refusals in an earlier part of the run are unknown.
         let open = self.open.remove(&(record.sample_id.clone(), record.epoch));
         self.refused += (outcome.refused.len() as u64).saturating_sub(open.unwrap_or(0));
         if outcome.is_correct() {
@@ -52,7 +52,7 @@ impl MadeItems {
         });
     }
 
-    /// In words, the most important first.
+    /// The counts as texts, the most important first.
     pub(super) fn parts(&self) -> impl Iterator<Item = String> {
         let counts = [
             format!("{} accepted", self.accepted),

@@ -1,4 +1,4 @@
-//! `RunTally`: how far a run is, by its events and a clock. Pure.
+//! `RunTally`: a run's progress, from its events and a clock. Pure.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -10,40 +10,40 @@ use evaltest::engine::text::clean;
 
 use super::items::MadeItems;
 
-/// So many answers tell how fast others will come; as many as are in flight at once, if those are more.
+/// Minimum number of answers for an estimate of the rate; or the number in flight, if larger.
 const FEW: u64 = 3;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Default)]
 pub(super) struct RunTally {
     pub(super) eval: String,
-    /// What is counted.
+    /// The noun of what is counted.
     pub(super) what: &'static str,
     pub(super) total: u64,
     pub(super) done: u64,
     pub(super) correct: u64,
     pub(super) errors: u64,
     pub(super) spent: AnswerCosts,
-    /// What is said of items in place of right and wrong answers.
+    /// Counts of generated items, in place of right and wrong answers.
     pub(super) items: Option<MadeItems>,
-    /// Questions that are asked now; what was answered before is never among them.
+    /// Samples requested in this part of the run; never those that were answered before.
     asked: HashSet<(String, u32)>,
     most_at_once: u64,
-    /// Answers that were waited for: none from the cache, and none of an earlier part of the run.
+    /// Answers with a real latency: not from the cache or an earlier part of the run.
     timed: u64,
     began: Option<Instant>,
     waited: Duration,
     waiting: Option<Pause>,
 }
 
-/// What answers took.
+/// The cost of answers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AnswerCosts {
     pub(super) tokens: Option<u64>,
     pub(super) cost_usd: Option<f64>,
 }
 
-/// Nothing is asked meanwhile.
+/// A pause in which no requests are sent.
 #[derive(Debug)]
 struct Pause {
     since: Instant,
@@ -62,7 +62,7 @@ impl AnswerCosts {
         }
     }
 
-    /// In words; the more important last.
+    /// The costs as texts; the more important last.
     pub(super) fn parts(self) -> impl Iterator<Item = String> {
         let tokens = self.tokens;
         let tokens = tokens.map(|tokens| format!("{} tokens", Count(tokens)));
@@ -79,7 +79,7 @@ impl RunTally {
         }
     }
 
-    /// Takes note of an event; it happens `now`.
+    /// Updates the state for an event at time `now`.
     pub(super) fn event(&mut self, event: &Event<'_>, now: Instant) {
         match event {
             Event::RunStarted {
@@ -127,7 +127,7 @@ impl RunTally {
                     return;
                 }
                 self.timed += 1;
-                // One that said it before was not asked.
+                // A judge reply from storage was not requested again.
                 let judges = outcome
                     .judged
                     .iter()
@@ -162,7 +162,7 @@ impl RunTally {
         }
     }
 
-    /// What is to be said besides how many are done, the most important first.
+    /// Details besides the number of finished answers, the most important first.
     pub(super) fn parts(&self, now: Instant) -> Vec<String> {
         let mut parts = Vec::new();
         if let Some(pause) = &self.waiting {
@@ -188,7 +188,7 @@ impl RunTally {
         parts
     }
 
-    /// How many answers come in a second, as soon as that can be told.
+    /// Answers per second, once it can be estimated.
     fn per_second(&self, now: Instant) -> Option<f64> {
         let began = self.began?;
         if self.timed < self.most_at_once.max(FEW) {
@@ -199,7 +199,7 @@ impl RunTally {
         (seconds > 0.0).then(|| f64::from(u32::try_from(self.timed).unwrap_or(u32::MAX)) / seconds)
     }
 
-    /// How long the rest takes, if none of it comes from the cache.
+    /// Estimated remaining time, assuming that no answer comes from the cache.
     fn left(&self, now: Instant) -> Option<String> {
         let rest = self.total.saturating_sub(self.done);
         let rest = f64::from(u32::try_from(rest).unwrap_or(u32::MAX));

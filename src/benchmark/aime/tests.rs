@@ -1,4 +1,4 @@
-//! Problems made up here.
+//! Uses invented problems.
 
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ fn reads_the_layouts_of_the_hub() {
     );
 }
 
-/// The columns of sets that are published; the problems are none of theirs.
+/// The columns are those of published datasets; the problems are invented.
 #[test]
 fn reads_sets_as_they_are_published() {
     let check =
@@ -109,7 +109,7 @@ fn reads_sets_as_they_are_published() {
             Some("Algebra"),
         );
     }
-    // Of years in columns.
+    // A set with the year in a column.
     let table = "ID,Year,Problem Number,Question,Answer,Part\n1983-1,1983,1,p,60,\n2024-II-7,2024,7,q,007,II\n";
     check(
         "AIME_Dataset_1983_2024.csv",

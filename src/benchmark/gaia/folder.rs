@@ -1,4 +1,4 @@
-//! Where the metadata of a split is.
+//! Locates the metadata of a split.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,11 +11,10 @@ use crate::text::quoted;
 /// The folder of the published dataset's only edition.
 const YEAR: &str = "2023";
 const DEFAULT_SPLIT: &str = "validation";
-/// In this order. The JSONL form wins over parquet, so that the same folder is read the same way
-/// whichever cargo features are on.
+/// In order of precedence. JSONL precedes parquet, so that a folder is read the same way with any cargo features.
 const EXTENSIONS: [&str; 3] = ["jsonl", "parquet", "csv"];
 
-/// Which files there are: those on this machine, or those that a dataset of the Hub has, fetched or not.
+/// The known files: local ones, or those of a Hub dataset, downloaded or not.
 #[derive(Clone, Debug)]
 pub(super) struct KnownFiles(pub(super) Option<Dataset>);
 
@@ -54,7 +53,7 @@ impl KnownFiles {
         Ok(None)
     }
 
-    /// The names of the folders that have metadata in them.
+    /// Names of the subfolders with metadata.
     fn splits(&self, path: &Path) -> Result<Vec<String>> {
         let mut names = Vec::new();
         for folder in [path.join(YEAR), path.to_owned()] {
@@ -70,26 +69,26 @@ impl KnownFiles {
     }
 }
 
-/// A metadata file with the folders that attachments are found in.
+/// A metadata file and the folders of its attachments.
 #[derive(Clone, Debug)]
 pub(super) struct MetadataFile {
     /// The file of rows.
     pub(super) metadata: PathBuf,
-    /// The dataset's folder, which no attachment may leave.
+    /// The dataset's folder; attachments must be inside it.
     pub(super) root: PathBuf,
     /// The metadata's folder, relative to `root`.
     pub(super) beside: PathBuf,
-    /// What people should know about the choice.
+    /// Notes for the user about the choice.
     pub(super) notices: Vec<String>,
     files: KnownFiles,
 }
 
 impl MetadataFile {
-    /// Whether the dataset has something at a path in it.
+    /// Whether the dataset has a file or folder at this path.
     pub(super) fn has(&self, path: &Path) -> bool {
         let path = self.root.join(path);
         match self.files.0 {
-            // Which files it has is known since the metadata was found.
+            // The file list is known since the metadata was found.
             Some(_) => matches!(self.files.is_file(&path), Ok(true)),
             None => path.exists(),
         }
@@ -118,7 +117,7 @@ pub(super) fn locate(path: &Path, split: Option<&str>, files: &KnownFiles) -> Re
     let name = split.unwrap_or(DEFAULT_SPLIT);
     let splits = files.splits(path)?;
     let mut folders = vec![Path::new(YEAR).join(name), PathBuf::from(name)];
-    // The metadata of a folder of splits is that of no split in particular.
+    // Metadata next to folders of splits belongs to no split.
     if split.is_none() || splits.is_empty() {
         folders.push(PathBuf::new());
     }
@@ -152,7 +151,7 @@ pub(super) fn locate(path: &Path, split: Option<&str>, files: &KnownFiles) -> Re
     })
 }
 
-/// What people should know of a choice.
+/// Notes for the user about a choice.
 fn notices(metadata: &Path, root: &Path, unused: Option<&str>) -> Vec<String> {
     let mut notices = Vec::new();
     let folder = metadata.parent().and_then(Path::file_name);
@@ -172,7 +171,7 @@ fn notices(metadata: &Path, root: &Path, unused: Option<&str>) -> Vec<String> {
     notices
 }
 
-/// Everything below a dataset's folder that holds its metadata, and a file that is it.
+/// Everything below a dataset's folder that contains metadata, or the file itself.
 pub(super) fn holders(path: &Path) -> Vec<PathBuf> {
     if !path.is_dir() {
         return vec![path.to_owned()];

@@ -1,4 +1,4 @@
-//! Datasets in temporary folders, with questions made up here.
+//! Uses datasets in temporary folders, with invented questions.
 
 use std::fs;
 use std::path::Path;
@@ -45,7 +45,7 @@ fn ids(samples: &[Sample]) -> Vec<&str> {
     samples.iter().map(|sample| sample.id.as_str()).collect()
 }
 
-/// Checks an error's message, in which `{path}` stands for the folder.
+/// Checks an error message; `{path}` stands for the folder.
 #[track_caller]
 fn check_error(folder: &TempDir, gaia: &Gaia, expect: &str) {
     let error = gaia.samples().unwrap_err();
@@ -357,8 +357,8 @@ fn levels_and_ids_select() {
     check_error(&folder, &gaia.levels([1]), expect);
 }
 
-/// The one attachment of a row in `2023/validation`, beside which `a.txt` is; `top.txt` is in the
-/// dataset's folder and `secret.txt` outside of it.
+/// Checks the attachment of a row in `2023/validation`, which contains `a.txt`; `top.txt` is in the dataset's folder
+/// and `secret.txt` outside of it.
 #[track_caller]
 fn check_file(name: Option<&str>, path: Option<&str>, expect: Result<&str, &str>) {
     let row = json!({"question": "x", "file_name": name, "file_path": path});
@@ -369,7 +369,7 @@ fn check_file(name: Option<&str>, path: Option<&str>, expect: Result<&str, &str>
         ("secret.txt", "secret"),
     ]);
     let gaia = Gaia::open(outer.path().join("gaia")).unwrap();
-    // Loading never fails for a file.
+    // Loading never fails because of an attachment.
     let samples = gaia.samples().unwrap();
     let file = samples[0].files.first();
     let found = file.map(crate::data::Attachment::resolve);

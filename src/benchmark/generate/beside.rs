@@ -1,4 +1,4 @@
-//! `ItemsBeside`: which items stay beside one another, and what is said of one that does not when it is asked for again.
+//! `ItemsBeside`: rejects near copies of accepted items, and words the note for a repeated request.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,15 +10,15 @@ use crate::scorer::item::verdict::WHY;
 use crate::system::lock::lock;
 use crate::text::near_copy::{NearCopies, TextGrams};
 
-/// The items of a run so far.
+/// The accepted items of a run.
 pub(super) struct ItemsBeside {
     scorer: Arc<ItemScorer>,
-    /// Those that stayed, by the text that is compared.
+    /// Accepted items by the compared text.
     stayed: Mutex<NearCopies>,
 }
 
 impl ItemsBeside {
-    /// None yet.
+    /// Starts without items.
     pub(super) fn new(scorer: Arc<ItemScorer>) -> Self {
         Self {
             scorer,
@@ -114,7 +114,7 @@ mod tests {
         let right = Score::new(1.0, true, "accepted").detail("complete", 1);
         let sample = |id: &str| Sample::new(id, "?");
         let look = |id: &str, text: &str| items.beside(&sample(id), &output(text), &right).unwrap();
-        // The first is of an earlier part of the run.
+        // The first item is from an earlier part of the run.
         items.stays(&sample("gen_1"), &output(MILL));
         let refused = look("gen_2", COPY);
         assert_eq!(
@@ -123,7 +123,7 @@ mod tests {
         );
         assert_eq!(refused.details.get("nearest_item"), Some(&json!("gen_1")));
         assert_eq!(refused.details.get("complete"), Some(&json!(1)));
-        // What is refused is beside nothing, so that it may be said again.
+        // A refused item is not compared with, so its text may come again.
         let stays = look("gen_2", OTHER);
         assert!(stays.correct && stays.details.get(NO_COPY_OF_ITEM) == Some(&json!(1)));
         assert!(!look("gen_3", OTHER).correct);

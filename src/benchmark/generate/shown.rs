@@ -1,4 +1,4 @@
-//! The files of references: items that exist, of which each new one is shown another.
+//! Reads reference items, of which each prompt shows one as an example.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::scorer::item::references::ReferenceItem;
 use crate::stats::SplitMix64;
 use crate::text::quoted;
 
-/// Other names under which data sets have what a field is, by the field's name.
+/// Alternative column names for fields in common datasets.
 const USUAL: [(&str, &[&str]); 4] = [
     ("problem", &["question", "prompt"]),
     ("answer", &["ground_truth", "expected_answer", "target"]),
@@ -22,25 +22,25 @@ const USUAL: [(&str, &[&str]); 4] = [
     ("topic", &["category", "type"]),
 ];
 const ID: [&str; 4] = ["id", "problem_id", "task_id", "item_id"];
-/// What to do about a path where nothing is.
+/// Hint for a path that does not exist.
 const WRONG_REFERENCE: &str = "correct `reference`, which counts from the folder of its file, or `--reference`, which counts \
      from the current folder";
-/// Ready items of which there are published sets.
+/// A preset with published datasets.
 const AIME: &str = "aime";
 
-/// What a reference is.
+/// The requirements on a reference item.
 pub(super) struct ReferenceShape<'a> {
     pub(super) fields: &'a ItemFields,
-    /// The field without which it is none.
+    /// The required field.
     pub(super) needed: &'a str,
-    /// The ready items that it is like.
+    /// The preset that it follows.
     pub(super) ready: Option<&'a str>,
 }
 
-/// The items of these files.
+/// Reads the items of these files.
 ///
 /// # Errors
-/// When a row lacks the field that is needed, or two have one id.
+/// If a row lacks the required field, or two items have the same id.
 pub(super) fn read_all(
     paths: &[PathBuf],
     shape: &ReferenceShape<'_>,
@@ -106,7 +106,7 @@ fn read(path: &Path, shape: &ReferenceShape<'_>) -> Result<Vec<ReferenceItem>> {
         )));
     }
     let id = find(ID[0], &ID[1..]);
-    // Sets of contests have the ids that they have as questions.
+    // Contest datasets have the ids that they have as questions.
     let is_contest = id.is_none() && ready == Some(AIME);
     let known = is_contest.then(|| Aime::open(path).and_then(|aime| aime.samples()));
     let known = known.and_then(Result::ok).unwrap_or_default();
@@ -144,8 +144,8 @@ fn read(path: &Path, shape: &ReferenceShape<'_>) -> Result<Vec<ReferenceItem>> {
     Ok(references.collect())
 }
 
-/// Which of so many references each item is shown: in turns, so that each is shown before one is shown again. More items
-/// begin like fewer.
+/// Draws a reference for each item, in rounds: each is used once before any is used again. A longer draw starts with
+/// the shorter one.
 pub(super) fn draw(references: usize, count: usize, seed: u64) -> Vec<usize> {
     let mut random = SplitMix64(seed ^ 0x7265_6665_7265);
     let mut drawn = Vec::with_capacity(count);

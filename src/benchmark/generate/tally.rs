@@ -1,4 +1,4 @@
-//! `ItemCounts`: what became of the items that were asked for, in numbers that can be gated.
+//! `ItemCounts`: counts of generated items, as metrics for gates.
 
 use std::collections::BTreeMap;
 
@@ -9,25 +9,25 @@ use crate::benchmark::CountsRecords;
 use crate::data::{Record, Status};
 use crate::scorer::item::TOPIC;
 
-/// Before the name of a check: how many replies it refused.
+/// Prefix of a check's name: the number of replies it refused.
 const REFUSED: &str = "refused";
 
-/// Items counted one record after another.
+/// Counts items from records.
 pub(super) struct ItemCounts {
     topics: AskedTopics,
     again: u32,
     accepted: u64,
-    /// Those of which nobody knows what they would be.
+    /// Items without a known outcome.
     unknown: u64,
-    /// Replies that were refused, by the check that did. All that may refuse are here.
+    /// Refused replies by check. Contains all checks that may refuse.
     refused: BTreeMap<String, u64>,
-    /// By topic, how many were asked for and how many were accepted with it.
+    /// By topic, the numbers of requested and accepted items.
     asked: Vec<u64>,
     reached: Vec<u64>,
 }
 
 impl ItemCounts {
-    /// Nothing yet; these checks may refuse.
+    /// Starts with zero counts for these checks.
     pub(super) fn new(
         topics: AskedTopics,
         again: u32,
@@ -44,7 +44,7 @@ impl ItemCounts {
         }
     }
 
-    /// The numbers that there will be.
+    /// The names of the metrics.
     pub(super) fn names(checks: impl IntoIterator<Item = String>) -> Vec<String> {
         let of_checks = checks.into_iter().map(|check| format!("{REFUSED}_{check}"));
         let whole = ["accepted", REFUSED].map(str::to_owned);

@@ -1,7 +1,7 @@
-//! `ItemTemplate`: how items are asked for, a text with `{{placeholders}}`.
+//! `ItemTemplate`: prompt templates for items, with `{{placeholders}}`.
 //!
-//! Two braces on both sides of a name, so that the braces of JSON, of code and of TeX are text. `{{#name}}` and `{{/name}}`
-//! stand around what is only said where there is such a thing; on lines of their own they leave no line.
+//! Placeholders use two braces, so that the braces of JSON, code and TeX are plain text. `{{#name}}` and `{{/name}}`
+//! enclose text that is included only if the value exists; tags on lines of their own leave no empty line.
 
 use serde_json::{Map, Value};
 
@@ -9,12 +9,12 @@ use crate::error::{Error, Result, nearest};
 use crate::scorer::item::fields::ItemFields;
 use crate::text::quoted;
 
-/// What can be filled in besides members of the reference.
+/// Placeholders besides fields of the reference.
 const NAMES: [&str; 6] = ["topic", "topics", "reference", "number", "count", "fields"];
-/// Before the name of a field: that of the reference.
+/// Prefix of a field of the reference.
 const OF_REFERENCE: &str = "reference.";
 
-/// A template that was read.
+/// A parsed template.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ItemTemplate {
     text: String,
@@ -25,11 +25,11 @@ pub(super) struct ItemTemplate {
 enum TemplatePart {
     Text(String),
     Fill(String),
-    /// What is only said where there is such a thing.
+    /// Text included only if the value exists.
     Section(String, Vec<TemplatePart>),
 }
 
-/// What an item is asked with.
+/// The values for an item.
 pub(super) struct Filling<'a> {
     pub(super) topic: Option<&'a str>,
     pub(super) topics: &'a [String],
@@ -39,7 +39,7 @@ pub(super) struct Filling<'a> {
     pub(super) fields: &'a ItemFields,
 }
 
-/// What a template may name.
+/// The allowed placeholders.
 pub(super) struct TemplateNames<'a> {
     pub(super) fields: &'a ItemFields,
     pub(super) has_topics: bool,
@@ -47,10 +47,10 @@ pub(super) struct TemplateNames<'a> {
 }
 
 impl ItemTemplate {
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
-    /// When it names what there is not; with line and column.
+    /// For an unknown placeholder; with line and column.
     pub(super) fn of(text: &str, known: &TemplateNames<'_>) -> Result<Self> {
         if text.trim().is_empty() {
             let error = Error::usage("the template is blank");
@@ -94,7 +94,7 @@ fn render(parts: &[TemplatePart], filling: &Filling<'_>, prompt: &mut String) {
 }
 
 impl Filling<'_> {
-    /// What stands in place of a name; `None` where there is no such thing.
+    /// The value of a placeholder; `None` if it does not exist.
     fn value(&self, name: &str) -> Option<String> {
         let plain = |value: &Value| match value {
             Value::String(text) => text.clone(),
@@ -103,7 +103,7 @@ impl Filling<'_> {
         match name {
             "topic" => self.topic.map(str::to_owned),
             "topics" => (!self.topics.is_empty()).then(|| self.topics.join(", ")),
-            // As JSON, which shows how texts are to be escaped and has an end.
+            // As JSON, which delimits it and shows how to escape texts.
             "reference" => serde_json::to_string_pretty(self.reference?).ok(),
             "number" => Some(self.number.to_string()),
             "count" => Some(self.count.to_string()),
@@ -121,7 +121,7 @@ struct Tag<'t> {
     /// `#`, `/` or none.
     mark: Option<char>,
     name: &'t str,
-    /// Where the text goes on.
+    /// Offset after the tag.
     end: usize,
 }
 
@@ -132,7 +132,7 @@ struct TemplateReader<'t> {
 }
 
 impl<'t> TemplateReader<'t> {
-    /// What comes up to the end of the section that is open, or of the text.
+    /// Parses up to the end of the open section, or of the text.
     fn parts(&mut self, open: Option<(&str, usize)>) -> Result<Vec<TemplatePart>> {
         let mut parts = Vec::new();
         let mut start = self.place;
@@ -177,7 +177,7 @@ impl<'t> TemplateReader<'t> {
         }
     }
 
-    /// The tag whose braces begin here; `None` where they are text.
+    /// Parses the tag at this offset; `None` if the braces are plain text.
     fn tag(&self, at: usize) -> Result<Option<Tag<'t>>> {
         let rest = &self.text[at + 2..];
         let trimmed = rest.trim_start_matches(' ');
@@ -193,7 +193,7 @@ impl<'t> TemplateReader<'t> {
             let end = self.text.len() - behind.len();
             return Ok(Some(Tag { mark, name, end }));
         }
-        // Braces of TeX or of code are text; what was meant to be filled in is not.
+        // Braces of TeX or code are plain text, but known placeholders are not.
         if self.legal().iter().any(|legal| legal == name) {
             let error = Error::usage(format!("{}: `{{{{{name}` is not closed", self.at(at)));
             return Err(error.hint(format!("write `{{{{{name}}}}}`")));
@@ -201,7 +201,7 @@ impl<'t> TemplateReader<'t> {
         Ok(None)
     }
 
-    /// Refuses a name that there is not.
+    /// Returns an error for an unknown name.
     fn check(
         &self,
         name: &str,
@@ -256,14 +256,14 @@ impl<'t> TemplateReader<'t> {
         Ok(())
     }
 
-    /// The names that there are.
+    /// The allowed names.
     fn legal(&self) -> Vec<String> {
         let fields = self.known.fields.0.iter();
         let fields = fields.map(|field| format!("{OF_REFERENCE}{}", field.name));
         NAMES.into_iter().map(str::to_owned).chain(fields).collect()
     }
 
-    /// The whole line of a tag that stands there alone.
+    /// The line of a tag that is alone on it.
     fn line(&self, at: usize, end: usize) -> (usize, usize) {
         let start = self.text[..at].rfind('\n').map_or(0, |end| end + 1);
         let is_blank = |text: &str| text.chars().all(|c| c == ' ' || c == '\t' || c == '\r');
@@ -276,7 +276,7 @@ impl<'t> TemplateReader<'t> {
         }
     }
 
-    /// A place as people count.
+    /// Line and column of an offset, from 1.
     fn at(&self, place: usize) -> String {
         let before = &self.text[..place];
         let line = before.matches('\n').count() + 1;
@@ -354,7 +354,7 @@ mod tests {
             reference(),
             "{\n  \"problem\": \"$\\\\frac{1}{2}$?\",\n  \"answer\": 5\n}",
         );
-        // What is filled in is not read again.
+        // Values are not expanded again.
         check(
             "{{reference.problem}}",
             Some(json!({"problem": "{{topic}}"})),

@@ -1,4 +1,4 @@
-//! `AskedTopics`: which topic each item is asked for.
+//! `AskedTopics`: assigns topics to items.
 
 use serde_json::Value;
 
@@ -6,10 +6,10 @@ use crate::error::{Error, Result};
 use crate::scorer::item::fields::{distinct, is_blank};
 use crate::stats::SplitMix64;
 
-/// The most topics that there may be.
+/// Maximum number of topics.
 const MOST: usize = 1000;
 
-/// Topics with the shares in which they are asked for.
+/// Topics with their shares.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct AskedTopics {
     pub(crate) names: Vec<String>,
@@ -17,16 +17,16 @@ pub(crate) struct AskedTopics {
 }
 
 impl AskedTopics {
-    /// These, each as often as any other.
+    /// Topics with equal shares.
     pub(crate) fn even(names: Vec<String>) -> Self {
         let weights = vec![1.0; names.len()];
         Self { names, weights }
     }
 
-    /// Those of a spec: a list, or a map from topics to how often each is asked for beside the others.
+    /// Topics of a spec: a list, or a map from topic to weight.
     ///
     /// # Errors
-    /// When they are neither.
+    /// If the value is neither.
     pub(crate) fn of(value: &Value) -> Result<Self> {
         let hint = "write `topics: [Algebra, Geometry]`, or `topics: { Algebra: 2, Geometry: 1 }`";
         let (mut names, mut weights) = (Vec::new(), Vec::new());
@@ -71,8 +71,8 @@ impl AskedTopics {
         Ok(Self { names, weights })
     }
 
-    /// The topics of so many items, as places among the names: at any item each was asked for as often as its share
-    /// says, as far as whole items go. More items begin like fewer.
+    /// Draws topics (as indices) for `count` items: after any number of items the counts follow the shares as closely
+    /// as whole items allow. A longer draw starts with the shorter one.
     pub(crate) fn draw(&self, count: usize, seed: u64) -> Vec<usize> {
         let mut random = SplitMix64(seed ^ 0x746f_7069_6373);
         let whole: f64 = self.weights.iter().sum();
@@ -95,7 +95,7 @@ impl AskedTopics {
         drawn
     }
 
-    /// The share in which each is asked for.
+    /// The share of each topic.
     pub(crate) fn shares(&self) -> impl Iterator<Item = f64> {
         let whole: f64 = self.weights.iter().sum();
         self.weights.iter().map(move |weight| weight / whole)

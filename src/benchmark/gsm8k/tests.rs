@@ -1,4 +1,4 @@
-//! Problems made up here, and the published answers where they are at hand.
+//! Uses invented problems, and the published answers if available.
 
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ fn agents_are_told_the_form_of_the_answer() {
     assert!(Prompt::Concise.check(&gsm8k).is_ok());
 }
 
-/// Two models with what their publisher said of each answer.
+/// Two models, with the number of correct answers their publisher states.
 const PUBLISHED: [(&str, usize); 2] = [("6b_finetuning", 286), ("175b_verification", 742)];
 
 fn published() -> Vec<Value> {
@@ -79,7 +79,7 @@ fn published() -> Vec<Value> {
     lines.collect::<Result<_, _>>().expect("JSON lines")
 }
 
-/// A run of the whole pipeline over the recorded answers of a model.
+/// Runs the whole pipeline on the recorded answers of a model.
 fn run(folder: &std::path::Path, rows: &[Value], model: &str) -> Run {
     let data = folder.join("questions.jsonl");
     let answers = folder.join(format!("{model}.jsonl"));

@@ -1,4 +1,4 @@
-//! Which column plays which role in one file, and a row as a sample.
+//! Maps columns of a file to roles, and rows to samples.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -102,7 +102,7 @@ impl QaLayout {
         Ok(layout)
     }
 
-    /// Refuses a ground truth that agents would see, and metadata that is not there.
+    /// Returns an error for a ground truth visible to agents, or missing metadata columns.
     fn check_shown(&self, columns: &[&str]) -> Result<()> {
         let prompt = match &self.prompt {
             Prompt::Column(field) => std::slice::from_ref(field),
@@ -150,12 +150,12 @@ impl QaLayout {
         Ok(())
     }
 
-    /// Whether samples are named by the row that they stand in.
+    /// Whether samples have their row index as id.
     pub(super) fn is_without_ids(&self) -> bool {
         self.id.is_none()
     }
 
-    /// Whether a column is no metadata: it is the prompt or the id, or the ground truth is in it.
+    /// Whether a column is the prompt or the id, or contains the ground truth, and so is not metadata.
     fn is_role(&self, column: &str) -> bool {
         let is_whole = |field: &Field| field.is_whole() && field.column() == column;
         let is_prompt = match &self.prompt {
@@ -170,7 +170,7 @@ impl QaLayout {
                 .is_some_and(|truth| truth.column() == column)
     }
 
-    /// The sample of one row. Errors do not say which row it is.
+    /// The sample of one row. Errors do not include the row number.
     pub(super) fn sample(
         &self,
         mut fields: Map<String, Value>,
@@ -271,7 +271,7 @@ fn named(rows: &Header<'_>, key: &str, name: &str) -> Result<Field> {
     })
 }
 
-/// The texts of a cell: one, or those of an array. Null and blank ones are left out.
+/// The texts of a cell: one, or those of an array. Null and blank ones are skipped.
 fn texts(field: &Field, cell: Option<&Value>) -> Result<Vec<String>> {
     let name = field.name();
     let mut found = Vec::new();
@@ -300,7 +300,7 @@ fn texts(field: &Field, cell: Option<&Value>) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// How to name a member of what a column holds.
+/// Hint on how to name a member inside a column.
 fn inside(name: &str, value: &Value) -> String {
     let member = value.as_object().and_then(|map| map.keys().next());
     let member = member.map_or("0", String::as_str);
@@ -329,7 +329,7 @@ enum Part {
 }
 
 impl Template {
-    /// Reads a template. `{{` and `}}` are braces, and so is a `}` that closes nothing.
+    /// Parses a template. `{{` and `}}` are literal braces, and so is an unmatched `}`.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let mut parts = Vec::new();
         let mut plain = String::new();

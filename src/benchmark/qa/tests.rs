@@ -1,4 +1,4 @@
-//! Datasets in temporary folders, with questions made up here.
+//! Uses datasets in temporary folders, with invented questions.
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -21,7 +21,7 @@ fn samples_of(rows: &[Value], change: impl Fn(Qa) -> Qa) -> Result<Vec<Sample>> 
     change(qa).samples()
 }
 
-/// Checks an error's message, in which `{path}` stands for the file.
+/// Checks an error message; `{path}` stands for the file.
 #[track_caller]
 fn check_error(rows: &[Value], change: impl Fn(Qa) -> Qa, expect: &str) {
     let (folder, qa) = of_rows(rows);

@@ -1,4 +1,4 @@
-//! The figures of the official leaderboard, from what its categories scored.
+//! The official leaderboard's figures, from the results of its categories.
 //!
 //! | figure | of what | how |
 //! |---|---|---|
@@ -11,31 +11,31 @@
 //! | `agentic` | `web_search`, `memory` | mean |
 //! | `overall` | `non_live`, `live`, `irrelevance`, `multi_turn`, `agentic` | mean, weighted 10 : 10 : 10 : 30 : 40 |
 //!
-//! `live_relevance` and `format_sensitivity` are in none of them. A category that was not run counts as 0, and in
-//! `live` with all its entries; what it belongs to is incomplete. The official tables write "N/A" for an incomplete
-//! figure, but for `non_live`, `live`, `multi_turn`, `agentic` and `overall`, which they write with the zeros in them.
+//! `live_relevance` and `format_sensitivity` are in none of them. A category that was not run counts as 0 (in `live`
+//! with all its entries), and figures with it are incomplete. The official tables write "N/A" for incomplete figures,
+//! except `non_live`, `live`, `multi_turn`, `agentic` and `overall`, which include the zeros.
 //!
-//! Source: `eval_checker/eval_runner_helper.py` of bfcl-eval 2026.3.23. Sums are taken in its order, so that
-//! the figures are equal to the last bit.
+//! Source: `eval_checker/eval_runner_helper.py` of bfcl-eval 2026.3.23. Sums have the same order, so that the figures
+//! are bitwise equal.
 
 use std::collections::BTreeMap;
 
 use crate::stats::as_f64;
 
-/// What is right in a category, and how much there is: (correct, total).
+/// Correct and total entries per category.
 pub(crate) type CategoryCounts = BTreeMap<String, (u64, u64)>;
 
 /// A figure of the leaderboard.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Figure {
-    /// 0 to 1, with 0 for what was not run.
+    /// From 0 to 1; categories that were not run count as 0.
     pub accuracy: f64,
-    /// Whether every category of it was run. The official tables mostly write "N/A" otherwise.
+    /// Whether all of its categories were run. Otherwise the official tables mostly write "N/A".
     pub(crate) is_complete: bool,
 }
 
 impl Figure {
-    /// The accuracy, unless something of it is missing.
+    /// The accuracy, if complete.
     pub(crate) fn complete(self) -> Option<f64> {
         self.is_complete.then_some(self.accuracy)
     }
@@ -46,13 +46,13 @@ impl Figure {
 pub(crate) struct Aggregates {
     /// Simple calls in three languages.
     pub simple: Figure,
-    /// All that the leaderboard's authors wrote, without irrelevance.
+    /// All entries by the leaderboard's authors, without irrelevance.
     pub non_live: Figure,
-    /// All that users of models gave, without irrelevance and relevance.
+    /// All entries contributed by users of models, without irrelevance and relevance.
     pub live: Figure,
-    /// Not calling where nothing fits.
+    /// Making no call if no function fits.
     pub irrelevance: Figure,
-    /// Conversations with programs that have a state.
+    /// Conversations with stateful programs.
     pub multi_turn: Figure,
     /// Questions for a search engine.
     pub web_search: Figure,
@@ -60,11 +60,11 @@ pub(crate) struct Aggregates {
     pub memory: Figure,
     /// Search and memory.
     pub agentic: Figure,
-    /// What the leaderboard is sorted by.
+    /// The leaderboard's ranking score.
     pub overall: Figure,
 }
 
-/// The categories of `live`, and the entries that count where one was not run.
+/// The categories of `live`, with the number of entries to assume if one was not run.
 const LIVE: [(&str, u64); 4] = [
     ("live_simple", 258),
     ("live_multiple", 1053),
@@ -73,7 +73,7 @@ const LIVE: [(&str, u64); 4] = [
 ];
 
 impl Aggregates {
-    /// The figures for what each category scored. A category without entries was not run.
+    /// Computes the figures. A category without entries was not run.
     pub(crate) fn of(counts: &CategoryCounts) -> Self {
         let of = |name: &str| category(counts, name);
         let simple = mean(&["simple_python", "simple_java", "simple_javascript"].map(of));
@@ -192,7 +192,7 @@ mod tests {
         assert!(found.agentic.complete().is_some());
     }
 
-    /// What the official program wrote.
+    /// Values written by the official program.
     #[needs(data = "bfcl/official-run")]
     #[test]
     fn figures_are_the_official_ones() {

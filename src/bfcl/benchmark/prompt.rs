@@ -1,4 +1,4 @@
-//! The instructions for agents that write their calls as text.
+//! Instructions for agents that write calls as text.
 
 mod documents;
 mod words;
@@ -31,7 +31,7 @@ Here is a list of functions in json format that you can invoke.
 {functions}
 ";
 
-/// The instructions of a sample, its functions described.
+/// The instructions of a sample, with its function documents.
 pub(crate) fn instructions(sample: &Sample) -> String {
     let part = |key| sample.metadata.get(key).unwrap_or(&Json::Null);
     let category = part("category").as_str().unwrap_or_default();
@@ -39,11 +39,11 @@ pub(crate) fn instructions(sample: &Sample) -> String {
     let Some(form) = part("form").as_str().and_then(PromptForm::named) else {
         return TEMPLATE.replace("{functions}", &documents::python_dump(&functions));
     };
-    // The official program takes an entry that has its hint for one that has none.
+    // The official program adds the hints a second time here.
     words::instructions(form, &with_hints(&functions, category))
 }
 
-/// What is asked: the texts of the messages.
+/// The question: the texts of the messages.
 pub(crate) fn question(messages: &Value) -> String {
     let messages = messages.as_list().unwrap_or_default().iter();
     let text = |message: &Value| {

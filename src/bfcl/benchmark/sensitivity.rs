@@ -1,17 +1,17 @@
-//! How much the form of a prompt matters: what each form scored, and how far these are apart.
+//! Sensitivity to the prompt format: the accuracy of each format and their spread.
 //!
-//! Source: `format_sensitivity_runner` in `eval_checker/eval_runner.py` of bfcl-eval 2026.3.23. It rounds to two
-//! decimals of percents, and a variance of shares of 200 entries is halfway between two of them once in 26 times. So
-//! variance and deviation are taken as exactly as Python's `statistics` takes them.
+//! Source: `format_sensitivity_runner` in `eval_checker/eval_runner.py` of bfcl-eval 2026.3.23. It rounds percents to
+//! two decimals, and a variance of shares of 200 entries is halfway between two roundings in one of 26 cases. So
+//! variance and deviation are computed as exactly as in Python's `statistics`.
 
 use crate::bfcl::form::PromptForm;
 use crate::stats::as_f64;
 
-/// What was right in each form, in the order in which forms came up.
+/// Correct answers per format, in order of appearance.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FormCounts(Vec<FormCount>);
 
-/// What was right in a form.
+/// Correct answers in a format.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FormCount {
     pub(crate) form: PromptForm,
@@ -53,19 +53,19 @@ impl FormCounts {
         self.0.is_empty()
     }
 
-    /// From the worst form to the best.
+    /// The difference between the best and the worst format.
     pub(crate) fn max_delta(&self) -> f64 {
         let accuracies = || self.iter().map(|count| count.accuracy());
         let best = accuracies().reduce(f64::max).unwrap_or_default();
         best - accuracies().reduce(f64::min).unwrap_or_default()
     }
 
-    /// The variance of a sample; 0 for a single form.
+    /// Sample variance; 0 for a single format.
     pub(crate) fn variance(&self) -> f64 {
         self.exact_variance().high
     }
 
-    /// The standard deviation of a sample; 0 for a single form.
+    /// Sample standard deviation; 0 for a single format.
     pub(crate) fn std(&self) -> f64 {
         let variance = self.exact_variance();
         let near = variance.high.sqrt();
@@ -93,7 +93,7 @@ impl FormCounts {
     }
 }
 
-/// A number of twice the digits of a double, as the sum of two (Dekker 1971).
+/// A number with twice the precision of a double, as a sum of two doubles (Dekker 1971).
 #[derive(Clone, Copy, Debug, Default)]
 struct Exact {
     high: f64,
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use crate::text::py_repr_float;
 
-    /// Right answers of 26 forms, and what Python's `statistics` says of them: `repr` of variance and deviation.
+    /// Correct answers of 26 formats, and the `repr` of variance and deviation from Python's `statistics`.
     const OFFICIAL: &[(&[u64], u64, [&str; 2])] = &[
         (
             &[

@@ -1,7 +1,7 @@
-//! `BfclTally`: the figures of a run, gathered from its records one by one.
+//! `BfclTally`: computes the figures of a run from a stream of records.
 //!
-//! Denominators: samples with a verdict. An errored, skipped or unscored sample is in none, and not wrong; what the
-//! figures could be with the errored and skipped ones as wrong and as right stands under `bounds`.
+//! Denominators: samples with a verdict. Errored, skipped and unscored samples are excluded, and not wrong; `bounds`
+//! has the range of the figures if the errored and skipped ones were wrong or right.
 //!
 //! | entry | what |
 //! |---|---|
@@ -19,11 +19,11 @@
 //! | `error_types` | wrong samples of a category by error type; `share` of the category's wrong samples |
 //! | `wrong_parameters` | the parameters that were wrong in most samples |
 //!
-//! What of a wrong answer is right is defined at [`Partial`](crate::bfcl::checker::Partial). Samples that expect no
-//! certain calls (irrelevance, relevance) have no part in the figures of calls and parameters.
+//! [`Partial`](crate::bfcl::checker::Partial) defines partial credit of wrong answers. Samples without particular
+//! expected calls (irrelevance, relevance) are not part of the figures of calls and parameters.
 //!
-//! A figure that the official tables write with zeros for missing categories is N/A here when nothing of it was
-//! run. A category of which samples were asked and none has a verdict is no missing one: figures with it are N/A.
+//! A figure that the official tables write with zeros for missing categories is N/A here if none of its categories was
+//! run. A category with requested samples but without a verdict is not missing: figures with it are N/A.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ use crate::verdict::check::BOUNDS;
 /// Weights of categories.
 pub(crate) type Weights = BTreeMap<String, f64>;
 
-/// How many wrong parameters, and how many error types, are told.
+/// Maximum number of wrong parameters and of error types listed.
 const LISTED: usize = 20;
 const LISTED_TYPES: usize = 200;
 
@@ -48,7 +48,7 @@ const LISTED_TYPES: usize = 200;
 const MAX_DELTA: &str = "format_sensitivity_max_delta";
 const DEVIATION: &str = "format_sensitivity_std";
 
-/// The figures of a run so far.
+/// The figures of a run in progress.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BfclTally {
     categories: BTreeMap<String, Counted>,
@@ -59,18 +59,18 @@ pub(crate) struct BfclTally {
     forms: FormCounts,
 }
 
-/// What became of the samples of a category.
+/// Verdict counts of a category.
 #[derive(Clone, Debug, Default)]
 struct Counted {
     correct: u64,
     scored: u64,
-    /// Those that should have a verdict and have none.
+    /// Samples that errored or were skipped.
     unknown: u64,
-    /// The wrong ones by error type.
+    /// Wrong samples by error type.
     reasons: BTreeMap<String, u64>,
 }
 
-/// How many are right, expected and given.
+/// Numbers of right, expected and given calls or parameters.
 #[derive(Clone, Copy, Debug, Default)]
 struct CallCounts {
     right: u64,
@@ -112,7 +112,7 @@ impl BfclTally {
         } else {
             *counted.reasons.entry(score.reason.to_string()).or_default() += 1;
         }
-        // Other categories expect no certain calls.
+        // Irrelevance and relevance expect no particular calls.
         if !category.contains("relevance") {
             self.add_parts(score);
         }
@@ -121,7 +121,7 @@ impl BfclTally {
     fn add_parts(&mut self, score: &Score) {
         let details = |name| score.details.get(name);
         if score.correct {
-            // Right is all that was given; what was left out was not expected.
+            // All given values are right; omitted ones were not expected.
             let calls = details("error")
                 .and(details("decoded"))
                 .and_then(Value::as_array);
@@ -144,7 +144,7 @@ impl BfclTally {
                     .unwrap_or_default()
             };
             let key = ["function", "parameter", "problem"].map(text);
-            // Once for a sample, however often it is wrong there.
+            // Count a parameter once per sample.
             if !seen.contains(&key) {
                 seen.push(key);
                 *self.wrong.entry(key.map(str::to_owned)).or_default() += 1;
@@ -152,7 +152,7 @@ impl BfclTally {
         }
     }
 
-    /// The figures.
+    /// Computes the figures.
     pub(crate) fn finish(&self, weights: &Weights) -> Map<String, Value> {
         let figures = |counts: &CategoryCounts| figures(counts, weights);
         let with = |count: fn(&Counted) -> (u64, u64)| -> CategoryCounts {
@@ -161,7 +161,7 @@ impl BfclTally {
                 .map(|(name, counted)| (name.clone(), count(counted)))
                 .collect()
         };
-        // A category of which nothing could be judged: what depends on it is not known.
+        // No sample of the category was scored, so figures that depend on it are unknown.
         let [worst, best] = [0, 1].map(|right| {
             let mut counts = with(|counted| (counted.correct, counted.scored));
             for (name, counted) in &self.categories {
@@ -191,7 +191,7 @@ impl BfclTally {
         if self.categories.values().any(|counted| counted.unknown > 0) {
             let low = figures(&with(|c| (c.correct, c.scored + c.unknown)));
             let high = figures(&with(|c| (c.correct + c.unknown, c.scored + c.unknown)));
-            // How many calls a sample without a verdict would have had is not known.
+            // The number of calls of a sample without a verdict is unknown.
             let mut with_calls = self
                 .categories
                 .iter()
@@ -239,7 +239,7 @@ impl BfclTally {
             .collect()
     }
 
-    /// How far the forms of `format_sensitivity` are apart, if there is any, and what each scored.
+    /// The spread of the `format_sensitivity` formats, if any, and the accuracy of each.
     fn of_forms(&self) -> Map<String, Value> {
         let mut metrics = Map::new();
         if self.forms.is_empty() {
@@ -261,7 +261,7 @@ impl BfclTally {
         metrics
     }
 
-    /// The official categories that count as 0, if there is any official one with figures.
+    /// The official categories that count as 0, if any official category has figures.
     fn missing(&self) -> Vec<String> {
         let scored = |name: &str| self.categories.get(name).is_some_and(|c| c.scored > 0);
         let mut official = Category::official().filter(|one| one.name != FORMAT_SENSITIVITY);
@@ -326,14 +326,14 @@ impl CallCounts {
     }
 }
 
-/// Figures by name, in the order in which they are shown; `None` is N/A.
+/// Figures by name, in display order; `None` is N/A.
 type NamedFigures = Vec<(&'static str, Option<f64>)>;
 
 fn of(figures: &[(&str, Option<f64>)], name: &str) -> Option<f64> {
     figures.iter().find(|(known, _)| *known == name)?.1
 }
 
-/// The names of the figures that there are when these categories are run.
+/// The names of the figures available for these categories.
 pub(super) fn names(categories: &[Category], weights: &Weights) -> Vec<String> {
     let names = categories
         .iter()
@@ -355,7 +355,7 @@ pub(super) fn names(categories: &[Category], weights: &Weights) -> Vec<String> {
     names
 }
 
-/// The official figures, and those over all categories.
+/// The official figures and those over all categories.
 fn figures(counts: &CategoryCounts, weights: &Weights) -> NamedFigures {
     let run: CategoryCounts = counts
         .iter()
@@ -363,7 +363,7 @@ fn figures(counts: &CategoryCounts, weights: &Weights) -> NamedFigures {
         .map(|(name, _)| (name.clone(), (1, 1)))
         .collect();
     let official = official(&Aggregates::of(counts));
-    // With every sample right a figure is above 0 if anything of it was run.
+    // With every sample correct, a figure is above 0 if any of its categories was run.
     let present = self::official(&Aggregates::of(&run));
     let mut figures: NamedFigures = official
         .into_iter()
@@ -389,7 +389,7 @@ fn figures(counts: &CategoryCounts, weights: &Weights) -> NamedFigures {
     figures
 }
 
-/// Each official figure, and whether the official tables write it with zeros for what is missing.
+/// The official figures, and whether the official tables show zeros for missing categories.
 fn official(of: &Aggregates) -> [(&'static str, aggregates::Figure, bool); 9] {
     [
         ("overall", of.overall, true),
@@ -404,7 +404,7 @@ fn official(of: &Aggregates) -> [(&'static str, aggregates::Figure, bool); 9] {
     ]
 }
 
-/// Whether the overall figure has it.
+/// Whether the overall figure includes the category.
 fn is_in_overall(category: &Category) -> bool {
     category.name != "live_relevance"
         && !matches!(

@@ -1,12 +1,12 @@
-//! The functions of an entry as JSON-schema tools, for agents that call natively, as the official tool gives them to
-//! models with `OpenAI`'s interface.
+//! The functions of an entry as JSON-schema tools for agents with native calls, equal to those of the official package
+//! for `OpenAI`'s interface.
 
 use serde_json::{Map, Value, json};
 
 use crate::calls::{JsonValue as _, Value as Python};
 
-/// Tool definitions: `{"type": "function", "function": {name, description, parameters}}`. Names have `_` for dots, which
-/// those interfaces do not take.
+/// Tool definitions: `{"type": "function", "function": {name, description, parameters}}`. Dots in names become `_`,
+/// because those interfaces do not allow dots.
 pub(super) fn of(functions: &Value, category: &str) -> Vec<Value> {
     let Value::Array(functions) = with_hints(functions, category) else {
         return Vec::new();
@@ -30,7 +30,8 @@ fn tool(mut function: Value) -> Value {
     json!({"type": "function", "function": function})
 }
 
-/// Types of the data as JSON schema has them, at any depth. Floats are told from other numbers in words.
+/// Converts the data's types to JSON schema at any depth. Descriptions mark floats, which the types do not
+/// distinguish.
 fn cast_all(properties: &mut Map<String, Value>) {
     for property in properties.values_mut().filter_map(Value::as_object_mut) {
         if property.get("type").and_then(Value::as_str) == Some("float") {
@@ -41,7 +42,7 @@ fn cast_all(properties: &mut Map<String, Value>) {
     }
 }
 
-/// The type of a property or of the items of a list, which have no words.
+/// Converts the type of a property, or of list items, which have no description.
 fn cast(schema: &mut Map<String, Value>) {
     let kind = schema.get("type").and_then(Value::as_str);
     let kind = schema_type(kind.unwrap_or("any"));
@@ -64,7 +65,7 @@ fn schema_type(kind: &str) -> &'static str {
     }
 }
 
-/// The documents as models see them: they tell the language, and parameters of Java and JavaScript are texts.
+/// The documents shown to models: they name the language, and parameters of Java and JavaScript are strings.
 pub(crate) fn with_hints(functions: &Value, category: &str) -> Value {
     let (language, hint) = if category.contains("javascript") {
         (Some("JavaScript"), "JavaScript")
@@ -139,7 +140,7 @@ fn as_text(property: &mut Map<String, Value>, language: &str) {
     property.insert("type".to_owned(), "string".into());
 }
 
-/// Adds to a description.
+/// Appends to a description.
 fn append(document: &mut Map<String, Value>, text: &str) {
     let description = document.entry("description").or_insert_with(|| "".into());
     if let Value::String(description) = description {

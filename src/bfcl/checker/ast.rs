@@ -1,4 +1,4 @@
-//! The official `ast_checker`: decoded calls against function documents and ground truth.
+//! The official `ast_checker`: checks decoded calls against function documents and ground truth.
 
 use std::borrow::Cow;
 use std::ptr;
@@ -11,7 +11,7 @@ use crate::calls::crash::Crash;
 use crate::calls::repr_str;
 use crate::calls::{Dict, Value, java_values, javascript_values};
 
-/// Why calls were refused.
+/// The reason why calls were rejected.
 pub(super) struct CallFault {
     pub(super) kind: &'static str,
     pub(super) messages: Vec<VerdictMessage>,
@@ -30,17 +30,17 @@ impl From<ValueRefusal> for CallFault {
     }
 }
 
-/// What the calls are checked by.
+/// The data that calls are checked against.
 pub(super) struct Checker<'a> {
     pub(super) entry: &'a AnswerKey,
     pub(super) language: Language,
-    /// Whether the model cannot have dots in names, so that `_` is expected for each.
+    /// Whether the model does not support dots in names, so that `_` is expected in their place.
     pub(super) underscore_to_dot: bool,
 }
 
 impl Checker<'_> {
-    /// Checks by the kind of category: `parallel` without order, `multiple` by the document of the expected
-    /// name, all others by the first document. Adds to `fits` what becomes known of each expected call.
+    /// Checks by the kind of category: `parallel` in any order, `multiple` with the document of the expected name, all
+    /// others with the first document. Appends the match of each expected call to `fits` as far as known.
     pub(super) fn check(
         &self,
         kind: Check,
@@ -93,7 +93,7 @@ impl Checker<'_> {
         self.entry.function(&expected.name).ok_or_else(missing)
     }
 
-    /// Each expected call takes the first call left that fits it; nothing is taken back.
+    /// Matches greedily: each expected call takes the first unused call that fits it, without backtracking.
     fn parallel(
         &self,
         calls: &[Value],
@@ -142,7 +142,7 @@ impl Checker<'_> {
         Ok(Ok(()))
     }
 
-    /// One call against one expected call.
+    /// Checks one call against one expected call.
     fn call(&self, function: &FunctionDoc, call: &Value, expected: &Expected) -> ValueCheck {
         let parameters = function
             .parameters
@@ -183,7 +183,7 @@ impl Checker<'_> {
         Self::all_there(arguments, expected)
     }
 
-    /// The name as the model has to write it.
+    /// The name as the model must write it.
     pub(super) fn expected_name<'n>(&self, name: &'n str) -> Cow<'n, str> {
         if self.underscore_to_dot && name.contains('.') {
             Cow::Owned(name.replace('.', "_"))
@@ -192,7 +192,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether a call fits an expected call.
+    /// Whether a call matches an expected call.
     pub(super) fn fits(&self, call: &Value, expected: &Expected) -> bool {
         let function = self.function(expected);
         function.is_ok_and(|function| self.call(function, call, expected).is_ok())
@@ -212,7 +212,7 @@ impl Checker<'_> {
         property.is_some_and(|property| self.value(property, &argument.options, value).is_ok())
     }
 
-    /// The first option that accepts a value, each taken alone.
+    /// The first option that on its own accepts a value.
     pub(super) fn option_of(
         &self,
         expected: &Expected,
@@ -290,7 +290,7 @@ impl Checker<'_> {
         slot.check(&converted)
     }
 
-    /// Every expected argument is there or may be left out.
+    /// Checks that every expected argument is present or optional.
     fn all_there(arguments: &Dict, expected: &Expected) -> ValueCheck {
         let missing = expected.arguments.iter().find(|argument| {
             !argument.options.optional && arguments.get_str(&argument.name).is_none()

@@ -1,4 +1,4 @@
-//! One answer to one verdict: decode, look at the shape, check.
+//! Checks one answer: decodes it, validates its shape and compares it.
 
 use super::entry::AnswerKey;
 use super::kind::{Check, Language};
@@ -7,35 +7,35 @@ use crate::bfcl::checker::ast::Checker;
 use crate::calls::Value;
 use crate::calls::decode::{self, CallFormat, DecodeFault};
 
-/// What a model answered.
+/// A model's answer.
 #[derive(Clone, Copy, Debug)]
 pub enum ModelAnswer<'a> {
-    /// The text of a model without native tool calling.
+    /// The text of a model without native tool calls.
     Prompt(&'a Value),
-    /// The calls of a model with it: a list of `{name: arguments as JSON text}`.
+    /// Native tool calls: a list of `{name: arguments as JSON text}`.
     Native(&'a Value),
 }
 
-/// An answer, and how it is to be read and checked.
+/// An answer, with options for parsing and checking.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckRequest<'a> {
-    /// What it is checked against.
+    /// The data it is checked against.
     pub entry: &'a AnswerKey,
-    /// The category, such as `simple_python` or `live_parallel`: it decides language and kind of check. For
+    /// The category, such as `simple_python` or `live_parallel`: it sets the language and the kind of check. For
     /// format sensitivity it is the id of the original entry.
     pub category: &'a str,
     /// The answer.
     pub answer: ModelAnswer<'a>,
-    /// Whether the model's interface has no dots in names of functions, so that `a_b` is right for `a.b`.
+    /// Whether the model's API does not allow dots in function names, so that `a_b` is right for `a.b`.
     pub underscore_to_dot: bool,
-    /// How the calls are written; by default as the language of the category asks for.
+    /// The format of the calls; by default that of the category's language.
     pub format: Option<CallFormat>,
-    /// Whether the calls stand between `<TOOLCALL>` and `</TOOLCALL>`.
+    /// Whether the calls are enclosed in `<TOOLCALL>` and `</TOOLCALL>`.
     pub has_tool_call_tag: bool,
 }
 
 impl<'a> CheckRequest<'a> {
-    /// With dots in names, the format of the category, and no tag.
+    /// A request with dots in names, the category's format, and no tag.
     pub fn new(entry: &'a AnswerKey, category: &'a str, answer: ModelAnswer<'a>) -> Self {
         Self {
             entry,
@@ -118,7 +118,8 @@ fn read(answer: ModelAnswer<'_>, format: CallFormat, tag: bool) -> Result<Value,
     }
 }
 
-/// Irrelevance passes without a call, relevance with any: what cannot be decoded holds none.
+/// Irrelevance requires that there is no call, relevance that there is one. An answer that cannot be decoded contains
+/// none.
 fn check_relevance(request: &CheckRequest<'_>, kind: Check) -> BfclVerdict {
     let decoded = read(request.answer, CallFormat::Python, false);
     let has_call = decoded.as_ref().is_ok_and(|decoded| {

@@ -1,9 +1,9 @@
-//! The rules of the check, one by one, on made-up functions.
+//! Tests each rule of the check on made-up functions.
 
 use super::*;
 use crate::calls::{Dict, JsonValue as _, Value};
 
-/// A function `f` with a parameter `x` of a type, and the options of its ground truth.
+/// A function `f` with one parameter `x` of this type, and its accepted values.
 fn entry(kind: &str, options: &str) -> AnswerKey {
     let (kind, items) = kind.split_once('/').unwrap_or((kind, ""));
     let items = if items.is_empty() {
@@ -257,7 +257,7 @@ fn calls() {
         Some("multiple_function_checker:wrong_count"),
     );
     check("parallel", "g(x=1), g(x=1), a.f(x=1, y=2)", None);
-    // Nothing is taken back: the first `g` takes `x=1`, and the second finds only `x=2`.
+    // No backtracking: the first `g` takes `x=1`, and only `x=2` is left for the second.
     let no_match = Some("parallel_function_checker_no_order:cannot_find_match");
     check("parallel", "g(x=1), g(x=2), a.f(x=1, y=2)", no_match);
     check("parallel", "g(x=2), g(x=1), a.f(x=1, y=2)", None);

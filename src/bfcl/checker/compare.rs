@@ -1,4 +1,4 @@
-//! A value against the options of the ground truth.
+//! Compares a value with the options of the ground truth.
 
 use super::entry::{PossibleValues, standard_value};
 use super::kind::PythonType;
@@ -7,14 +7,14 @@ use crate::calls::crash::Crash;
 use crate::calls::{Dict, Value, half};
 use crate::calls::{repr_list, repr_str};
 
-/// Why a value was refused: the official error type and messages.
+/// Why a value was rejected: the official error type and messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ValueRefusal {
     pub(super) kind: &'static str,
     pub(super) messages: Vec<String>,
 }
 
-/// A verdict on a value, or the exception on the way to it.
+/// A rejection, or an exception of the official program.
 #[derive(Debug)]
 pub(super) enum NoMatch {
     Refused(ValueRefusal),
@@ -40,10 +40,10 @@ fn crash(exception: impl Into<String>) -> NoMatch {
     NoMatch::Crashed(Crash::new(exception))
 }
 
-/// What is known of a parameter when its value is checked.
+/// The parameter whose value is checked.
 pub(super) struct Slot<'a> {
     pub(super) name: &'a str,
-    /// The type as the document has it.
+    /// Name of the type in the document.
     pub(super) type_name: &'a str,
     pub(super) kind: PythonType,
     pub(super) item: Option<PythonType>,
@@ -109,7 +109,7 @@ impl Slot<'_> {
     }
 
     fn check_text(&self, value: &Value, text: &str) -> ValueCheck {
-        // What is equal as it is needs no preparation.
+        // Shortcut: an equal value needs no conversion.
         if self.options.values.contains(value) || self.options.texts.contains(&standardize(text)) {
             return Ok(());
         }
@@ -142,7 +142,7 @@ enum TypeCheck {
     NestedAndSimple,
 }
 
-/// The type of a value: that of the document, items included, or else that of the options.
+/// Checks the type of a value: it must be that of the document, including items, or that of the options.
 fn type_check(
     value: &Value,
     options: &[Value],
@@ -166,7 +166,7 @@ fn type_check(
                 };
                 items.iter().all(item_fits)
             }
-            // An option that is no list says nothing about items.
+            // An option that is not a list does not restrict items.
             _ => true,
         };
         if options.iter().any(fits) {
@@ -182,7 +182,7 @@ fn type_check(
     }
 }
 
-/// A dictionary against dictionaries of options: the first that fits, else the fault of the last one.
+/// Compares a dictionary with alternatives: accepts the first match, or else returns the error of the last one.
 fn check_dict(value: &Value, options: &[Value]) -> ValueCheck {
     let mut refusal = ValueRefusal {
         kind: "dict_checker:unclear",
@@ -232,7 +232,7 @@ fn compare_dicts(dict: &Dict, option: &Dict) -> Result<Option<ValueRefusal>, NoM
             break;
         }
     }
-    // A missing key is looked for in any case, and its fault names the verdict.
+    // Missing keys are looked for in any case, and determine the error.
     for (key, accepted) in option {
         if dict.get(key).is_none() && !may_be_missing(accepted)? {
             let refusal = refusal.get_or_insert_with(|| ValueRefusal {
@@ -258,7 +258,7 @@ fn plain(key: &Value) -> Result<String, Crash> {
     }
 }
 
-/// The options of a key, texts standardised. A text is a list of its letters.
+/// The options of a key, with texts standardised. A text counts as a list of its letters.
 fn standard_options(options: &Value) -> Result<Vec<Value>, NoMatch> {
     match options {
         Value::List(options) => Ok(options.iter().map(standard_value).collect()),
@@ -292,7 +292,7 @@ fn may_be_missing(options: &Value) -> Result<bool, NoMatch> {
     }
 }
 
-/// A list of dictionaries: each option is a list of as many, compared in order.
+/// Compares a list of dictionaries: each option is a list of the same length, compared in order.
 fn check_dicts(items: &[Value], options: &[Value]) -> ValueCheck {
     let mut refusal = ValueRefusal {
         kind: "list_dict_checker:unclear",

@@ -1,4 +1,4 @@
-//! Mutated answers whose verdicts once differed from those of the official program: how many still do, file by file.
+//! Mutated answers whose verdicts once differed from the official ones: counts how many still do, by file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -12,14 +12,14 @@ use crate::calls::fast::switch::both_ways;
 use crate::calls::{CallFormat, JsonValue as _, Value};
 use crate::tests::{needs, parity};
 
-/// Lines that may differ, and why.
+/// Lines that may differ, with the reason.
 const LEFT: [(&str, &[usize], &str); 1] = [(
     "differ_python",
     &[277],
     "a text has the address of a function in it",
 )];
 
-/// How many lines of a file may differ besides, until their causes are gone.
+/// Number of further lines per file that may differ, until their causes are fixed.
 const STILL: [(&str, usize); 8] = [
     ("differ_java", 0),
     ("differ_javascript", 0),
@@ -31,7 +31,7 @@ const STILL: [(&str, usize); 8] = [
     ("differ_repetition", 0),
 ];
 
-/// The lines of a packed file of the parity data.
+/// The lines of a compressed file of the parity data.
 #[track_caller]
 fn packed(name: &str) -> Vec<Value> {
     let path = parity::path(&format!("vectors/bfcl_differ/{name}.jsonl.gz"));
@@ -42,7 +42,7 @@ fn packed(name: &str) -> Vec<Value> {
     text.lines().map(read).collect()
 }
 
-/// What official verdict and own one have in common.
+/// The comparable part of a verdict, as text.
 fn said(valid: bool, error_type: Option<&str>) -> String {
     error_type.map_or_else(|| valid.to_string(), str::to_owned)
 }

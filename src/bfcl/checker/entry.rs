@@ -1,6 +1,6 @@
-//! Function documents and ground truth, read once for any number of answers.
+//! Function documents and ground truth, parsed once for any number of answers.
 //!
-//! What is malformed is kept and only matters when an answer comes across it, as in the official program.
+//! Malformed parts are stored and only cause an error if an answer uses them, as in the official program.
 
 use std::sync::OnceLock;
 
@@ -9,12 +9,12 @@ use super::standard::standardize;
 use crate::calls::crash::Crash;
 use crate::calls::{Dict, Value, half};
 
-/// What answers to one question are checked against.
+/// The data that answers to one question are checked against.
 #[derive(Clone, Debug)]
 pub struct AnswerKey {
     pub(super) functions: Vec<FunctionDoc>,
     pub(super) expected: Vec<Expected>,
-    /// Why no answer can be right: where several calls are checked, and where one is. Every wrong answer asks.
+    /// Why no answer can be right, when checking several calls or one. Cached, because every wrong answer needs it.
     unsatisfiable: [OnceLock<Option<String>>; 2],
 }
 
@@ -22,7 +22,7 @@ pub struct AnswerKey {
 #[derive(Clone, Debug)]
 pub(super) struct FunctionDoc {
     pub(super) name: String,
-    /// Without a name, properties or list of required parameters the official program dies.
+    /// An error if name, properties or the list of required parameters are missing: the official program crashes.
     pub(super) parameters: Result<Parameters, Crash>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Parameters {
 #[derive(Clone, Debug)]
 pub(super) struct Property {
     pub(super) name: String,
-    /// The type as the document names it, and that of its items.
+    /// The type named in the document, and that of its items.
     pub(super) kind: Option<String>,
     pub(super) item: Option<String>,
 }
@@ -45,11 +45,11 @@ pub(super) struct Property {
 pub(super) struct Expected {
     pub(super) name: String,
     pub(super) arguments: Vec<Argument>,
-    /// As it stands in the data, for messages.
+    /// The call as in the data, for messages.
     pub(super) raw: Value,
 }
 
-/// An argument and the values that are accepted for it.
+/// An argument and its accepted values.
 #[derive(Clone, Debug)]
 pub(super) struct Argument {
     pub(super) name: String,
@@ -59,18 +59,18 @@ pub(super) struct Argument {
 #[derive(Clone, Debug)]
 pub(super) struct PossibleValues {
     pub(super) values: Vec<Value>,
-    /// Whether `""` is one of them: the argument may be left out.
+    /// Whether `""` is accepted: the argument may be omitted.
     pub(super) optional: bool,
-    /// The type of the first that is not `""`.
+    /// The type of the first value other than `""`.
     pub(super) kind: Option<PythonType>,
-    /// The texts among them as they are compared.
+    /// The accepted texts, standardised.
     pub(super) texts: Vec<String>,
     lists: OnceLock<Result<Vec<Vec<Value>>, Crash>>,
     alone: OnceLock<Vec<PossibleValues>>,
 }
 
 impl AnswerKey {
-    /// From the `function` of an entry and its `ground_truth` (none for irrelevance and relevance).
+    /// Parses the `function` of an entry and its `ground_truth` (none for irrelevance and relevance).
     pub fn new(functions: &Value, ground_truth: Option<&Value>) -> Result<Self, String> {
         let functions = match functions {
             Value::List(functions) => &**functions,
@@ -87,7 +87,7 @@ impl AnswerKey {
         entry.expecting(ground_truth)
     }
 
-    /// The same functions, and the calls of this `ground_truth`.
+    /// The same functions with the calls of this `ground_truth`.
     pub fn expecting(self, ground_truth: Option<&Value>) -> Result<Self, String> {
         let expected = match ground_truth {
             None | Some(Value::None) => &[],
@@ -102,9 +102,9 @@ impl AnswerKey {
         })
     }
 
-    /// Why no answer can be right in a category, if that is so: the data has a few such entries.
+    /// Why no answer can be right in a category, if so: the data has a few such entries.
     ///
-    /// It finds what the form of an entry tells, not values that no text of a language decodes to.
+    /// Detects contradictions in an entry's structure, but not values that no text of a language decodes to.
     pub fn unsatisfiable(&self, category: &str) -> Option<&str> {
         let is_simple = match Check::of_category(category) {
             Check::Irrelevance | Check::Relevance => return None,
@@ -136,13 +136,13 @@ impl AnswerKey {
         })
     }
 
-    /// The first document of a name.
+    /// The first document with this name.
     pub(super) fn function(&self, name: &str) -> Option<&FunctionDoc> {
         self.functions.iter().find(|function| function.name == name)
     }
 }
 
-/// Why no call can fit an expected one.
+/// Why no call can match an expected one.
 fn unsatisfiable_call(expected: &Expected, parameters: &Parameters) -> Option<String> {
     let required = parameters.required.iter().filter_map(Value::as_str);
     for name in required.clone() {
@@ -271,7 +271,7 @@ impl PossibleValues {
         }
     }
 
-    /// All of them as lists are compared. Most are never compared so: it is done when it is first needed.
+    /// All values as lists, computed on first use because it is rarely needed.
     pub(super) fn lists(&self) -> Result<&[Vec<Value>], Crash> {
         let lists = self
             .lists
@@ -279,7 +279,7 @@ impl PossibleValues {
         lists.as_deref().map_err(Clone::clone)
     }
 
-    /// Each of them as if it were the only one.
+    /// Each value as a set of its own.
     pub(super) fn alone(&self) -> &[Self] {
         if self.values.len() == 1 {
             return std::slice::from_ref(self);
@@ -291,7 +291,7 @@ impl PossibleValues {
     }
 }
 
-/// An option where a list is expected: the texts in it standardised. A text is a list of its letters.
+/// An option for a list parameter, with texts standardised. A text counts as a list of its letters.
 fn as_list(option: &Value) -> Result<Vec<Value>, Crash> {
     match option {
         Value::List(items) => Ok(items.iter().map(standard_value).collect()),
@@ -310,7 +310,7 @@ fn as_list(option: &Value) -> Result<Vec<Value>, Crash> {
     }
 }
 
-/// A text as it is compared, any other value as it is.
+/// A text standardised for comparison; other values unchanged.
 pub(super) fn standard_value(value: &Value) -> Value {
     match value {
         Value::Str(text) => Value::Str(standardize(text)),

@@ -1,5 +1,5 @@
-//! A verdict in words that a person understands, which options an answer met, and how much of it is right. Made on
-//! demand: the check itself does not need it.
+//! Explains a verdict: the first difference, the options that arguments matched, and how much of the answer is right.
+//! Computed on demand; the check itself does not need it.
 
 mod words;
 
@@ -10,51 +10,51 @@ use crate::bfcl::checker::ast::Checker;
 use crate::calls::{Dict, Value};
 use words::{accepted, kinds, listed, shown};
 
-/// The most wrong parameters that are told of one answer.
+/// Maximum number of wrong parameters listed per answer.
 const MOST_WRONG: usize = 50;
 
-/// What an answer met, and where it went wrong.
+/// The matches and errors of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Explanation {
-    /// The option that each argument met, for the calls that fit an expected call.
+    /// The option that each argument matched, for calls that match an expected call.
     pub matched: Vec<Matched>,
     /// The first difference, such as ``"`unit`: got `kelvin`, accepted `celsius` or nothing"``.
     pub difference: Option<String>,
-    /// How much of a wrong answer is right; `None` for a right one, and where no calls are expected.
+    /// Partial credit of a wrong answer; `None` for a right one, or if no calls are expected.
     pub partial: Option<Partial>,
 }
 
-/// An argument that met an option.
+/// An argument that matched an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Matched {
-    /// Place of the call in the answer.
+    /// Index of the call in the answer.
     pub call: usize,
     /// Name of the argument.
     pub argument: String,
-    /// Place of the option in the ground truth.
+    /// Index of the option in the ground truth.
     pub option: usize,
 }
 
-/// How much of a wrong answer is right.
+/// Partial credit of a wrong answer.
 ///
-/// Each expected call takes the first call left that fits it; then each of those that found none takes the first call
-/// left of its name, and their parameters are compared one by one. A parameter is expected if it must be given, or
-/// may be and is. The parameters of an expected call without a counterpart are expected and not there; those of
-/// a call without one are given and not expected.
+/// Each expected call takes the first unused call that fits it; then each unmatched expected call takes the first
+/// unused call with its name, and their parameters are compared one by one. A parameter counts as expected if it is
+/// required, or optional and given. The parameters of an expected call without a counterpart are expected and missing;
+/// those of a call without one are given and not expected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Partial {
-    /// Calls that fit an expected one.
+    /// Calls that match an expected one.
     pub calls: Share,
     /// Parameters with an accepted value.
     pub parameters: Share,
-    /// The parameters that are wrong in calls with a counterpart, the first 50.
+    /// The first 50 wrong parameters of calls with a counterpart.
     pub wrong: Vec<WrongParameter>,
 }
 
-/// How many are right, of those expected and of those given.
+/// Number of right values, of those expected and of those given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Share {
-    /// Expected and given.
+    /// Both expected and given.
     pub right: u64,
     /// In the ground truth.
     pub expected: u64,
@@ -62,12 +62,12 @@ pub(crate) struct Share {
     pub given: u64,
 }
 
-/// A parameter that is wrong.
+/// A wrong parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WrongParameter {
     /// The function, by its name in the ground truth.
     pub function: String,
-    /// The parameter; names that the model made up are cut.
+    /// The parameter; names invented by the model are truncated.
     pub parameter: String,
     /// What is wrong with it.
     pub problem: Problem,
@@ -76,16 +76,16 @@ pub(crate) struct WrongParameter {
 /// What is wrong with a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
-    /// Its value, or the type of it.
+    /// Wrong value or type.
     Value,
-    /// It is not there.
+    /// Missing.
     Missing,
-    /// The function has no such parameter, or it is not to be given here.
+    /// The function has no such parameter, or it is not expected here.
     Unexpected,
 }
 
 impl Problem {
-    /// The word in `details`.
+    /// Its name in `details`.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Value => "value",
@@ -124,7 +124,7 @@ pub(crate) fn explain(request: &CheckRequest<'_>, verdict: &BfclVerdict) -> Expl
     if calls.is_none() {
         explanation.difference = Some("the answer holds no calls that can be read".to_owned());
     } else if explanation.difference.is_none() {
-        // Nothing that is compared here: the entry is at fault, or the official program.
+        // Nothing can be compared: the entry is faulty, or the official program crashes.
         explanation.difference = verdict.error.iter().find_map(|message| match message {
             VerdictMessage::Text(text) => Some(text.clone()),
             VerdictMessage::Attempt(_) => None,
@@ -135,7 +135,7 @@ pub(crate) fn explain(request: &CheckRequest<'_>, verdict: &BfclVerdict) -> Expl
 
 struct Explainer<'a> {
     entry: &'a AnswerKey,
-    /// What the check has found.
+    /// Matches found by the check.
     fits: &'a [Option<usize>],
     checker: Checker<'a>,
 }
@@ -145,7 +145,7 @@ impl Explainer<'_> {
         let mut left: Vec<usize> = (0..calls.len()).collect();
         let mut matched = Vec::new();
         for (number, expected) in self.entry.expected.iter().enumerate() {
-            // The last one left needs no check.
+            // The last remaining call needs no check.
             let found = match *left {
                 [only] => Some(only),
                 _ => self.fitting(calls, &left, number),
@@ -229,7 +229,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// The first call left that fits an expected one.
+    /// The first unused call that matches an expected one.
     fn fitting(&self, calls: &[Value], left: &[usize], number: usize) -> Option<usize> {
         if let Some(&known) = self.fits.get(number) {
             return known;
@@ -239,8 +239,8 @@ impl Explainer<'_> {
         left.find(|&place| self.checker.fits(&calls[place], expected))
     }
 
-    /// Compares the parameters of a call that does not fit; gives the first difference, in the order in which the
-    /// official program looks: required ones that are not there, those given, others that are not there.
+    /// Compares the parameters of a call that does not match. Returns the first difference in the order of the
+    /// official program: missing required parameters, given ones, other missing ones.
     fn compare(
         &self,
         expected: &Expected,
@@ -293,7 +293,7 @@ impl Explainer<'_> {
             });
         }
         if let Some(name) = lacking.filter(|_| !is_told) {
-            // The ground truth would do without it, the document of the function does not.
+            // Optional in the ground truth but required by the function's document.
             partial.parameters.expected += 1;
             partial.wrong.push(WrongParameter {
                 function: expected.name.clone(),
@@ -306,7 +306,7 @@ impl Explainer<'_> {
 
     fn refused(&self, argument: &Argument, value: &Value) -> String {
         let (name, got, accepted) = (&argument.name, shown(value), accepted(&argument.options));
-        // Values of the other languages are texts before they are compared.
+        // Values of the other languages are converted to texts before comparison.
         let is_python = self.checker.language == Language::Python;
         match kinds(value, argument).filter(|_| is_python) {
             None => format!("`{name}`: got `{got}`, accepted {accepted}"),
@@ -329,7 +329,7 @@ impl Explainer<'_> {
             let Some(argument) = key.as_str().and_then(|key| expected.argument(key)) else {
                 continue;
             };
-            // The call fits, so that the only or an equal first option is the one.
+            // The call matches, so the only option, or the first equal one, is it.
             let option = match &*argument.options.values {
                 [_] => Some(0),
                 [first, ..] if first == value => Some(0),
@@ -344,7 +344,7 @@ impl Explainer<'_> {
     }
 }
 
-/// A parameter that is not there: what is accepted for it, unless the ground truth would do without it.
+/// Text for a missing parameter: the accepted values, unless it is optional in the ground truth.
 fn missing(name: &str, argument: Option<&Argument>) -> String {
     match argument.filter(|argument| !argument.options.optional) {
         Some(argument) => {

@@ -1,4 +1,4 @@
-//! Answers of any size and shape get a verdict: no panic, linear time, bounded stack.
+//! Fuzz tests: answers of any size and shape get a verdict without panics, in linear time and bounded stack.
 
 use crate::calls::{CallFormat, Dict, JsonValue as _, Value};
 use std::io::Write as _;
@@ -51,7 +51,7 @@ impl Entries {
         }
     }
 
-    /// One text as an answer of each kind; the number of verdicts.
+    /// Checks a text as an answer of each kind; returns the number of verdicts.
     fn check_all(&self, text: &str) -> usize {
         let answer = Value::from(text);
         let mut count = 0;
@@ -136,7 +136,7 @@ impl Entries {
     }
 }
 
-/// Pieces from which texts are made: enough of each language to get deep into its parser.
+/// Fragments for random texts: enough of each language to get deep into its parser.
 #[rustfmt::skip]
 pub(crate) const PIECES: &[&str] = &[
     "f(", "a=", "b=", "c=", "d=", "e=", "g=", "h=", ")", "[", "]", "{", "}", "(", ",", ", ", ":",
@@ -157,7 +157,7 @@ pub(crate) const PIECES: &[&str] = &[
     "MAXIMUM_STEP_LIMIT", "[f(a=1)]", "f(a=1)",
 ];
 
-/// A small generator of its own, so that every run sees the same texts.
+/// A deterministic generator, so that every run tests the same texts.
 struct Random(u64);
 
 impl Random {
@@ -176,7 +176,7 @@ impl Random {
     }
 }
 
-/// A few thousand verdicts in each run of the tests. `EVALTEST_FUZZ=60000` makes it more than a million.
+/// A few thousand verdicts per test run. `EVALTEST_FUZZ=60000` makes it more than a million.
 #[test]
 fn random_texts() {
     let texts = std::env::var("EVALTEST_FUZZ")
@@ -192,7 +192,7 @@ fn random_texts() {
     assert!(verdicts > 0);
 }
 
-/// What hostile texts repeat.
+/// Fragments that hostile texts repeat.
 #[rustfmt::skip]
 const REPEATS: &[&str] = &[
     "[", "]", "(", "{", "}", "[[", "()", "[]", "{}", "f(", "f(a=", "[f(a=", "{\"a\":", "{1:", "-",
@@ -206,7 +206,7 @@ const REPEATS: &[&str] = &[
     "==", "a==", ".", "..", "1.", ":", "::", "?", "?.", "!",
 ];
 
-/// A long answer is no fault: what is in it is read to the end.
+/// Long answers are read to the end.
 #[test]
 fn megabytes_are_read() {
     let entries = Entries::new();
@@ -262,11 +262,11 @@ fn megabytes_are_read() {
     );
 }
 
-/// Hostile texts at a size and at four times the size: the time must not grow as its square.
+/// Measures hostile texts at one and four times the size: the time must not grow quadratically.
 #[test]
 fn time_is_linear_and_the_stack_is_bounded() {
     let entries = Entries::new();
-    // All of them, with a megabyte each, take minutes.
+    // All of them at one megabyte each take minutes.
     let whole = std::env::var_os("EVALTEST_FUZZ").is_some();
     let (size, step) = if whole { (1 << 20, 1) } else { (1 << 13, 3) };
     let frames = [
@@ -284,7 +284,7 @@ fn time_is_linear_and_the_stack_is_bounded() {
                 cpu().saturating_sub(start)
             };
             let (short, long) = (time(size / 4), time(size));
-            // Linear is four times; the rest is for caches that others use as well.
+            // Linear growth is a factor of four; the rest allows for cache effects.
             let limit = short * 10 + Duration::from_secs(1);
             assert!(
                 long < limit,

@@ -2,7 +2,7 @@
 
 use crate::calls::Value;
 
-/// A Python type, exactly: `bool` is no `int` here.
+/// An exact Python type: `bool` is not an `int` here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PythonType {
     None,
@@ -59,7 +59,7 @@ impl PythonType {
     }
 }
 
-/// The language of a category, which decides what the types of parameters mean.
+/// The language of a category, which determines the meaning of parameter types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Language {
     Python,
@@ -80,7 +80,7 @@ impl Language {
         }
     }
 
-    /// The Python type of a type in a document.
+    /// The Python type for a type name in a document.
     pub(super) fn kind(self, name: &str) -> Option<PythonType> {
         use Language::{Java, JavaScript, Python};
         Some(match (self, name) {
@@ -102,7 +102,7 @@ impl Language {
         })
     }
 
-    /// Whether the items of a type have one of their own.
+    /// Whether the type has an item type.
     pub(super) fn has_items(self, name: &str) -> bool {
         match self {
             Self::Python => matches!(name, "array" | "tuple"),
@@ -111,12 +111,12 @@ impl Language {
     }
 }
 
-/// How the answers of a category are checked. The official program looks for these words in its name.
+/// How the answers of a category are checked. The official program searches the category's name for these words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Check {
-    /// There is no call.
+    /// There must be no call.
     Irrelevance,
-    /// There is one.
+    /// There must be a call.
     Relevance,
     /// Several calls in any order.
     Parallel,
@@ -129,7 +129,7 @@ pub(super) enum Check {
 impl Check {
     pub(super) fn of_category(category: &str) -> Self {
         match category {
-            // Every line asks, and looking for words takes longer than most checks.
+            // Shortcut: this runs for every line, and searching for words is slower than most checks.
             "simple_python" | "live_simple" => Self::Simple,
             "multiple" | "live_multiple" => Self::Multiple,
             "parallel" | "parallel_multiple" => Self::Parallel,

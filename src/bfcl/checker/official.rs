@@ -1,5 +1,5 @@
-//! Verdicts of the official program on answers that are not judged here: conversations, and those of which the
-//! entries are not at hand. They stand in the metadata of imported samples.
+//! Verdicts of the official program on answers that evaltest cannot score: conversations, and entries whose data is
+//! missing. Stored in the metadata of imported samples.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -8,17 +8,17 @@ use crate::bfcl::data::Category;
 use crate::bfcl::form::{FORM, FORMAT_SENSITIVITY};
 use crate::data::Score;
 
-/// Where a verdict stands in the metadata.
+/// Metadata key of the verdict.
 pub(crate) const KEY: &str = "official";
 
-/// What the official program said of an answer.
+/// The official program's verdict on an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfficialVerdict {
     /// Whether it is right.
     pub valid: bool,
     /// The official error type of a wrong answer.
     pub error_type: Option<String>,
-    /// The `error` of its line.
+    /// The `error` of its line in the score file.
     pub error: Json,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn of(metadata: &Map<String, Json>) -> Option<OfficialVerdict> {
     OfficialVerdict::deserialize(metadata.get(KEY)?).ok()
 }
 
-/// Whether the metadata name a category that only the official program judges, or lack the form of an entry.
+/// Whether the metadata name a category that only the official program can score, or lack an entry's form.
 pub(super) fn is_needed(metadata: &Map<String, Json>) -> bool {
     let category = metadata.get("category").and_then(Json::as_str);
     category.is_some_and(|name| {

@@ -1,4 +1,5 @@
-//! Verdicts and decoded values of the official program, for each vector, with the shortcuts of `fast` and without.
+//! Compares verdicts and decoded values with the official program for each test vector, with and without the shortcuts
+//! of `fast`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
@@ -9,7 +10,7 @@ use crate::calls::fault::DecodeFault;
 use crate::calls::{CallFormat, JsonValue as _, Value, decode};
 use crate::tests::{needs, parity};
 
-/// The lines of a file of the parity data, read as Python reads them.
+/// The lines of a file of the parity data, parsed as Python does.
 #[track_caller]
 fn lines(name: &str) -> Vec<Value> {
     let read = |line| Value::from_json(line).expect("parity data is JSON");
@@ -74,7 +75,7 @@ struct Tally {
     lines: usize,
     wrong: usize,
     wrong_decoded: usize,
-    /// Equal and all messages, by the part of the program they come from.
+    /// Numbers of equal and of all messages, by their origin in the program.
     messages: BTreeMap<&'static str, (usize, usize)>,
 }
 
@@ -144,7 +145,7 @@ impl Tally {
             };
             let count = self.messages.entry(part).or_default();
             let got = verdict.error_value(entry);
-            // What is NaN equals nothing, but reads the same.
+            // NaN does not equal itself, so compare the text too.
             let same = got == expect || got.to_json_text() == expect.to_json_text();
             count.0 += usize::from(same);
             count.1 += 1;
@@ -186,7 +187,7 @@ fn verdicts_on_adversarial_answers() {
     tally.finish("bfcl_adversarial.jsonl");
 }
 
-/// Models whose answers the parity data holds.
+/// Models with answers in the parity data.
 const MODELS: [&str; 12] = [
     "NousResearch_Hermes-2-Pro-Llama-3-8B",
     "Salesforce_xLAM-1b-fc-r",
@@ -250,7 +251,7 @@ fn decoded_values_are_those_of_the_official_program() {
     assert_eq!(wrong, 0);
 }
 
-/// `cargo test --release … -- --ignored speed` shows what a pair costs.
+/// Run `cargo test --release … -- --ignored speed` to measure the time per pair.
 #[test]
 #[ignore = "measures, and says nothing in a debug build"]
 fn speed() {

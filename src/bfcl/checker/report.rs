@@ -1,4 +1,4 @@
-//! A verdict as a score: value, reason and details. `cargo evaltest score` writes the same as JSON text.
+//! Converts a verdict to a score: value, reason and details. `cargo evaltest score` writes the same as JSON text.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::calls::json::write_text;
 use crate::calls::{JsonValue as _, Value};
 use crate::data::Score;
 
-/// A verdict with all that is told of it.
+/// A verdict with its details.
 #[derive(Debug)]
 pub struct Report<'a> {
     request: &'a CheckRequest<'a>,
@@ -16,7 +16,7 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// The report on the verdict of a request.
+    /// A report on the verdict of a request.
     pub fn new(request: &'a CheckRequest<'a>, verdict: &'a BfclVerdict) -> Self {
         Self {
             request,
@@ -30,7 +30,7 @@ impl<'a> Report<'a> {
         self.verdict.error_type.unwrap_or("exact_match")
     }
 
-    /// As a score. Numbers that JSON cannot hold are texts in it, and lone surrogates are U+FFFD.
+    /// As a score. Numbers that JSON cannot represent become texts, and lone surrogates become U+FFFD.
     pub fn score(&self) -> Score {
         let value = if self.verdict.valid { 1.0 } else { 0.0 };
         let error = self.verdict.error_value(self.request.entry).to_json();
@@ -44,7 +44,7 @@ impl<'a> Report<'a> {
         score
     }
 
-    /// As JSON with nothing lost: integers have all their digits, and lone surrogates are escapes.
+    /// As lossless JSON: integers have all their digits, and lone surrogates are escaped.
     pub fn write(&self, out: &mut Vec<u8>) {
         let mut text = String::with_capacity(1024);
         text.push_str(if self.verdict.valid {
@@ -72,7 +72,7 @@ impl<'a> Report<'a> {
         out.extend_from_slice(text.as_bytes());
     }
 
-    /// The details besides `error` and `decoded`; of a right answer only `matched` and `limit`.
+    /// The details besides `error` and `decoded`; for a right answer only `matched` and `limit`.
     fn told(&self) -> [Option<(&'static str, Told<'_>)>; 7] {
         let Explanation {
             matched,
@@ -122,7 +122,7 @@ impl Told<'_> {
         }
     }
 
-    /// As JSON. Nearly every line has one of the first three, so these are not made values first.
+    /// Writes it as JSON. Nearly every line has one of the first three, so these are written directly.
     fn write(&self, out: &mut String) {
         match self {
             Self::Text(text) => write_text(text, out),
@@ -162,7 +162,7 @@ impl Told<'_> {
     }
 }
 
-/// Which of the accepted values an argument met.
+/// The index of the accepted value that an argument matched.
 fn matched(matched: &Matched) -> Value {
     dict([
         ("call", number(matched.call as u64)),

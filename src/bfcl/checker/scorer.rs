@@ -1,4 +1,4 @@
-//! The checker as a scorer: what it needs is in the sample's metadata, so that records can be scored again.
+//! The checker as a scorer. It reads its data from the sample's metadata, so that records can be rescored.
 
 use std::sync::Arc;
 
@@ -134,7 +134,7 @@ impl Scorer for BfclScorer {
         }
         let told = |key| answer.metadata.get(key).and_then(Json::as_str);
         let form = told(FORM).and_then(PromptForm::named);
-        // Of an entry in a form the original says what is checked.
+        // For `format_sensitivity` the original entry determines the check.
         let category = match (form, told(ORIGINAL)) {
             (Some(_), Some(original)) => original,
             _ => &category.name,
@@ -178,12 +178,12 @@ impl Scorer for BfclScorer {
         Ok(Report::new(&request, &verdict).score())
     }
 
-    /// Where only the official program judges, it may have done so.
+    /// If only the official program can score an answer, its verdict may be in the metadata.
     fn judges(&self, answer: &Answer<'_>) -> bool {
         !official::is_needed(answer.metadata) || official::of(answer.metadata).is_some()
     }
 
-    /// Irrelevance and relevance have none.
+    /// Irrelevance and relevance have no ground truth.
     fn needs_target(&self) -> bool {
         false
     }
@@ -202,7 +202,7 @@ impl Scorer for BfclScorer {
     }
 }
 
-/// Native calls as the official result files have them: `[{name: arguments as JSON text}]`.
+/// Native calls in the format of official result files: `[{name: arguments as JSON text}]`.
 pub(crate) fn native_calls(output: &Output) -> Value {
     let call = |call: &Json| {
         let function = call.get("function").filter(|inner| inner.is_object());

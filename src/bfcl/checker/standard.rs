@@ -1,11 +1,11 @@
-//! Texts as the official checker compares them.
+//! Standardises texts for comparison like the official checker.
 
 use std::borrow::Cow;
 
 use crate::text::py_lower;
 
-/// Without blanks and `,./-_*^`, in lower case, with double quotes for single ones. Tabs, line breaks and
-/// all other signs stay.
+/// Removes spaces and `,./-_*^`, converts to lower case, and replaces single quotes by double quotes. Tabs, line
+/// breaks and all other characters are retained.
 pub(super) fn standardize(text: &str) -> String {
     let dropped = |c: &char| matches!(c, ' ' | ',' | '.' | '/' | '-' | '_' | '*' | '^');
     if text.is_ascii() {
@@ -18,7 +18,7 @@ pub(super) fn standardize(text: &str) -> String {
         };
         return text.chars().filter(|c| !dropped(c)).map(quoted).collect();
     }
-    // What is dropped is no letter, but decides whether a sigma ends a word: the order matters.
+    // Filter first: removed characters are no letters but would affect whether a sigma ends a word.
     let kept: String = text.chars().filter(|c| !dropped(c)).collect();
     Cow::from(py_lower(&kept)).replace('\'', "\"")
 }

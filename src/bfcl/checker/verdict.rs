@@ -1,4 +1,4 @@
-//! What the check says.
+//! The result of a check.
 
 use super::entry::AnswerKey;
 use crate::calls::json::write_text;
@@ -15,14 +15,14 @@ pub struct BfclVerdict {
     pub error: Vec<VerdictMessage>,
     /// The calls, if the answer could be decoded.
     pub decoded: Option<Value>,
-    /// Of the expected calls that were looked at, in their order: the place of the call that fits, or `None` if no call
-    /// that was left does. What is not known for sure is not here.
+    /// For the expected calls examined, in order: the index of the matching call, or `None` if no unused call matches.
+    /// Omits calls without a definite result.
     pub fits: Vec<Option<usize>>,
-    /// What was too much to go on, where the official program may go on and come to another verdict.
+    /// The limit that was exceeded, if any; the official program may continue and reach another verdict.
     pub limit: Option<&'static str>,
 }
 
-/// The error type of an answer on which the official program dies of an exception.
+/// Error type of an answer on which the official program raises an exception.
 pub const CRASH: &str = "checker_crash_in_official";
 
 /// A message of a verdict.
@@ -30,16 +30,16 @@ pub const CRASH: &str = "checker_crash_in_official";
 pub enum VerdictMessage {
     /// A sentence.
     Text(String),
-    /// Why one of parallel calls does not fit an expected call.
+    /// Why one of the parallel calls does not match an expected call.
     Attempt(TriedCall),
 }
 
-/// A call that was tried for an expected call.
+/// A call that was compared with an expected call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TriedCall {
-    /// Place of the call in the answer.
+    /// Index of the call in the answer.
     pub call: usize,
-    /// Place of the expected call in the ground truth.
+    /// Index of the expected call in the ground truth.
     pub expected: usize,
     /// Official messages.
     pub error: Vec<String>,
@@ -70,7 +70,7 @@ impl BfclVerdict {
         }
     }
 
-    /// The `error` of the official score file: sentences, and for parallel calls what was tried.
+    /// The `error` of the official score file: messages, and for parallel calls the attempts.
     pub fn error_value(&self, entry: &AnswerKey) -> Value {
         let message = |message: &VerdictMessage| match message {
             VerdictMessage::Text(text) => Value::from(text.as_str()),

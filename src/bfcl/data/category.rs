@@ -1,30 +1,30 @@
-//! Categories of the leaderboard, and its names for several of them.
+//! Categories of the leaderboard, and collections of them.
 
 use crate::error::{Error, Result, nearest};
 
-/// A category: its name decides language and kind of check.
+/// A category; its name determines the language and the kind of check.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Category {
     /// Such as `simple_python`.
     pub name: String,
-    /// What it belongs to.
+    /// Its group.
     pub group: CategoryGroup,
 }
 
-/// What categories have in common.
+/// A group of categories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CategoryGroup {
     /// Written by the leaderboard's authors.
     NonLive,
-    /// Given by users of models.
+    /// Contributed by users of models.
     Live,
-    /// Conversations with programs that have a state: only the official tool judges them.
+    /// Conversations with stateful programs: scored by the official tool only.
     MultiTurn,
-    /// Questions about earlier conversations: only the official tool judges them.
+    /// Questions about earlier conversations: scored by the official tool only.
     Memory,
-    /// Questions for a search engine: only the official tool judges them.
+    /// Questions for a search engine: scored by the official tool only.
     WebSearch,
-    /// Entries of other categories, asked in 26 forms; not part of a score.
+    /// Entries of other categories in 26 prompt forms; not part of an overall score.
     FormatSensitivity,
     /// A file of the user's own.
     Own,
@@ -57,7 +57,7 @@ const OFFICIAL: [(&str, CategoryGroup); 23] = [
     ("format_sensitivity", CategoryGroup::FormatSensitivity),
 ];
 
-/// The official names for several categories.
+/// The official names of collections.
 pub(crate) const COLLECTIONS: [&str; 11] = [
     "all",
     "all_scoring",
@@ -81,7 +81,7 @@ impl Category {
         })
     }
 
-    /// The category of a name, one of the user's own if it is no official one.
+    /// The category with this name; a user's own if it is not official.
     pub fn named(name: &str) -> Self {
         let official = OFFICIAL.iter().find(|(official, _)| *official == name);
         Self {
@@ -90,7 +90,7 @@ impl Category {
         }
     }
 
-    /// Whether answers are judged here; the others need the official tool.
+    /// Whether evaltest can score it; other categories need the official tool.
     pub fn is_native(&self) -> bool {
         matches!(
             self.group,
@@ -101,17 +101,17 @@ impl Category {
         )
     }
 
-    /// Whether it is asked where no category is named: the forms of entries that are asked anyway are not.
+    /// Whether it is selected by default; `format_sensitivity` is not, because it repeats other entries.
     pub(crate) fn is_default(&self) -> bool {
         self.is_native() && self.group != CategoryGroup::FormatSensitivity
     }
 
-    /// Whether its entries have expected calls: irrelevance and relevance have none.
+    /// Whether its entries have expected calls; irrelevance and relevance have none.
     pub(crate) fn has_ground_truth(&self) -> bool {
         !self.name.contains("relevance")
     }
 
-    /// The end of its file's name, `BFCL_v4_<…>.json`: some categories share one.
+    /// The variable part of its file name, `BFCL_v4_<…>.json`: some categories share a file.
     pub(crate) fn file(&self) -> &str {
         match self.group {
             CategoryGroup::Memory => "memory",
@@ -120,7 +120,7 @@ impl Category {
         }
     }
 
-    /// Whether a collection has it. A category of the user's own is in `all`.
+    /// Whether a collection contains it. A user's own category is in `all`.
     fn is_in(&self, collection: &str) -> bool {
         let is_other_language = ["simple_java", "simple_javascript"].contains(&&*self.name);
         let is_single_turn = matches!(self.group, CategoryGroup::NonLive | CategoryGroup::Live);
@@ -141,8 +141,8 @@ impl Category {
     }
 }
 
-/// Those of the `known` categories that `names` means, each a category or a collection; in the order of `known`,
-/// each once.
+/// The `known` categories selected by `names`, each a category or a collection; in the order of `known`, without
+/// duplicates.
 pub(super) fn select(known: &[Category], names: &[String]) -> Result<Vec<Category>> {
     let mut chosen = vec![false; known.len()];
     for name in names {

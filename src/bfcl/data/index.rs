@@ -1,4 +1,4 @@
-//! `Index`: entries by id. A category is read when the first of its entries is asked for.
+//! `Index`: looks up entries by id; reads a category on first use.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ pub struct Index {
 }
 
 impl Index {
-    /// Nothing is read yet.
+    /// An index without any category loaded.
     pub fn new(data: Data) -> Self {
         let categories = data.categories().iter().cloned();
         Self {
@@ -27,10 +27,10 @@ impl Index {
         }
     }
 
-    /// An entry.
+    /// Looks up an entry.
     ///
-    /// Where the category of an answer is the id of an entry, that entry is meant; of format sensitivity it is the
-    /// original one.
+    /// If the category of an answer is the id of an entry, that entry is used; for format sensitivity it is the
+    /// original entry.
     pub fn get(&self, category: &str, id: &str) -> Result<&BfclQuestion> {
         if let Some((_, original)) =
             PromptForm::of_id(id).filter(|_| category == FORMAT_SENSITIVITY)

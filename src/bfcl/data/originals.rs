@@ -1,4 +1,4 @@
-//! `Originals`: the entries that `format_sensitivity` asks, each in every form. Its file lists their ids by category.
+//! `Originals`: the entries that `format_sensitivity` repeats in every form. Its file lists their ids by category.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -49,20 +49,20 @@ impl OriginalIds {
         Ok(Self { path, lists: read })
     }
 
-    /// How many entries there are in all forms.
+    /// Number of entries over all forms.
     pub(super) fn count(&self) -> usize {
         let ids: usize = self.lists.iter().map(|(_, ids)| ids.len()).sum();
         PromptForm::COUNT * ids
     }
 
-    /// The categories of which there are entries.
+    /// The categories of the entries.
     pub(super) fn categories(&self) -> impl Iterator<Item = &Category> {
         self.lists.iter().map(|(category, _)| category)
     }
 }
 
 impl Originals {
-    /// The entries of the ids. Every one of them must be there.
+    /// Reads the entries with these ids, all of which must exist.
     pub(super) fn read(data: &Data, ids: OriginalIds) -> Result<Self> {
         let OriginalIds { path, lists } = ids;
         let wrong = |message: String| Error::usage(message).at(path.display());
@@ -95,7 +95,7 @@ impl Originals {
         PromptForm::COUNT * self.0.len()
     }
 
-    /// An entry in a form, with the id that the official program gives it.
+    /// An entry in a form, with its official id.
     pub(super) fn question(&self, place: usize) -> BfclQuestion {
         let original = &self.0[place / PromptForm::COUNT];
         let form = PromptForm::at(place % PromptForm::COUNT);
@@ -106,7 +106,7 @@ impl Originals {
         }
     }
 
-    /// Hands on the samples of all, of which only the originals stay in memory.
+    /// Passes on the samples of all forms; only the originals stay in memory.
     pub(super) fn each(
         self,
         make: fn(BfclQuestion) -> Sample,
@@ -119,7 +119,7 @@ impl Originals {
     }
 }
 
-/// Where every answer is Python calls that are expected.
+/// Whether all answers of the category are expected Python calls.
 fn is_asked_in_forms(category: &Category) -> bool {
     let is_single_turn = matches!(category.group, CategoryGroup::NonLive | CategoryGroup::Live);
     is_single_turn && category.has_ground_truth() && !category.name.contains("java")

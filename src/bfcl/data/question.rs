@@ -1,4 +1,4 @@
-//! `BfclQuestion`: an entry with what its answers are checked against, and the lines it is read from.
+//! `BfclQuestion`: an entry with its answer key, and the lines it is parsed from.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,16 +17,16 @@ pub struct BfclQuestion {
     pub id: String,
     /// Its category.
     pub category: Category,
-    /// The messages of its first turn, each with `role` and `content`. Categories that are judged here have
-    /// one turn.
+    /// The messages of its first turn, each with `role` and `content`. Categories that evaltest can score have one
+    /// turn.
     pub messages: Value,
-    /// The documents of its functions, a list.
+    /// The list of its function documents.
     pub functions: Value,
     /// The expected calls; none for irrelevance and relevance.
     pub ground_truth: Option<Value>,
-    /// Both, ready for checking answers.
+    /// Functions and expected calls, parsed for checking.
     pub entry: AnswerKey,
-    /// Why no answer can satisfy it, if that is so.
+    /// Why no answer can satisfy it, if so.
     pub unsatisfiable: Option<String>,
 }
 
@@ -36,11 +36,11 @@ pub(super) struct QuestionLine {
     id: String,
     fields: Dict,
     ground_truth: Option<Value>,
-    /// Where the ground truth stands, if that is in a file of its own.
+    /// Position of the ground truth, if it is in a separate file.
     answered: Option<LinePlace>,
 }
 
-/// Where a line stands, for errors.
+/// Position of a line, for errors.
 #[derive(Clone)]
 pub(super) struct LinePlace {
     path: Arc<Path>,
@@ -62,12 +62,12 @@ impl fmt::Display for LinePlace {
     }
 }
 
-/// The objects of a file, one per line. Each has an `id` of its own.
+/// The objects of a file, one per line, with unique ids.
 pub(super) fn lines(path: &Path) -> Result<Vec<QuestionLine>> {
     lines_of(&read_text(path)?, path)
 }
 
-/// Those of the text of a file.
+/// The objects in a file's text.
 pub(super) fn lines_of(text: &str, path: &Path) -> Result<Vec<QuestionLine>> {
     let path: Arc<Path> = path.into();
     let mut places = HashMap::new();
@@ -88,7 +88,7 @@ pub(super) fn lines_of(text: &str, path: &Path) -> Result<Vec<QuestionLine>> {
     Ok(lines)
 }
 
-/// What is wrong with an id that an earlier line has.
+/// The error for an id used by an earlier line.
 pub(super) fn taken(id: &str, first: u64) -> Error {
     Error::usage(format!(
         "the id `{}` is taken by line {first}",
@@ -129,7 +129,7 @@ impl QuestionLine {
         self.ground_truth.is_some()
     }
 
-    /// What is wrong if the file of answers has none for it.
+    /// The error for an entry without a line in the file of answers.
     pub(super) fn without_answer(&self, answers: &Path) -> Error {
         Error::usage(format!(
             "`{}` has no ground truth, neither here nor in `{}`",
@@ -139,13 +139,13 @@ impl QuestionLine {
         .at(&self.place)
     }
 
-    /// Takes the ground truth of a line of `possible_answer/`.
+    /// Sets the ground truth from a line of `possible_answer/`.
     pub(super) fn set_ground_truth(&mut self, answer: &QuestionLine) {
         self.ground_truth.clone_from(&answer.ground_truth);
         self.answered = Some(answer.place.clone());
     }
 
-    /// Without a category of the file, it is that of the line.
+    /// If the file has no category, uses that of the line.
     pub(super) fn into_question(mut self, category: Option<&Category>) -> Result<BfclQuestion> {
         let place = self.place.clone();
         let answered = self.answered.take().unwrap_or_else(|| place.clone());
@@ -165,7 +165,7 @@ impl QuestionLine {
         Ok(question)
     }
 
-    /// All but what the calls of the ground truth are to the entry.
+    /// Builds the question, except for converting the ground truth's simple form.
     fn question(
         mut self,
         category: Option<&Category>,
@@ -214,7 +214,7 @@ impl QuestionLine {
     }
 }
 
-/// The messages of the first turn; a plain text is one of the user's.
+/// The messages of the first turn; a plain text is a user message.
 fn messages(question: Value) -> Result<Value> {
     let wrong = || Error::usage("`question` is neither a text nor a list of turns with messages");
     if let Value::Str(text) = question {
@@ -242,7 +242,7 @@ fn messages(question: Value) -> Result<Value> {
     }
 }
 
-/// What is wrong with a line that is no JSON, with the column where a reader of the standard can tell.
+/// The error for a line that is not JSON, with the column if `serde_json` reports one.
 pub(crate) fn broken(text: &str, fault: JsonFault) -> Error {
     match fault {
         JsonFault::TooDeep => Error::usage("the JSON is nested too deeply"),

@@ -1,4 +1,4 @@
-//! `Scanned`: entries that stay in their file, and are read again when they are asked for.
+//! `Scanned`: entries that stay on disk and are read again on demand.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::error::{Error, Result};
 /// The entries of a file, with the file of their answers if they have none themselves.
 pub(super) struct Scanned {
     lines: ScannedLines,
-    /// The lines of another file, and which of them belongs to each entry.
+    /// The lines of the file of answers, and the line of each entry.
     answers: Option<(ScannedLines, Vec<Option<usize>>)>,
     category: Option<Category>,
-    /// Of each entry, if the file has no one category.
+    /// The category of each entry, if the file has no single category.
     categories: Vec<Category>,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct ScannedLines {
     path: Arc<Path>,
     rows: RowFile,
     ids: HashMap<Box<str>, usize>,
-    /// Those without ground truth.
+    /// Lines without ground truth.
     open: Vec<usize>,
 }
 
@@ -76,7 +76,7 @@ impl ScannedLines {
 }
 
 impl Scanned {
-    /// Without a category of the file, each entry has its own.
+    /// If the file has no category, each entry has its own.
     pub(super) fn new(
         mut lines: ScannedLines,
         answers: Option<ScannedLines>,
@@ -85,7 +85,7 @@ impl Scanned {
         let answers = answers
             .map(|answers| Self::answers(&lines, answers))
             .transpose()?;
-        // They are needed no longer.
+        // No longer needed.
         lines.ids = HashMap::new();
         let mut scanned = Self {
             lines,
@@ -120,13 +120,13 @@ impl Scanned {
         Ok((answers, of))
     }
 
-    /// The categories in the order in which they come up.
+    /// The categories in order of appearance.
     ///
     /// # Errors
-    /// When an entry is none.
+    /// If an entry is invalid.
     pub(super) fn categories(&self) -> Result<Vec<Category>> {
         if self.category.is_some() {
-            // Without one they were all looked at.
+            // Without a category of the file, all lines were already read.
             let mut rows = 0..self.lines.rows.len();
             rows.try_for_each(|row| self.question(row).map(drop))?;
         }
@@ -149,7 +149,7 @@ impl Scanned {
         line.into_question(self.category.as_ref())
     }
 
-    /// Hands on the samples of a category.
+    /// Passes on the samples of a category.
     pub(super) fn each(
         self: &Arc<Self>,
         category: &Category,

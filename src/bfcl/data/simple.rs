@@ -1,4 +1,4 @@
-//! The simple form of an entry: calls as `{name, arguments}`, one value for each argument.
+//! The simple form of an entry: calls as `{name, arguments}`, with one value per argument.
 
 use super::{Category, Value};
 use crate::calls::Dict;
@@ -26,7 +26,7 @@ fn call(call: Value) -> Result<Value> {
         return Ok(call);
     };
     let arguments = match &arguments {
-        // As models write them.
+        // Arguments as JSON text, as models write them.
         Value::Str(text) => Value::from_json(text).ok(),
         _ => Some(arguments),
     };
@@ -42,7 +42,7 @@ fn call(call: Value) -> Result<Value> {
     Ok(dict([(name.as_str(), Value::Dict(options))]))
 }
 
-/// In a dictionary among the values each key has a list of accepted values of its own.
+/// In a dictionary each key has its own list of accepted values.
 fn option(value: &Value) -> Value {
     match value {
         Value::Dict(dict) => Value::Dict(
@@ -57,8 +57,8 @@ fn option(value: &Value) -> Value {
     }
 }
 
-/// Documents of the functions that are called, from their arguments: all of them required, of the types of their
-/// values. `None` without calls.
+/// Function documents derived from the calls: all arguments are required, with the types of their values. `None`
+/// without calls.
 pub(crate) fn functions(ground_truth: Option<&Value>) -> Option<Value> {
     let calls = ground_truth.and_then(Value::as_list)?;
     let mut documents: Vec<(&str, Dict)> = Vec::new();
@@ -84,7 +84,7 @@ pub(crate) fn functions(ground_truth: Option<&Value>) -> Option<Value> {
         let parameters = dict([
             ("type", "dict".into()),
             ("properties", Value::Dict(properties)),
-            // What a call leaves out here, another may have: the expected calls decide.
+            // An argument missing in one call may be in another; the expected calls decide.
             (
                 "required",
                 Value::List(if calls.len() == 1 {
@@ -124,7 +124,7 @@ fn property(value: &Value) -> Value {
     }
 }
 
-/// The category of an entry that names none.
+/// The category of an entry that does not name one.
 pub(crate) fn category(functions: &Value, ground_truth: Option<&Value>) -> Category {
     let count = |value: &Value| value.as_list().map_or(0, <[Value]>::len);
     let name = match (ground_truth.map_or(0, count), count(functions)) {

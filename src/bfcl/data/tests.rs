@@ -153,7 +153,7 @@ const PIECES: &[&str] = &[
     "\"ground_truth\":[{\"name\":\"f\",\"arguments\":{\"a\":1}}]}", "\"function\":[{\"name\":\"f\",\"parameters\":{",
 ];
 
-/// `EVALTEST_FUZZ_CASES=1000000` makes it a million.
+/// Set `EVALTEST_FUZZ_CASES=1000000` for a million cases.
 #[test]
 fn a_file_of_anything_is_read_or_its_fault_has_a_place() {
     use std::io::Write as _;
@@ -227,7 +227,7 @@ fn the_simple_form() {
     check("irrelevance", "none", "I cannot.", true);
 }
 
-/// The official data: its counts, and the entries that the specification knows to have no right answer.
+/// The official data: its counts, and the entries that the specification lists as unsatisfiable.
 #[needs(data = "bfcl/data")]
 #[test]
 fn the_official_data() {

@@ -1,4 +1,4 @@
-//! What an agent answered, as result files have it.
+//! An agent's answer in the format of result files.
 
 use serde_json::Value as Json;
 
@@ -9,17 +9,17 @@ use crate::data::{Output, Record};
 
 /// The `result` of a line.
 pub(super) struct ResultField {
-    /// A text; native calls, `[{name: arguments as JSON text}]`; or turns of steps, each one of both.
+    /// A text; native calls, `[{name: arguments as JSON text}]`; or turns of steps, each a text or native calls.
     pub(super) result: Value,
-    /// Whether it is read as native calls.
+    /// Whether it contains native calls.
     pub(super) is_native: bool,
 }
 
 impl ResultField {
-    /// Of a record that has an output. Without a call and without a text it is empty, which the official
-    /// program reads as no calls in both modes.
+    /// The answer of a record with an output. Without calls and text it is empty, which the official program reads as
+    /// no calls in both modes.
     ///
-    /// The text is what was judged: the prediction, not what an extraction took away.
+    /// The text is the one that was scored, which is the prediction after extraction.
     pub(super) fn of(record: &Record, category: &str) -> Option<Self> {
         let output = record.result.output.as_ref()?;
         let mode = record.metadata.get("mode").and_then(Json::as_str);
@@ -39,16 +39,16 @@ impl ResultField {
     }
 }
 
-/// The role of a message that is a whole result.
+/// Role of a message that contains a whole result.
 pub(crate) const RESULT: &str = "result";
 
-/// A conversation: what the user says begins a turn, what the assistant says is a step in it. Without
-/// messages the text is the only step.
+/// A conversation: a user message starts a turn, and each assistant message is a step of it. Without messages the text
+/// is the only step.
 fn turns(output: &Output) -> Value {
     let mut turns: Vec<Vec<Value>> = Vec::new();
     for message in &output.messages {
         match message.get("role").and_then(Json::as_str) {
-            // An imported result that is no conversation, such as the message of a failure.
+            // An imported result that is not a conversation, such as an error message.
             Some(RESULT) => {
                 return Value::from_serde(message.get("content").unwrap_or(&Json::Null));
             }

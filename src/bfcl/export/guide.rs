@@ -1,4 +1,4 @@
-//! A guide to what was exported, written beside it.
+//! The guide to the exported files, written next to them.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,10 @@ use crate::text::{clean, shell_word};
 /// Its name.
 pub(crate) const NAME: &str = "submission.md";
 
-/// How many ids are named; the rest is counted.
+/// Maximum number of ids listed; the rest is counted.
 const NAMED: usize = 20;
 
-/// The guide to the files of a run, by the name under which its directory is found.
+/// The guide to the files of a run; `run_dir` is the name of its directory.
 pub(super) fn guide(
     manifest: &Manifest,
     exported: &BfclExport,
@@ -20,7 +20,7 @@ pub(super) fn guide(
     run_dir: &str,
 ) -> String {
     let mut out = String::new();
-    // Writing to a text does not fail.
+    // Writing to a `String` cannot fail.
     let _ = write(manifest, exported, options, run_dir, &mut out);
     out
 }
@@ -102,7 +102,7 @@ fn write(
     )
 }
 
-/// What to look at before anything is published.
+/// What to check before publishing.
 fn before(
     exported: &BfclExport,
     options: &ExportOptions,
@@ -125,7 +125,7 @@ fn before(
     )
 }
 
-/// What is worth knowing of an export, a sentence each.
+/// Notes on an export, one sentence each.
 pub(super) fn notes(exported: &BfclExport, options: &ExportOptions) -> Vec<String> {
     let mut notes = Vec::new();
     if !exported.left_out.is_empty() {
@@ -177,11 +177,11 @@ pub(super) fn notes(exported: &BfclExport, options: &ExportOptions) -> Vec<Strin
     notes
 }
 
-/// Which categories have no score file.
+/// Notes on categories without a score file.
 pub(super) fn unjudged(exported: &BfclExport) -> Vec<String> {
     let unjudged = exported.categories.iter().filter(|one| one.unjudged > 0);
     let note = |one: &WrittenCategory| {
-        // What was imported without the data has verdicts, but nothing to write its score file from.
+        // Answers imported without the data have verdicts, but lack the entries needed for the score file.
         format!(
             "`{}` has no score file: {} of its answers cannot be judged by what the run has; `cargo evaltest \
              bfcl official` judges them, and so does an `import` with `--data` those of single-turn categories",

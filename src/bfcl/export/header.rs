@@ -1,4 +1,4 @@
-//! The first line of a score file: how much is right.
+//! The first line of a score file: the accuracy.
 
 use super::{ExportEntry, score, tables};
 use crate::bfcl::benchmark::sensitivity::FormCounts;
@@ -38,7 +38,7 @@ pub(super) fn line(correct: usize, total: usize, forms: &FormCounts) -> String {
     score::line(members)
 }
 
-/// What was right in each form, of the one category that has them.
+/// Correct answers per form, for `format_sensitivity`.
 pub(super) fn forms(category: &Category, entries: &[ExportEntry]) -> FormCounts {
     let mut counts = FormCounts::default();
     for entry in entries

@@ -1,19 +1,19 @@
-//! Where files stand in the leaderboard's folders, and the order of their lines.
+//! File locations in the leaderboard's folders, and the order of lines.
 
 use std::path::{Path, PathBuf};
 
 use crate::bfcl::data::{Category, CategoryGroup};
 use crate::error::{Error, Result};
 
-/// What the names of all files start with.
+/// Prefix of all file names.
 const PREFIX: &str = "BFCL_v4_";
 
 /// The kinds of files, which are also the names of their folders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExportKind {
-    /// What a model answered.
+    /// Answers of a model.
     Result,
-    /// What the checker said of it.
+    /// Verdicts of the checker.
     Score,
 }
 
@@ -27,7 +27,7 @@ impl ExportKind {
     }
 }
 
-/// The category of a file, `BFCL_v4_<category>_<kind>.json`; the format of a name decides, not its folder.
+/// The category of a file named `BFCL_v4_<category>_<kind>.json`; its folder is irrelevant.
 pub(super) fn category_of(path: &Path, kind: ExportKind) -> Option<&str> {
     let name = path.file_name()?.to_str()?.strip_prefix(PREFIX)?;
     let category = name.strip_suffix(".json")?;
@@ -35,7 +35,7 @@ pub(super) fn category_of(path: &Path, kind: ExportKind) -> Option<&str> {
     is_word(category).then_some(category)
 }
 
-/// The place of a file below the folder of a model, which begins with the category's group.
+/// Path of a file below the model's folder; starts with the category's group.
 pub(super) fn file(category: &str, kind: ExportKind) -> Result<PathBuf> {
     if !is_word(category) {
         return Err(Error::usage(format!(
@@ -48,7 +48,7 @@ pub(super) fn file(category: &str, kind: ExportKind) -> Result<PathBuf> {
     Ok(folder(category).join(name))
 }
 
-/// Groups are told by words in a category's name, as the official program does.
+/// The group's folder, found by words in the category's name as in the official program.
 fn folder(category: &str) -> PathBuf {
     let has = |word| category.contains(word);
     if has("format_sensitivity") {
@@ -72,8 +72,8 @@ fn is_word(name: &str) -> bool {
     !name.is_empty() && name.chars().all(is_word)
 }
 
-/// Whether only the official program judges a category: conversations of several turns or steps, and
-/// questions asked in several formats.
+/// Whether only the official program can score a category: conversations of several turns or steps, and questions in
+/// several formats.
 pub(crate) fn needs_official(category: &str) -> bool {
     !Category::named(category).is_native()
 }
@@ -87,8 +87,8 @@ pub(crate) fn has_steps(category: &str) -> bool {
     )
 }
 
-/// What lines are sorted by: the number in ids such as `simple_python_7` and `live_simple_7-3-15`. `None`
-/// for an id of another form, on which the official program ends with an error.
+/// Sort key of a line: the number in ids such as `simple_python_7` and `live_simple_7-3-15`. `None` for other ids, on
+/// which the official program fails.
 pub(super) fn place(id: &str) -> Option<u64> {
     let id = id.split(':').next()?;
     let (_, number) = id.rsplit_once('_')?;

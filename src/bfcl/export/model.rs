@@ -1,23 +1,23 @@
-//! `Model`: what the leaderboard's tables tell of a model besides its figures.
+//! `Model`: the model's description in the leaderboard's tables.
 
 use crate::error::{Error, Result, nearest};
 
-/// A model, as the registry of the official program describes it. Only the name is needed.
+/// A model as described in the official program's registry. Only the name is required.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// Its name in the registry, such as `meta-llama/Llama-3.1-8B-Instruct-FC`.
     pub name: String,
-    /// Its name in tables; the name itself if not given.
+    /// Its name in tables; the registry name if not set.
     pub display_name: Option<String>,
-    /// A page about it.
+    /// URL of a page about it.
     pub url: Option<String>,
-    /// Who made it.
+    /// Its vendor.
     pub organization: Option<String>,
     /// Its licence.
     pub license: Option<String>,
-    /// US dollars for a million tokens that it reads.
+    /// US dollars per million input tokens.
     pub input_price: Option<f64>,
-    /// US dollars for a million tokens that it writes.
+    /// US dollars per million output tokens.
     pub output_price: Option<f64>,
 }
 
@@ -31,10 +31,10 @@ const FIELDS: [&str; 6] = [
 ];
 
 impl Model {
-    /// A model of which only the name is known.
+    /// A model with this name only.
     ///
     /// # Errors
-    /// If the name cannot be that of a folder.
+    /// If the name cannot be used as a folder name.
     pub fn new(name: impl Into<String>) -> Result<Self> {
         let name = name.into();
         if name.trim().is_empty()
@@ -59,7 +59,7 @@ impl Model {
         })
     }
 
-    /// Sets a field that is written as `key=value`.
+    /// Sets a field from `key=value`.
     pub fn set(&mut self, pair: &str) -> Result<()> {
         let (key, value) = pair.split_once('=').ok_or_else(|| {
             Error::usage(format!("`{pair}` is not `KEY=VALUE`"))
@@ -95,7 +95,7 @@ impl Model {
         Ok(())
     }
 
-    /// The folder of its files: without `/`.
+    /// Name of its folder, without `/`.
     pub fn folder(&self) -> String {
         self.name.replace('/', "_")
     }
@@ -106,7 +106,7 @@ impl Model {
     }
 }
 
-/// What would break a table, whose cells have no quotes.
+/// Characters that would break a table, whose cells are not quoted.
 fn is_odd(c: char) -> bool {
     c.is_control() || c == ','
 }

@@ -1,4 +1,4 @@
-//! A run of the official program, imported, exported, and compared with what that program wrote.
+//! Imports and exports a run of the official program, and compares the files with the original ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ fn lines(path: &Path) -> Vec<String> {
     text.split('\n').map(str::to_owned).collect()
 }
 
-/// Messages of `CPython`'s parser are its own.
+/// Ignore messages of `CPython`'s parser.
 fn without_parser_message(line: &str) -> Json {
     let mut line: Json = serde_json::from_str(line).unwrap();
     let begins = |error: &Json, start| {
@@ -128,7 +128,7 @@ fn answers_come_back_as_they_were() {
     let ours = all(&folder.path().join("files/result"));
     let theirs = all(&official.join("result"));
     assert!(theirs.len() > 500);
-    // The order of members says nothing.
+    // The order of members is irrelevant.
     assert_eq!(ours.len(), theirs.len());
     for (ours, theirs) in ours.iter().zip(&theirs) {
         assert_eq!(ours, theirs);

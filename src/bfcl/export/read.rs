@@ -1,4 +1,4 @@
-//! Reading result and score files, wherever they stand below a folder.
+//! Reads result and score files anywhere below a folder.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::error::{Error, Result, nearest};
 /// The files of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelFiles {
-    /// The name of its folder: that of the model with `_` for `/`.
+    /// Name of its folder: the model's name with `_` for `/`.
     pub model: String,
     /// Its result files by category.
     pub results: BTreeMap<String, PathBuf>,
@@ -23,13 +23,13 @@ pub struct ModelFiles {
     pub scores: BTreeMap<String, PathBuf>,
 }
 
-/// Finds the files of a model below a folder: that of a project, with `result` and `score` in it, `result`
-/// itself, or the model's own folder. Where there are several models one must be named.
+/// Finds the files of a model below a folder: a project's folder with `result` and `score`, `result` itself, or the
+/// model's own folder. If there are several models, `model` is required.
 ///
 /// # Errors
-/// When there is no result file, or it is not clear whose are meant.
+/// If there is no result file, or the model is ambiguous.
 pub fn find(folder: &Path, model: Option<&str>, scores: Option<&Path>) -> Result<ModelFiles> {
-    // A project may hold exports and earlier runs as well.
+    // A project may also contain exports and earlier runs.
     let results = folder.join(ExportKind::Result.as_str());
     let folder = if results.is_dir() { &results } else { folder };
     let mut models: BTreeMap<PathBuf, BTreeMap<String, PathBuf>> = BTreeMap::new();
@@ -52,7 +52,7 @@ pub fn find(folder: &Path, model: Option<&str>, scores: Option<&Path>) -> Result
         .hint("name the folder in which `bfcl generate` left its results"));
     }
     let name = |folder: &Path| {
-        // A relative path such as `.` has no name.
+        // A relative path such as `.` has no file name.
         let folder = std::path::absolute(folder).unwrap_or_default();
         folder
             .file_name()
@@ -98,7 +98,7 @@ pub fn find(folder: &Path, model: Option<&str>, scores: Option<&Path>) -> Result
     })
 }
 
-/// The score files of a model in a folder: in one of its name if there is one, else anywhere.
+/// The score files of a model in a folder: in a subfolder of its name if it exists, otherwise anywhere.
 pub(crate) fn score_files(folder: &Path, model: Option<&str>) -> Result<BTreeMap<String, PathBuf>> {
     let own = model.map(|model| folder.join(model));
     let folder = own.as_deref().filter(|own| own.is_dir()).unwrap_or(folder);
@@ -125,7 +125,7 @@ fn files_in(folder: &Path, kind: ExportKind) -> Result<Vec<(String, PathBuf)>> {
     Ok(files)
 }
 
-/// The folder of the model to which a file belongs: above those of groups.
+/// The model's folder for a file: the one above the groups.
 fn model_folder(file: &Path, root: &Path) -> PathBuf {
     const GROUPS: [&str; 5] = [
         "non_live",
@@ -152,7 +152,7 @@ fn model_folder(file: &Path, root: &Path) -> PathBuf {
     folder.to_owned()
 }
 
-/// `score/<model>` beside the `result` in which a model's folder stands.
+/// `score/<model>` next to the `result` folder that contains a model's folder.
 fn beside(folder: &Path, model: &str) -> Option<PathBuf> {
     let folder = std::path::absolute(folder).ok()?;
     let results = folder.parent()?;
@@ -166,19 +166,19 @@ fn beside(folder: &Path, model: &str) -> Option<PathBuf> {
 /// A line of a result file.
 #[derive(Clone, Debug)]
 pub(crate) struct ResultLine {
-    /// Where it stands: file and line.
+    /// File and line, for errors.
     pub place: String,
     /// The entry's id.
     pub id: String,
     /// What was answered.
     pub result: Value,
-    /// Seconds, all steps together.
+    /// Total seconds of all steps.
     pub latency_s: Option<f64>,
-    /// Tokens that were read and written, all steps together.
+    /// Total input and output tokens of all steps.
     pub tokens: [Option<u64>; 2],
 }
 
-/// The lines of a result file. Every id is its own.
+/// The lines of a result file, with unique ids.
 pub(crate) fn results(path: &Path) -> Result<Vec<ResultLine>> {
     let mut places: HashMap<String, String> = HashMap::new();
     let mut lines = Vec::new();
@@ -206,17 +206,17 @@ pub(crate) fn results(path: &Path) -> Result<Vec<ResultLine>> {
     Ok(lines)
 }
 
-/// What a score file says.
+/// The content of a score file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scores {
-    /// How many answers were judged.
+    /// Number of scored answers.
     pub total: u64,
-    /// The wrong ones by id.
+    /// Wrong answers by id.
     wrong: HashMap<String, OfficialVerdict>,
 }
 
 impl Scores {
-    /// The verdict on an answer that was judged.
+    /// The verdict on a scored answer.
     pub(crate) fn of(&self, id: &str) -> OfficialVerdict {
         self.wrong.get(id).cloned().unwrap_or(OfficialVerdict {
             valid: true,
@@ -272,7 +272,7 @@ pub(crate) fn scores(path: &Path) -> Result<Scores> {
     Ok(Scores { total, wrong })
 }
 
-/// The objects of a file with their places.
+/// The objects of a file with their positions.
 pub(crate) fn objects(path: &Path) -> Result<Vec<(String, Dict)>> {
     let text = read_text(path)?;
     let lines = text.split('\n').zip(1..);
@@ -296,7 +296,7 @@ fn id(fields: &Dict) -> Result<String> {
         .ok_or_else(|| Error::usage("`id` is missing or no text"))
 }
 
-/// A number, or the sum of those in a list of lists, as conversations have it.
+/// A number, or the sum of a nested list of numbers as in conversations.
 fn sum(value: &Value) -> Option<f64> {
     match value {
         Value::List(items) => items
@@ -317,7 +317,7 @@ fn tokens(sum: f64) -> Option<u64> {
     (sum.fract() == 0.0).then_some(sum as u64)
 }
 
-/// Whether a category is of entries that only prepare others, and are judged nowhere.
+/// Whether a category's entries only prepare others and are not scored.
 pub(crate) fn is_preparation(category: &Category) -> bool {
     category.name.contains("prereq")
 }

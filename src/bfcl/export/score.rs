@@ -1,4 +1,4 @@
-//! Lines of score files: what the official program writes of an answer that is wrong.
+//! Lines of score files, which the official program writes for wrong answers.
 
 use serde_json::Value as Json;
 
@@ -12,17 +12,17 @@ use crate::data::{Record, Status};
 use crate::error::Result;
 use crate::text::escape_line_ends;
 
-/// What is said of an answer.
+/// The verdict on an answer.
 pub(super) struct AnswerVerdict {
     /// Whether it is right.
     pub(super) correct: bool,
-    /// Whether the official program dies of it.
+    /// Whether it crashes the official program.
     pub(super) is_crash: bool,
-    /// Its line, which only wrong answers have.
+    /// Its line, for wrong answers only.
     pub(super) line: Option<String>,
 }
 
-/// Judges an answer as the official program would, or tells what that said; `None` where nothing can be said.
+/// Scores an answer like the official program, or uses its recorded verdict; `None` if there is no verdict.
 pub(super) fn judge(
     record: &Record,
     category: &str,
@@ -53,7 +53,7 @@ pub(super) fn judge(
     }
     let entry = AnswerKey::new(&Value::from_serde(functions), wrong.ground_truth.as_ref());
     let entry = entry.map_err(|fault| crate::Error::usage(fault).at(&record.sample_id))?;
-    // Of an entry in a form the original says what is checked.
+    // For `format_sensitivity` the original entry determines the check.
     let original = record.metadata.get(ORIGINAL).and_then(Json::as_str);
     let original = original.filter(|_| form.is_some());
     let request = CheckRequest {
@@ -87,7 +87,7 @@ pub(super) fn judge(
     }))
 }
 
-/// The verdict in the record, where only the official program gives one.
+/// The recorded verdict, where only the official program can score.
 fn told(record: &Record, wrong: &Wrong<'_>) -> Option<AnswerVerdict> {
     let score = record.result.score.as_ref();
     let score = score.filter(|_| record.result.status == Status::Scored)?;
@@ -110,7 +110,7 @@ fn told(record: &Record, wrong: &Wrong<'_>) -> Option<AnswerVerdict> {
     })
 }
 
-/// What stands on the line of a wrong answer.
+/// The content of a wrong answer's line.
 struct Wrong<'a> {
     record: &'a Record,
     category: &'a str,
@@ -176,7 +176,7 @@ impl Wrong<'_> {
         self.ground_truth.clone().unwrap_or(Value::None)
     }
 
-    /// The entry as it stands in the data.
+    /// The entry as in the data.
     fn prompt(&self) -> Value {
         let mut members = vec![("id", self.record.sample_id.as_str().into())];
         let metadata = &self.record.metadata;
@@ -184,7 +184,7 @@ impl Wrong<'_> {
             members.push(("question", Value::List(vec![Value::from_serde(messages)])));
         }
         if let Some(functions) = metadata.get("function") {
-            // There the entry is one that was made ready for a model.
+            // The official program writes the processed entry there.
             let functions = if metadata.contains_key(FORM) {
                 Value::from_serde(&with_hints(functions, self.category))
             } else {
@@ -200,7 +200,7 @@ impl Wrong<'_> {
 fn python_str(value: &Value) -> String {
     match value {
         Value::Str(text) => text.clone(),
-        // Only an integer of more digits than Python prints has none.
+        // Fails only for integers with more digits than Python prints.
         other => other.repr().unwrap_or_default(),
     }
 }

@@ -1,5 +1,4 @@
-//! The leaderboard's tables, `data_*.csv`, with one row: cells are joined by commas without quotes, and no
-//! newline stands at the end.
+//! The leaderboard's tables, `data_*.csv`, with one row: comma-separated without quotes, and without a final newline.
 
 use super::Model;
 use crate::bfcl::benchmark::aggregates::{Aggregates, CategoryCounts, Figure, category};
@@ -8,23 +7,22 @@ use crate::bfcl::form::PromptForm;
 use crate::stats::as_f64;
 use crate::text::py_repr_float;
 
-/// What a run cost, in time and tokens.
+/// Time and tokens of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Costs {
-    /// Seconds of every answer of which they are known.
+    /// Known latencies of answers, in seconds.
     pub(super) latencies: Vec<f64>,
-    /// Tokens that were read and written, where that is known.
+    /// Input and output tokens, if known.
     pub(super) tokens: [Option<u64>; 2],
 }
 
-/// What an hour of the machine costs on which the official program imagines a model without prices, in US
-/// dollars, and how many answers it gives at once.
+/// The official program assumes this machine for models without prices: US dollars per hour, and concurrent answers.
 const MACHINE_HOUR: f64 = 23.92;
 const MACHINE_ANSWERS: f64 = 100.0;
 
 const MISSING: &str = "N/A";
 
-/// The tables' names and texts.
+/// Names and contents of the tables.
 pub(super) fn tables(
     counts: &CategoryCounts,
     forms: &FormCounts,
@@ -147,7 +145,7 @@ impl Row<'_> {
         table(columns)
     }
 
-    /// In percents without a sign for them.
+    /// In percent, without the sign.
     fn sensitivity(&self) -> [(String, String); 2] {
         let figures = [
             ("Max Delta", self.forms.max_delta()),
@@ -262,8 +260,8 @@ fn complete(figure: Figure) -> String {
     }
 }
 
-/// With prices, that of the tokens; without, that of the machine on which the official program imagines a
-/// model that everybody may run.
+/// The cost of the tokens if prices are known; otherwise that of the machine that the official program assumes for
+/// open models.
 fn cost(costs: &Costs, model: &Model) -> String {
     let cost = match (model.input_price, model.output_price) {
         (Some(input), Some(output)) => {
@@ -281,7 +279,7 @@ fn cost(costs: &Costs, model: &Model) -> String {
     cents(cost)
 }
 
-/// Mean, standard deviation and 95th percentile. The official program needs two or more values.
+/// Mean, standard deviation and 95th percentile. The official program needs at least two values.
 fn latency(values: &[f64]) -> [String; 3] {
     if values.len() < 2 {
         return [MISSING; 3].map(str::to_owned);
@@ -290,12 +288,12 @@ fn latency(values: &[f64]) -> [String; 3] {
     let mean = sum(values.iter().copied()) / count;
     let squares = values.iter().map(|value| (value - mean) * (value - mean));
     let deviation = (sum(squares) / (count - 1.0)).sqrt();
-    // Python rounds the first two by their decimals, and numpy the last one by its hundredths.
+    // Python rounds the first two decimally, and numpy rounds the last one by scaling with 100.
     let percentile = (percentile_95(values) * 100.0).round_ties_even() / 100.0;
     [cents(mean), cents(deviation), py_repr_float(percentile)]
 }
 
-/// A sum that is as good as exact, as Python's `statistics` takes it (Neumaier 1974).
+/// A nearly exact sum, like Python's `statistics` (Neumaier 1974).
 fn sum(values: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0);
     for value in values {
@@ -310,7 +308,7 @@ fn sum(values: impl Iterator<Item = f64>) -> f64 {
     sum + lost
 }
 
-/// Between the two nearest values, as numpy does by default.
+/// Interpolates linearly, numpy's default.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

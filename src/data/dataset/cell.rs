@@ -1,11 +1,11 @@
-//! Cells: a JSON value of a row as the text that a role needs.
+//! Cells: converts a JSON value of a row to text.
 
 use serde_json::Value;
 
 use super::{kind, text};
 use crate::error::{Error, Result};
 
-/// The cell as text; `None` if it is null or not there.
+/// The cell as text; `None` if it is null or missing.
 pub(crate) fn scalar(column: &str, cell: Option<&Value>) -> Result<Option<String>> {
     match cell {
         None | Some(Value::Null) => Ok(None),
@@ -18,7 +18,7 @@ pub(crate) fn scalar(column: &str, cell: Option<&Value>) -> Result<Option<String
     }
 }
 
-/// A text that must be there and not blank.
+/// A required text that must not be blank.
 pub(crate) fn required(column: &str, role: &str, cell: Option<String>) -> Result<String> {
     match cell {
         Some(text) if !text.trim().is_empty() => Ok(text),
@@ -31,8 +31,8 @@ pub(crate) fn required(column: &str, role: &str, cell: Option<String>) -> Result
     }
 }
 
-/// The value of a slice: a column of integers with gaps becomes floats in pandas, so `1.0` is `1`. `None` if
-/// it is blank.
+/// The value of a slice; `1.0` becomes `1`, because pandas converts integer columns with gaps to floats. `None` if
+/// blank.
 pub(crate) fn slice_value(cell: Option<String>) -> Option<String> {
     let cell = cell?;
     let value = cell.trim();

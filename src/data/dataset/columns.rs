@@ -1,4 +1,4 @@
-//! Which column plays which role: the first known name wins, a name that was given must be there.
+//! Maps roles to columns: the first known name is used; an explicit name must exist.
 
 use std::path::Path;
 
@@ -9,23 +9,23 @@ use crate::text::quoted;
 
 use super::row::Rows;
 
-/// Column names that were given, by role; a role without one is found by its usual names.
+/// Explicit column names by role; other roles use their usual names.
 ///
-/// `Columns::default().prompt("Query")` is `columns: { prompt: Query }` of a spec.
+/// `Columns::default().prompt("Query")` equals `columns: { prompt: Query }` in a spec.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Columns {
     /// The question.
     pub prompt: Option<String>,
-    /// The answer to compare with.
+    /// The ground truth.
     pub ground_truth: Option<String>,
-    /// What identifies a row.
+    /// The id of a row.
     pub id: Option<String>,
     /// The difficulty.
     pub level: Option<String>,
-    /// An attached file, beside the metadata.
+    /// An attached file next to the metadata.
     pub file_name: Option<String>,
-    /// An attached file, from the dataset's folder.
+    /// An attached file, relative to the dataset's folder.
     pub file_path: Option<String>,
 }
 
@@ -41,7 +41,7 @@ macro_rules! chained {
 }
 
 impl Columns {
-    /// Of the roles that every dataset has.
+    /// The roles that every dataset has.
     pub(crate) fn of(
         prompt: Option<String>,
         ground_truth: Option<String>,
@@ -59,7 +59,7 @@ impl Columns {
 }
 
 impl Rows {
-    /// Every column, in the order in which the file first names it.
+    /// All columns, in order of first appearance.
     pub fn columns(&self) -> Vec<&str> {
         let mut seen = std::collections::HashSet::new();
         self.rows
@@ -70,8 +70,7 @@ impl Rows {
             .collect()
     }
 
-    /// The column of a role: `named` if given, which must be there; else the first of `known` that any
-    /// row has.
+    /// The column of a role: `named` if given, which must exist; otherwise the first of `known` that any row has.
     pub fn find_column(
         &self,
         role: &str,
@@ -81,7 +80,7 @@ impl Rows {
         self.header().find_column(role, named, known)
     }
 
-    /// As [`Rows::find_column`], for a role that must have a column.
+    /// Like [`Rows::find_column`], for a required role.
     pub fn require_column(
         &self,
         role: &str,
@@ -103,14 +102,14 @@ impl Rows {
 /// The columns of a file.
 pub(crate) struct Header<'a> {
     pub(crate) path: &'a Path,
-    /// In the order in which the file first names them.
+    /// In order of first appearance.
     pub(crate) columns: Vec<&'a str>,
     pub(super) rows: &'a dyn AnyRow,
 }
 
-/// Rows that can be looked through.
+/// A set of rows that can be searched.
 pub(crate) trait AnyRow {
-    /// Whether a row is like that.
+    /// Whether any row satisfies `is`.
     fn any(&self, is: &dyn Fn(&Map<String, Value>) -> bool) -> bool;
 }
 
@@ -172,11 +171,10 @@ impl Header<'_> {
     }
 }
 
-/// A JSON scalar as text: a string as it is, a number and a bool as JSON writes them (`17`, `0.5`,
-/// `true`). `None` for null, arrays and objects.
+/// A JSON scalar as text: a string unchanged, numbers and bools in JSON syntax (`17`, `0.5`, `true`). `None` for null,
+/// arrays and objects.
 ///
-/// A number has been through a 64-bit integer or float: `0.50` becomes `0.5`, and what is larger than
-/// both loses digits.
+/// Numbers were parsed as 64-bit integers or floats: `0.50` becomes `0.5`, and larger numbers lose digits.
 pub(crate) fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
@@ -186,7 +184,7 @@ pub(crate) fn text(value: Value) -> Option<String> {
     }
 }
 
-/// What a JSON value is, for messages.
+/// Name of a JSON value's type, for messages.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

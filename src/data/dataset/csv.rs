@@ -14,12 +14,12 @@ use super::row::Row;
 use super::row_file::{RowFile, read_at};
 use super::scan::BUFFER;
 
-/// Columns in which an empty cell is the text `""`, as in the other formats of a published dataset.
+/// Columns in which an empty cell is `""` rather than null, as in the other formats of published datasets.
 const TEXT_COLUMNS: [&str; 2] = ["file_name", "file_path"];
 
-/// The rows of a text.
+/// Parses the rows of a text.
 pub(super) fn rows(path: &Path, text: &str) -> Result<Vec<Row>> {
-    // The reader's own line numbers are off by one after CRLF; its byte positions are right.
+    // The reader's own line numbers are off by one after CRLF; its byte positions are correct.
     let mut lines = LineNumbers {
         text: text.as_bytes(),
         byte: 0,
@@ -60,7 +60,7 @@ pub(super) fn rows(path: &Path, text: &str) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The rows of an open file, which stay there, and their columns.
+/// Scans a file whose rows stay on disk, and returns their columns.
 pub(super) fn scan(path: &Path, mut file: File) -> Result<(RowFile, Vec<String>)> {
     let failed = |error: io::Error| Error::io("read", path, &error);
     let length = file.metadata().map_err(failed)?.len();
@@ -90,7 +90,7 @@ pub(super) fn scan(path: &Path, mut file: File) -> Result<(RowFile, Vec<String>)
             let line = 1 + newlines + count_newlines(valid);
             invalid_utf8(path, line, column_after(valid))
         })?;
-        // As far as the end of the line before reaches into it.
+        // The record may start with the end of the previous line.
         let row = text.trim_start_matches(['\r', '\n']);
         let before = text.len() - row.len();
         let line = 1 + newlines + count_newlines(&bytes[..before]);
@@ -115,13 +115,13 @@ pub(super) fn scan(path: &Path, mut file: File) -> Result<(RowFile, Vec<String>)
     Ok((rows, columns))
 }
 
-/// So far the end of the header is looked for.
+/// Maximum number of bytes searched for the end of the header.
 const LONGEST_HEADER: u64 = 1 << 20;
 
-/// The columns of the one record of a text.
+/// Parses a text with one record.
 fn fields(text: &str, delimiter: u8, header: &[String]) -> Result<Map<String, Value>> {
     let mut record = csv::StringRecord::new();
-    // Of a text that begins with a byte order mark, the reader would take that away.
+    // Prevent the reader from removing a byte order mark at the start of a record.
     let text = b"\n".chain(text.as_bytes());
     let read = reader(delimiter).from_reader(text).read_record(&mut record);
     read.map_err(|error| Error::usage(format!("broken CSV: {error}")))?;
@@ -175,8 +175,8 @@ fn without_header(path: &Path) -> Error {
         .hint("the first line of a CSV file names the columns: `id,question,final_answer`")
 }
 
-/// What stands between cells: a tab in `.tsv`, else `,` unless the header has none and `;` or a tab instead, as
-/// spreadsheets write where `,` is the decimal sign.
+/// The separator: a tab in `.tsv`; otherwise `,`, unless the header contains `;` or a tab and no `,`, as spreadsheets
+/// write in locales with decimal commas.
 fn delimiter(path: &Path, text: &str) -> u8 {
     if path
         .extension()
@@ -225,14 +225,14 @@ fn value(column: &str, cell: &str) -> Value {
     }
 }
 
-/// Whether the last record of a file ends inside a quoted cell, which the reader forgives: the rest of
-/// the file would silently become one cell.
+/// Whether the last record of a file ends inside a quoted cell. The reader accepts it, and the rest of the file would
+/// silently become one cell.
 fn is_unclosed(record: &str) -> bool {
     let quotes = record.bytes().filter(|&byte| byte == b'"').count();
     quotes % 2 == 1 && record.trim_end().contains('\n')
 }
 
-/// Turns byte positions, which only grow, into line numbers.
+/// Converts increasing byte positions to line numbers.
 struct LineNumbers<'a> {
     text: &'a [u8],
     byte: usize,
@@ -240,7 +240,7 @@ struct LineNumbers<'a> {
 }
 
 impl LineNumbers<'_> {
-    /// The line of the first byte from `start` on that does not end a line.
+    /// The line of the first byte at or after `start` that is not a line end.
     fn at(&mut self, start: u64) -> u64 {
         let mut start = usize::try_from(start).unwrap_or(usize::MAX);
         while matches!(self.text.get(start), Some(b'\r' | b'\n')) {

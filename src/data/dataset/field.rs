@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 use super::{Header, scalar};
 use crate::error::Result;
 
-/// Where a value of a row is: `answer`, a dotted path such as `answers.text`, or a JSON pointer such as
+/// Location of a value in a row: `answer`, a dotted path such as `answers.text`, or a JSON pointer such as
 /// `/answers/text/0`.
 ///
-/// A column of the whole name comes first, dots or not. A name that meets an array is looked for in each of
-/// its elements; a number is a place in it, from 0.
+/// A column with the full name takes precedence, even with dots. For an array, a name is looked up in each element and
+/// a number is an index from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Field {
     name: String,
@@ -20,7 +20,7 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    /// The field of a name, in rows of which at least one has it.
+    /// The field with this name, if at least one row has it.
     pub(crate) fn find(header: &Header<'_>, name: &str) -> Option<Self> {
         let is_there = |field: &Self| {
             let is_column = header.columns.contains(&field.column.as_str());
@@ -30,7 +30,7 @@ impl Field {
         Self::named(name).into_iter().find(is_there)
     }
 
-    /// What a name may mean: the column that is called so, and what a path leads to.
+    /// The possible meanings of a name: a column, or a path.
     pub(crate) fn named(name: &str) -> [Self; 2] {
         let whole = Self {
             name: name.to_owned(),
@@ -53,22 +53,22 @@ impl Field {
         [whole, nested]
     }
 
-    /// The name under which it was asked for.
+    /// The requested name.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// The column that it is, or is in.
+    /// The column that it is in.
     pub(crate) fn column(&self) -> &str {
         &self.column
     }
 
-    /// Whether it is a column by itself.
+    /// Whether it is a whole column.
     pub(crate) fn is_whole(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// Whether one of the two holds the other, so that who sees the one sees something of the other.
+    /// Whether one contains the other, so that showing one reveals part of the other.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         let both = self.members.iter().zip(&other.members);
         self.column == other.column && both.into_iter().all(|(left, right)| left == right)
@@ -79,11 +79,11 @@ impl Field {
         member(fields.get(&self.column)?, &self.members)
     }
 
-    /// The value as text, taken out of the row if it is a column by itself.
+    /// The value as text; removed from the row if it is a whole column.
     pub(crate) fn take(&self, fields: &mut Map<String, Value>) -> Result<Option<String>> {
         let text = scalar(&self.name, self.get(fields).as_deref())?;
         if self.is_whole() {
-            // `Map::remove` would put the last column into the place of the removed one.
+            // `Map::remove` would move the last column into the removed one's position.
             fields.shift_remove(&self.column);
         }
         Ok(text)
@@ -110,7 +110,7 @@ fn member<'a>(value: &'a Value, path: &[String]) -> Option<Cow<'a, Value>> {
 }
 
 impl Header<'_> {
-    /// As [`super::Rows::find_column`], for a column that may be nested.
+    /// Like [`super::Rows::find_column`], for a column that may be nested.
     pub(crate) fn find_field(
         &self,
         role: &str,
@@ -124,7 +124,7 @@ impl Header<'_> {
         Ok(column.and_then(|column| Field::find(self, &column)))
     }
 
-    /// As [`super::Rows::require_column`], for a column that may be nested.
+    /// Like [`super::Rows::require_column`], for a column that may be nested.
     pub(crate) fn require_field(
         &self,
         role: &str,

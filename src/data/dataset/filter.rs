@@ -1,4 +1,4 @@
-//! `Filter`: which samples of a benchmark run, and in which order.
+//! `Filter`: selects and orders the samples of a benchmark.
 
 use std::collections::HashSet;
 
@@ -6,29 +6,29 @@ use crate::data::Sample;
 use crate::error::{Error, Result, nearest};
 use crate::stats::SplitMix64;
 
-/// Ids, then the shuffle, then the limit, whichever are given.
+/// Selects ids, then shuffles, then limits, as far as each is set.
 ///
 /// # The shuffle
 ///
-/// The order for a seed is part of the contract: the same on every platform and in every version, so
-/// that `shuffle: { seed: 7 }` with `limit: 50` names the same 50 samples for everyone. It is
-/// Fisher–Yates from the last place down to the second: for `i` from `n - 1` to `1`, the samples at `i`
-/// and `j` change places, where `j` is the upper 64 bits of the 128-bit product of the next number and
-/// `i + 1`. The numbers are those of `SplitMix64` with the seed as its first state: the state grows by
-/// `0x9E3779B97F4A7C15`, and the number is the state mixed (`z ^= z >> 30`, `z *= 0xBF58476D1CE4E5B9`,
-/// `z ^= z >> 27`, `z *= 0x94D049BB133111EB`, `z ^= z >> 31`), all modulo 2⁶⁴.
+/// The order for a seed is a stable guarantee: the same on every platform and in every version, so that
+/// `shuffle: { seed: 7 }` with `limit: 50` selects the same 50 samples for everyone. It is Fisher–Yates from the last
+/// position down to the second: for `i` from `n - 1` to `1`, the samples at `i` and `j` are swapped, where `j` is the
+/// upper 64 bits of the 128-bit product of the next random number and `i + 1`. The numbers are those of `SplitMix64`
+/// with the seed as its first state: the state grows by `0x9E3779B97F4A7C15`, and the number is the state mixed
+/// (`z ^= z >> 30`, `z *= 0xBF58476D1CE4E5B9`, `z ^= z >> 27`, `z *= 0x94D049BB133111EB`, `z ^= z >> 31`), all modulo
+/// 2⁶⁴.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Only these samples, in the order of the dataset.
+    /// Select these samples, in the order of the dataset.
     pub ids: Option<Vec<String>>,
     /// Shuffle with this seed.
     pub seed: Option<u64>,
-    /// At most so many.
+    /// Maximum number of samples.
     pub limit: Option<usize>,
 }
 
 impl Filter {
-    /// The samples that are left, which may be none. An id that no sample has is an error.
+    /// The selected samples, possibly none. An unknown id is an error.
     pub fn apply(&self, mut samples: Vec<Sample>) -> Result<Vec<Sample>> {
         if let Some(ids) = &self.ids {
             samples = select(samples, ids)?;
@@ -37,12 +37,12 @@ impl Filter {
         Ok(samples)
     }
 
-    /// The ids that pass. The shuffle and the limit are the plan's, which no dataset is told of.
+    /// Streaming selection by id. Shuffle and limit are applied later by the plan, not by the dataset.
     pub(crate) fn stream(&self) -> WantedIds<'_> {
         WantedIds::of(self.ids.as_deref())
     }
 
-    /// The places of so many samples, shuffled and limited.
+    /// Indices of the samples after shuffle and limit.
     pub(crate) fn order(&self, samples: usize) -> Vec<usize> {
         let mut order = (0..samples).collect();
         self.arrange(&mut order);
@@ -66,11 +66,11 @@ fn select(mut samples: Vec<Sample>, ids: &[String]) -> Result<Vec<Sample>> {
     Ok(samples)
 }
 
-/// Which ids pass, one after another.
+/// Streaming selection of ids.
 pub(crate) struct WantedIds<'a> {
     ids: Option<&'a [String]>,
     wanted: HashSet<&'a str>,
-    /// All that came by, for who asks for one that did not.
+    /// All ids seen, for the error about a missing one.
     seen: Vec<Box<str>>,
 }
 
@@ -92,7 +92,7 @@ impl<'a> WantedIds<'a> {
     }
 
     /// # Errors
-    /// When one did not come by.
+    /// If a wanted id was not seen.
     pub(crate) fn finish(self) -> Result<()> {
         let seen: HashSet<&str> = self.seen.iter().map(|id| &**id).collect();
         let mut ids = self.ids.unwrap_or_default().iter();

@@ -1,11 +1,11 @@
-//! Ids, and whether one of them is there twice.
+//! Detects duplicate ids.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
 use crate::error::Error;
 
-/// Hashes of ids with their places: a fraction of the room of the ids.
+/// Hashes of ids with their positions: needs a fraction of the memory of the ids.
 #[derive(Default)]
 pub(super) struct Ids {
     state: RandomState,
@@ -17,7 +17,7 @@ impl Ids {
         self.seen.push((self.state.hash_one(id), self.seen.len()));
     }
 
-    /// The first id that was there before, with both its places. `id` gives that of a place again.
+    /// The first duplicate id with both positions. `id` reads the id at a position again.
     pub(super) fn twice(
         mut self,
         mut id: impl FnMut(usize) -> Result<String, Error>,

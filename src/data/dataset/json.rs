@@ -1,4 +1,4 @@
-//! `.json`: one array of objects, or an object per line as in `.jsonl`.
+//! `.json`: an array of objects, or an object per line as in `.jsonl`.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::lines::count_newlines;
 use super::row::Row;
 use crate::error::{Error, Result};
 
-/// The rows of a text.
+/// Parses the rows of a text.
 pub(super) fn rows(path: &Path, text: String) -> Result<Vec<Row>> {
     let (text, spans) = spans(path, text)?;
     let row = |LineSpan { number, start, end }| {
@@ -21,7 +21,7 @@ pub(super) fn rows(path: &Path, text: String) -> Result<Vec<Row>> {
     spans.into_iter().map(row).collect()
 }
 
-/// Where each row stands in a text, and the text: with `null` for what only Python writes.
+/// The positions of rows in a text, and the text with Python's `NaN` and `Infinity` replaced by `null`.
 pub(super) fn spans(path: &Path, text: String) -> Result<(String, Vec<LineSpan>)> {
     if !text.trim_ascii_start().starts_with('[') {
         return lines(path, text);
@@ -38,7 +38,7 @@ pub(super) fn spans(path: &Path, text: String) -> Result<(String, Vec<LineSpan>)
     }
 }
 
-/// The elements of an array. They stay text: as trees they would take four times the room.
+/// The elements of an array as text spans: parsed trees would need four times the memory.
 fn elements(text: &str) -> Result<Vec<LineSpan>, serde_json::Error> {
     let elements: Vec<&RawValue> = serde_json::from_str(text)?;
     let (mut number, mut counted) = (1, 0);
@@ -55,7 +55,7 @@ fn elements(text: &str) -> Result<Vec<LineSpan>, serde_json::Error> {
     Ok(elements.into_iter().map(span).collect())
 }
 
-/// The lines of a text that is no array.
+/// The lines of a text that is not an array.
 fn lines(path: &Path, text: String) -> Result<(String, Vec<LineSpan>)> {
     let spans = jsonl::spans(&text);
     if let Some(first) = spans.first() {
@@ -64,7 +64,7 @@ fn lines(path: &Path, text: String) -> Result<(String, Vec<LineSpan>)> {
     Ok((text, spans))
 }
 
-/// Of a text with an object per line, the first is one.
+/// Checks that the first line of a text with an object per line is an object.
 pub(super) fn check_first(path: &Path, line: &str) -> Result<()> {
     if jsonl::parse(line).is_ok_and(|value| value.is_object()) {
         return Ok(());
@@ -122,7 +122,7 @@ mod tests {
         check_error("rows.json", "[{\"a\": 1},\n]", expect);
         let expect = "{path}:2: a row is an object, found a number";
         check_error("rows.json", "[{\"a\": 1},\n17]", expect);
-        // It is a `.json` already.
+        // Do not suggest `.json`, which it already is.
         let error = read("rows.json", "[17]").err().unwrap();
         let hint = "let each row be one `{…}`: an item of the array, or a line";
         assert_eq!(error.hint_text(), Some(hint));

@@ -11,7 +11,7 @@ use crate::text::yaml::OneEach;
 use super::columns::kind;
 use super::row::Row;
 
-/// The rows of a text. Only `\n` ends a line, so that U+2028 in a text does not.
+/// Parses the rows of a text. Only `\n` ends a line, so U+2028 inside a text does not.
 pub(crate) fn rows(path: &Path, text: &str) -> Result<Vec<Row>> {
     let row = |(number, line)| {
         Ok(Row {
@@ -22,9 +22,9 @@ pub(crate) fn rows(path: &Path, text: &str) -> Result<Vec<Row>> {
     lines(text).map(row).collect()
 }
 
-/// Where a row stands in a text.
+/// Position of a row in a text.
 pub(super) struct LineSpan {
-    /// The line that it begins in, from 1.
+    /// Its first line, from 1.
     pub(super) number: u64,
     pub(super) start: usize,
     pub(super) end: usize,
@@ -40,14 +40,14 @@ pub(super) fn spans(text: &str) -> Vec<LineSpan> {
     lines(text).map(span).collect()
 }
 
-/// The lines that are not blank, trimmed, with their numbers.
+/// Trimmed non-blank lines with their numbers.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (u64, &str)> {
     let lines = (1_u64..).zip(text.split('\n'));
     let lines = lines.map(|(number, line)| (number, line.trim_ascii()));
     lines.filter(|(_, line)| !line.is_empty())
 }
 
-/// The object of a line, in which no key stands twice: only one of the two could count.
+/// Parses a line's object; a duplicate key is an error, because one of the values would be lost.
 pub(crate) fn fields(path: &Path, number: u64, line: &str) -> Result<Map<String, Value>> {
     match parse_by(line, one_each) {
         Ok(Value::Object(fields)) => Ok(fields),
@@ -75,18 +75,17 @@ pub(crate) fn fields(path: &Path, number: u64, line: &str) -> Result<Map<String,
     }
 }
 
-/// JSON as Python writes it: the bare words `NaN` and `Infinity` are read as null.
+/// Parses JSON as Python writes it: bare `NaN` and `Infinity` become null.
 pub fn python_json(text: &str) -> Option<Value> {
     parse(text).ok()
 }
 
-/// Parses a line, if need be with Python's bare `NaN` and `Infinity` as null. An error is the column where it stops
-/// being JSON, and why.
+/// Parses a line; bare `NaN` and `Infinity` become null if necessary. An error has the column and the reason.
 pub(crate) fn parse(line: &str) -> Result<Value, (usize, String)> {
     parse_by(line, |line| serde_json::from_str(line))
 }
 
-/// What the reader's message about a key that stands twice begins with.
+/// Prefix of the reader's message about a duplicate key.
 const TWICE: &str = "duplicate field ";
 
 fn one_each(line: &str) -> serde_json::Result<Value> {
@@ -109,7 +108,7 @@ fn parse_by(
     read(&mended).map_err(|second| (second.column(), reason(&second)))
 }
 
-/// serde's message without its ` at line 1 column 7`: the line is another one here.
+/// serde's message without its ` at line 1 column 7`, because the actual line differs.
 pub(super) fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.rfind(" at line ") {
@@ -118,7 +117,7 @@ pub(super) fn reason(error: &serde_json::Error) -> String {
     }
 }
 
-/// The line with `NaN`, `Infinity` and `-Infinity` outside of texts as `null`; `None` if there is none.
+/// The line with `NaN`, `Infinity` and `-Infinity` outside of strings replaced by `null`; `None` if there is none.
 pub(super) fn without_python_numbers(line: &str) -> Option<String> {
     let mut mended = String::with_capacity(line.len());
     let mut rest = line;
@@ -131,7 +130,7 @@ pub(super) fn without_python_numbers(line: &str) -> Option<String> {
             .find(|token| rest.starts_with(token));
         let end = if let Some(token) = token {
             found = true;
-            // Of the token's length, so that columns in errors stay right (but for one after a `NaN`).
+            // Pad to the token's length, so that columns in errors stay correct (except after a `NaN`).
             mended.push_str(&"null     "[..token.len().max(4)]);
             token.len()
         } else {
@@ -149,7 +148,7 @@ pub(super) fn without_python_numbers(line: &str) -> Option<String> {
     found.then_some(mended)
 }
 
-/// The length of the JSON text that `rest` starts with, both quotes included.
+/// The length of the JSON string that `rest` starts with, including quotes.
 fn text_end(rest: &str) -> usize {
     let mut escaped = false;
     for (place, byte) in rest.bytes().enumerate().skip(1) {

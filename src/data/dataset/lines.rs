@@ -1,11 +1,11 @@
-//! The text of a file, and its lines.
+//! Reads the text and lines of a file.
 
 use std::fs;
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// The byte order mark that a file may begin with.
+/// An optional byte order mark at the start of a file.
 pub(super) const BOM: &str = "\u{feff}";
 
 /// The whole file as text, without a byte order mark.
@@ -23,7 +23,7 @@ pub(crate) fn read_text(path: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// The column of the byte behind these, from 1.
+/// The column of the byte after `bytes`, from 1.
 pub(super) fn column_after(bytes: &[u8]) -> usize {
     1 + bytes.iter().rev().take_while(|&&b| b != b'\n').count()
 }
@@ -35,7 +35,7 @@ pub(super) fn invalid_utf8(path: &Path, line: u64, column: usize) -> Error {
     ))
 }
 
-/// How many lines end in a piece of a file.
+/// Counts line ends in a chunk.
 pub(super) fn count_newlines(bytes: &[u8]) -> u64 {
     bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum()
 }

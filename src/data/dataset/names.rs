@@ -1,4 +1,4 @@
-//! The names of the columns of rows that stay text.
+//! Collects the column names of rows without parsing their values.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 /// The names of columns.
 #[derive(Default)]
 pub(super) struct ColumnNames {
-    /// In the order in which they come up.
+    /// In order of appearance.
     pub(super) names: Vec<String>,
     known: HashSet<String>,
 }
@@ -22,7 +22,7 @@ impl ColumnNames {
         }
     }
 
-    /// Adds the names of a row; `false` if it is no object.
+    /// Adds the names of a row; false if it is not an object.
     pub(super) fn add(&mut self, line: &str) -> bool {
         let mut json = serde_json::Deserializer::from_str(line);
         let read = json.deserialize_map(Names(self));
@@ -30,7 +30,7 @@ impl ColumnNames {
     }
 }
 
-/// Reads the keys of an object and passes over everything else.
+/// Deserializes only the keys of an object.
 struct Names<'a>(&'a mut ColumnNames);
 
 impl<'de> Visitor<'de> for Names<'_> {

@@ -1,4 +1,4 @@
-//! `.parquet`: the format in which GAIA is published. Behind the cargo feature `parquet`.
+//! `.parquet`: the format of the published GAIA. Requires the cargo feature `parquet`.
 
 mod pages;
 mod spool;
@@ -22,10 +22,10 @@ use super::columns::text;
 use super::row::Row;
 use crate::system::panics;
 
-/// A page of so many bytes is not taken into memory as a whole.
+/// Pages of this size or more are not loaded into memory as a whole.
 const LARGE_PAGE: u64 = 4 << 20;
 
-/// The rows of a file.
+/// Reads all rows.
 pub(super) fn rows(path: &Path) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     each(path, &mut |fields| {
@@ -35,14 +35,14 @@ pub(super) fn rows(path: &Path) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Hands on the rows of a file one by one. An error of `take` ends it.
+/// Passes on the rows of a file one by one. Stops at an error of `take`.
 pub(super) fn each(
     path: &Path,
     take: &mut dyn FnMut(Map<String, Value>) -> Result<()>,
 ) -> Result<()> {
     let file = File::open(path)
         .map_err(|error| Error::io("read", path, &error).hint(super::WRONG_PATH))?;
-    // The reader asserts its way through a damaged file in places.
+    // The reader has assertions that fail on some damaged files.
     let mut taken = Ok(());
     let mut take = |fields| {
         taken = take(fields);
@@ -64,7 +64,7 @@ pub(super) fn each(
     .hint("compare its size with the original, and fetch the file again"))
 }
 
-/// Hands on rows as long as they are wanted.
+/// Passes on rows as long as they are wanted.
 fn read(
     file: File,
     large: u64,
@@ -83,7 +83,7 @@ fn read(
     Ok(())
 }
 
-/// How many rows are decoded at once: fewer where they are long.
+/// Number of rows decoded at once: fewer if they are long.
 fn batch(groups: &[RowGroupMetaData]) -> usize {
     let longest = groups.iter().map(|group| {
         let rows = group.num_rows().max(1);
@@ -93,12 +93,12 @@ fn batch(groups: &[RowGroupMetaData]) -> usize {
     usize::try_from((BATCH_BYTES / longest).clamp(1, BATCH)).unwrap_or(1)
 }
 
-/// The most rows that are decoded at once, and about the most bytes.
+/// Maximum number of rows, and approximate number of bytes, decoded at once.
 const BATCH: i64 = 1024;
 const BATCH_BYTES: i64 = 1 << 20;
 
-/// Refuses column chunks at negative places, for which the reader panics. A panic is caught, but not before
-/// it was printed.
+/// Returns an error for column chunks at negative offsets, on which the reader panics. The panic would be caught, but
+/// its message would be printed.
 fn check_places(reader: &impl FileReader) -> Result<(), ParquetError> {
     let groups = reader.metadata().row_groups();
     for column in groups.iter().flat_map(RowGroupMetaData::columns) {
@@ -125,8 +125,8 @@ fn object(
         .collect()
 }
 
-/// A field as JSON. Times, dates and decimals become texts; so do bytes, as UTF-8 or else in
-/// hexadecimal. What JSON has no number for (NaN, infinity) becomes null.
+/// Converts a field to JSON. Times, dates and decimals become texts; so do bytes, as UTF-8 or else hexadecimal. NaN
+/// and infinity become null.
 fn value(field: Field, spool: &ValueSpool) -> Result<Value, ParquetError> {
     Ok(match field {
         Field::Null => Value::Null,
@@ -180,7 +180,7 @@ fn value(field: Field, spool: &ValueSpool) -> Result<Value, ParquetError> {
     })
 }
 
-/// The number that the digits say: 0.1 of 32 bits is 0.1 and not 0.10000000149011612.
+/// The number with the shortest digits: a 32-bit 0.1 becomes 0.1, not 0.10000000149011612.
 fn short_float(digits: &str) -> Value {
     digits.parse().ok().and_then(Number::from_f64).into()
 }

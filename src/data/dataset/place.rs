@@ -1,17 +1,17 @@
-//! `Place`: where a row is.
+//! `Place`: the position of a row.
 
 use std::fmt;
 use std::path::Path;
 
-/// Where a row is, as errors name it: `data.jsonl:7`, `data.json:1: element 7`, or `data.parquet: row 7` (the first row
-/// is 1).
+/// The position of a row, displayed as `data.jsonl:7`, `data.json:1: element 7`, or `data.parquet: row 7` (the first
+/// row is 1).
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// The file.
     pub path: &'a Path,
     /// The line, if the file has lines.
     pub line: Option<u64>,
-    /// The row's place in the file, from 0.
+    /// Index of the row in the file, from 0.
     pub index: usize,
 }
 
@@ -23,7 +23,7 @@ impl fmt::Display for Place<'_> {
             .extension()
             .is_some_and(|end| end.eq_ignore_ascii_case("json"));
         match self.line {
-            // All elements may stand in one line.
+            // All elements may be on one line.
             Some(line) if is_array => write!(f, "{path}:{line}: element {}", self.index + 1),
             Some(line) => write!(f, "{path}:{line}"),
             None => write!(f, "{path}: row {}", self.index + 1),

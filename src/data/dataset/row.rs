@@ -1,4 +1,4 @@
-//! Rows of a file that was read.
+//! The rows of a file.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use super::place::Place;
 
-/// The rows of one file. There is at least one.
+/// The rows of one file. Not empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows {
-    /// The file, as it was named.
+    /// The file, as given.
     pub path: PathBuf,
     /// The rows in the order of the file.
     pub rows: Vec<Row>,
@@ -25,7 +25,7 @@ pub struct Row {
 }
 
 impl Rows {
-    /// Where the row at `index` (from 0) is.
+    /// Position of the row at `index` (from 0).
     pub fn place(&self, index: usize) -> Place<'_> {
         Place {
             path: &self.path,

@@ -1,7 +1,7 @@
-//! `RowFile`: rows that stay in their file, and are read again from their place when they are asked for.
+//! `RowFile`: rows that stay on disk and are read again on demand.
 //!
-//! A dataset that is larger than the memory to spend on it is read once for what must be known of all rows; of a row
-//! stays where it stands, and a hash, so that another row in its place is noticed.
+//! A dataset too large for memory is scanned once. For each row only its position and a hash are stored; the hash
+//! detects a changed file.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -17,9 +17,9 @@ use crate::data::Sample;
 use crate::error::{Error, Result};
 use crate::system::lock::lock;
 
-/// A file of rows, each of which is read when it is asked for.
+/// A file whose rows are read on demand.
 pub(crate) struct RowFile {
-    /// As errors name it.
+    /// The path, for errors.
     path: PathBuf,
     file: Arc<Mutex<File>>,
     read: Box<ReadRow>,
@@ -27,20 +27,20 @@ pub(crate) struct RowFile {
     hashes: RandomState,
 }
 
-/// The columns in the text of a row, which stands there.
+/// Parses the text of the row at a position.
 pub(super) type ReadRow = dyn Fn(Place<'_>, &str) -> Result<Map<String, Value>> + Send + Sync;
 
-/// Where a row stands.
+/// Position of a row.
 struct RowSpan {
     start: u64,
     length: usize,
-    /// From 1; 0 in a file that has no lines.
+    /// From 1; 0 in a file without lines.
     line: u64,
     hash: u64,
 }
 
 impl RowFile {
-    /// A file in which no row is known yet; each will be a JSON object.
+    /// A file without rows yet; each row will be a JSON object.
     pub(super) fn new(path: &Path, file: File) -> Self {
         Self {
             path: path.to_owned(),
@@ -51,12 +51,12 @@ impl RowFile {
         }
     }
 
-    /// The same file, in which each row is something else.
+    /// Sets the parser of rows.
     pub(super) fn read_by(self, read: Box<ReadRow>) -> Self {
         Self { read, ..self }
     }
 
-    /// Reads the file from there on, whoever else reads it meanwhile.
+    /// A reader starting at an offset, independent of other readers.
     pub(super) fn reader(&self, at: u64) -> impl Read + use<> {
         FileReader {
             file: Arc::clone(&self.file),
@@ -64,12 +64,12 @@ impl RowFile {
         }
     }
 
-    /// So many bytes from a place on.
+    /// Reads `length` bytes at an offset.
     pub(super) fn bytes(&self, start: u64, length: usize) -> io::Result<Vec<u8>> {
         read_at(&mut lock(&self.file), start, length)
     }
 
-    /// The next row stands there, begins in this line (`None` in a file without lines) and has this text.
+    /// Adds the next row: its offset, its line (`None` in a file without lines) and its text.
     pub(super) fn add(&mut self, start: u64, line: Option<u64>, text: &[u8]) {
         self.rows.push(RowSpan {
             start,
@@ -79,17 +79,17 @@ impl RowFile {
         });
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// How many bytes a row has.
+    /// Size of a row in bytes.
     pub(super) fn size(&self, row: usize) -> usize {
         self.rows[row].length
     }
 
-    /// Where a row is, as errors name it.
+    /// Position of a row, for errors.
     pub(crate) fn place(&self, row: usize) -> Place<'_> {
         let line = self.rows.get(row).map(|span| span.line);
         Place {
@@ -99,10 +99,10 @@ impl RowFile {
         }
     }
 
-    /// The text of a row, read again.
+    /// Reads the text of a row again.
     ///
     /// # Errors
-    /// When it is not what it was.
+    /// If the row changed.
     pub(crate) fn text(&self, row: usize) -> Result<String> {
         let span = &self.rows[row];
         let bytes = match self.bytes(span.start, span.length) {
@@ -122,7 +122,7 @@ impl RowFile {
         String::from_utf8(bytes).map_err(|_| self.changed(row))
     }
 
-    /// The columns of a row, read again.
+    /// Reads the columns of a row again.
     pub(super) fn fields(&self, row: usize) -> Result<Map<String, Value>> {
         let text = self.text(row)?;
         (self.read)(self.place(row), &text)
@@ -135,10 +135,10 @@ impl RowFile {
     }
 }
 
-/// So many bytes from a place on.
+/// Reads `length` bytes at an offset.
 pub(super) fn read_at(file: &mut File, start: u64, length: usize) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(start))?;
-    // A length that the file has not is no reason to ask for as much memory.
+    // A damaged length must not cause a huge allocation.
     let mut bytes = Vec::with_capacity(length);
     Read::by_ref(file)
         .take(length as u64)
@@ -149,7 +149,7 @@ pub(super) fn read_at(file: &mut File, start: u64, length: usize) -> io::Result<
     Ok(bytes)
 }
 
-/// Reads a file that others read too.
+/// Reads a file handle shared with other readers.
 struct FileReader {
     file: Arc<Mutex<File>>,
     at: u64,
@@ -165,18 +165,18 @@ impl Read for FileReader {
     }
 }
 
-/// Where a sample is made again from.
+/// The row from which a sample can be built again.
 #[derive(Clone)]
 pub struct SamplePlace {
     file: Arc<dyn Fn(usize) -> Result<Sample> + Send + Sync>,
     row: usize,
 }
 
-/// Takes samples one by one, with their places where they have one.
+/// Takes samples one by one, with the row they come from if it can be read again.
 pub(crate) type TakePlaced<'a> = dyn FnMut(Sample, Option<SamplePlace>) -> Result<()> + 'a;
 
 impl SamplePlace {
-    /// That of a row from which `file` makes a sample.
+    /// The place of a row; `file` builds samples from its rows.
     pub(crate) fn new(
         file: &Arc<dyn Fn(usize) -> Result<Sample> + Send + Sync>,
         row: usize,
@@ -187,10 +187,10 @@ impl SamplePlace {
         }
     }
 
-    /// The sample as it was.
+    /// Builds the sample again.
     ///
     /// # Errors
-    /// When its row is not what it was.
+    /// If its row changed.
     pub(crate) fn sample(&self) -> Result<Sample> {
         (self.file)(self.row)
     }
@@ -204,7 +204,7 @@ mod tests {
     use super::super::tests::file;
     use super::*;
 
-    /// The samples of a file with what makes each again; its column `id` is the id, and the rest metadata.
+    /// The samples of a file with their places; the column `id` is the id, and the others are metadata.
     fn placed(path: &Path) -> Vec<(Sample, SamplePlace)> {
         let table = Table::read_above(path, 0).unwrap();
         let make = |mut fields: Map<String, Value>, _: usize| {
@@ -231,7 +231,7 @@ mod tests {
             for (row, (sample, _)) in samples.iter().enumerate() {
                 assert_eq!(format!("{sample:?}"), format!("{:?}", again(row).unwrap()));
             }
-            // In place: who replaces the file leaves the old one to whoever has it open.
+            // Modify the file in place: replacing it would leave the open file unchanged.
             let changed = text.replace("two", to);
             fs::write(&path, changed).unwrap();
             assert!(again(0).is_ok());

@@ -1,4 +1,4 @@
-//! Lines of JSON that stay in their file: what must be known of all of them, found in one pass.
+//! Scans a file with a JSON object per line in one pass, without keeping the rows in memory.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
@@ -10,10 +10,10 @@ use super::names::ColumnNames;
 use super::row_file::RowFile;
 use crate::error::{Error, Result};
 
-/// How much is read at once.
+/// Bytes per read.
 pub(super) const BUFFER: usize = 1 << 16;
 
-/// The rows of an open file with an object per line, and their columns. `check_first` may refuse the first.
+/// The rows of an open file with an object per line, and their columns. `check_first` may reject the first row.
 pub(super) fn lines(
     path: &Path,
     file: File,
@@ -27,7 +27,7 @@ pub(super) fn lines(
             check_first(row)?;
         }
         if !columns.add(row) {
-            // Broken, or it holds what only Python writes.
+            // Invalid, or it contains Python's `NaN` or `Infinity`.
             let fields = jsonl::fields(path, number, row)?;
             fields.keys().for_each(|key| columns.name(key));
         }
@@ -37,7 +37,7 @@ pub(super) fn lines(
 }
 
 #[cfg(feature = "bfcl")]
-/// The rows of a file with one per line; `see` sees each that is not blank, with its number.
+/// The rows of a file with one per line; `see` gets each non-blank line with its number.
 pub(crate) fn rows(path: &Path, see: &mut dyn FnMut(u64, &str) -> Result<()>) -> Result<RowFile> {
     let open = File::open(path).map_err(|error| Error::io("read", path, &error))?;
     rows_of(path, open, see)
@@ -76,7 +76,7 @@ fn rows_of(
     Ok(rows)
 }
 
-/// Whether the first thing in a file that is no blank begins an array.
+/// Whether the first non-blank byte of a file starts an array.
 pub(super) fn is_array(file: &mut File) -> std::io::Result<bool> {
     file.seek(SeekFrom::Start(0))?;
     let mut reader = BufReader::with_capacity(BUFFER, file);

@@ -1,4 +1,4 @@
-//! Rows of a format in which none can be read alone: they are written to a file of their own, where that is possible.
+//! Stores rows of a format without random access in a temporary file, if possible.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -12,17 +12,17 @@ use super::row_file::RowFile;
 use super::scan::BUFFER;
 use crate::error::{Error, Result};
 
-/// Rows as they come: in memory, and from a certain size on in a file that has no name.
+/// Collects rows: in memory, and above a size limit in an unnamed file.
 pub(super) struct Spill<'a> {
     path: &'a Path,
-    /// The most bytes of texts that stay in memory.
+    /// Maximum bytes of text kept in memory.
     large: u64,
     weight: u64,
     few: Vec<Row>,
     many: Option<SpillFile>,
 }
 
-/// Where the rows of a file came to be.
+/// Where the rows ended up.
 pub(super) enum Spilled {
     Rows(Rows),
     File(RowFile, Vec<String>),
@@ -97,7 +97,7 @@ impl SpillFile {
     }
 }
 
-/// About how many bytes of memory a value takes.
+/// Approximate memory use of a value in bytes.
 fn weight(value: &Value) -> u64 {
     let inside = match value {
         Value::String(text) => text.len() as u64,

@@ -1,4 +1,4 @@
-//! `Table`: the rows of a file, each a tree only while its sample is made.
+//! `Table`: the rows of a file, parsed only while their samples are built.
 
 use std::fs::{self, File};
 use std::ops::Range;
@@ -19,8 +19,8 @@ use crate::data::Sample;
 use crate::error::Error;
 use crate::system::parallel::in_order;
 
-/// The rows of a file. Those of JSON stay text until they are asked for: a hundred thousand of them as trees take
-/// four times the room of the file. Those of a large file stay where they are.
+/// The rows of a file. JSON rows are stored as text until needed, because parsed trees take four times the size of the
+/// file. Rows of a large file stay on disk.
 pub(crate) struct Table {
     path: PathBuf,
     columns: Vec<String>,
@@ -33,13 +33,12 @@ enum RowStore {
     File(RowFile),
 }
 
-/// Files of more bytes stay on disk. What is smaller takes up to three times its size while it is read, and less when a
-/// row is asked for.
+/// Files above this size stay on disk. Smaller ones take up to three times their size while they are read.
 const LARGE: u64 = 16 << 20;
 
 #[cfg(test)]
 thread_local! {
-    /// For tests of benchmarks, whose files are small.
+    /// A lower limit for tests, whose files are small.
     pub(crate) static LARGE_HERE: std::cell::Cell<u64> = const { std::cell::Cell::new(LARGE) };
 }
 
@@ -54,19 +53,19 @@ const fn large() -> u64 {
 }
 
 #[cfg(feature = "bfcl")]
-/// Whether files are so large together that what is in them stays there.
+/// Whether the files are too large in total to keep their rows in memory.
 pub(crate) fn is_large(files: impl IntoIterator<Item = fs::Metadata>) -> bool {
     let files = files.into_iter().filter(fs::Metadata::is_file);
     files.map(|file| file.len()).sum::<u64>() > large()
 }
 
 impl Table {
-    /// Reads a file, as [`Rows::read`] does.
+    /// Reads a file like [`Rows::read`].
     pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         Self::read_above(path, large())
     }
 
-    /// The same; of a file with more bytes than that, rows stay there.
+    /// The same with a limit above which rows stay on disk.
     pub(super) fn read_above(path: &Path, large: u64) -> Result<Self, Error> {
         super::refuse_endless(path)?;
         let format = Format::of(path)?;
@@ -92,7 +91,7 @@ impl Table {
         }
     }
 
-    /// Its size says little of how long its rows are, of which none can be read alone.
+    /// Reads parquet, whose file size says little about its rows, and which has no random access.
     #[cfg(feature = "parquet")]
     fn of_parquet(path: &Path, large: u64) -> Result<Self, Error> {
         let mut spill = Spill::new(path, large);
@@ -116,7 +115,7 @@ impl Table {
         }
     }
 
-    /// The table of a file in which rows can be read one by one; `None` if they cannot.
+    /// The table of a file with random access to its rows; `None` if it has none.
     fn of_file(path: &Path, format: Format) -> Result<Option<Self>, Error> {
         let open = || File::open(path).map_err(|error| Error::io("read", path, &error));
         let (rows, columns) = match format {
@@ -147,7 +146,7 @@ impl Table {
         for &LineSpan { number, start, end } in &lines {
             let line = &text[start..end];
             if !columns.add(line) {
-                // Broken, or it holds what only Python writes.
+                // Invalid, or it contains Python's `NaN` or `Infinity`.
                 let fields = jsonl::fields(path, number, line)?;
                 fields.keys().for_each(|key| columns.name(key));
             }
@@ -175,7 +174,7 @@ impl Table {
         }
     }
 
-    /// As [`Table::each_sample`], with those that a filter leaves; `see` sees all.
+    /// Like [`Table::each_sample`], limited to the samples that pass a filter; `see` gets all.
     pub(crate) fn each_filtered(
         self,
         filter: &Filter,
@@ -195,8 +194,8 @@ impl Table {
         filter.finish()
     }
 
-    /// Makes a sample of each row and its index, on all processors, and hands them on in the order of the file. The ids
-    /// must be unique, which is known at the end. Errors of `make` need not name the place of the row.
+    /// Builds a sample of each row and its index in parallel, and passes them on in the order of the file. Ids must be
+    /// unique, which is checked at the end. Errors of `make` need not name the position of the row.
     pub(super) fn each_sample(
         self,
         make: impl Fn(Map<String, Value>, usize) -> Result<Sample, Error> + Send + Sync + 'static,
@@ -237,7 +236,7 @@ impl Table {
     }
 }
 
-/// Hands on a sample of each row of a file, with its place.
+/// Passes on a sample of each row with its place.
 pub(crate) fn each_placed(
     rows: &RowFile,
     sample: impl Fn(usize) -> Result<Sample, Error> + Send + Sync + 'static,
@@ -249,7 +248,7 @@ pub(crate) fn each_placed(
     each_row(rows.len(), &size, &place, &*sample, take)
 }
 
-/// Hands on a sample of each row with the number of that. The ids must be unique.
+/// Passes on a sample of each row with the row's index. Ids must be unique.
 fn each_row<'a>(
     rows: usize,
     size: &dyn Fn(usize) -> usize,
@@ -285,7 +284,7 @@ fn each_row<'a>(
     }
 }
 
-/// The end of the rows from `start` on that are worth handing to another thread, and not too many to wait there.
+/// End of a chunk of rows from `start` on that is large enough for another thread, but not too large to queue.
 fn chunk_end(start: usize, rows: usize, size: &dyn Fn(usize) -> usize) -> usize {
     let mut bytes = 0;
     let is_room = |row: &usize| {
@@ -302,7 +301,7 @@ impl AnyRow for Table {
             RowStore::Rows(rows) => rows.any(is),
             RowStore::Lines { text, lines } => lines.iter().any(|line| {
                 let fields = jsonl::fields(&self.path, line.number, &text[line.start..line.end]);
-                // One that is broken will say so when its sample is made.
+                // An invalid row is an error when its sample is built.
                 fields.is_ok_and(|fields| is(&fields))
             }),
             RowStore::File(rows) => {
@@ -312,10 +311,10 @@ impl AnyRow for Table {
     }
 }
 
-/// Rows that are worth handing to another thread.
+/// Maximum number of rows per chunk; enough to be worth another thread.
 const CHUNK: usize = 64;
 
-/// Bytes of rows that are not handed over together with more.
+/// Bytes of rows above which a chunk is complete.
 const CHUNK_BYTES: usize = 128 << 10;
 
 #[cfg(test)]

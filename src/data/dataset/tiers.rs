@@ -1,23 +1,23 @@
-//! The order out of which tiers are cut: a tier is the first so many samples of it, so that each lies within the larger.
+//! The sample order that tiers are prefixes of, so that each tier contains the smaller ones.
 //!
-//! Samples come in strata, and every beginning of the order has of each stratum as much as its share. Within a stratum a
-//! hash of the id decides, which no other sample changes; sample number `r` of the `n` of a stratum stands at
-//! `(r - 1 + start) / n` of the way. With a start of one half these are the seats of Webster and Sainte-Laguë. A stratum
-//! that is small among many has a start of its own by the hash of its name: of a hundred strata of one sample all would
-//! else come at once in the middle, and none of them before.
+//! Every prefix of the order contains each stratum in proportion. Within a stratum samples are ordered by a hash of
+//! their id, which is independent of other samples; sample `r` of the `n` of a stratum has the position
+//! `(r - 1 + start) / n`. With a start of one half this is the Webster/Sainte-Laguë method. A small stratum has a
+//! start derived from the hash of its name: otherwise a hundred strata of one sample each would all be in the middle,
+//! and none at the beginning.
 
 use std::collections::HashMap;
 
 use crate::text::hash::Hasher;
 
-/// Strata of less than one part in so many of all samples start where their hash says.
+/// Strata smaller than this fraction (1/16) of all samples have a start derived from their hash.
 const SMALL: u64 = 16;
 
 /// The denominator of starts.
 const WHOLE: u64 = 1 << 16;
 
-/// The places of samples, each with its id and its stratum, in the order out of which tiers are cut. It depends on
-/// nothing but these, not on their order.
+/// The indices of samples, given by id and stratum, in the order for tiers. The result does not depend on the input
+/// order.
 pub(crate) fn tier_order<'a>(samples: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<usize> {
     let mut strata = HashMap::<&str, Vec<TierSample<'_>>>::new();
     let mut all: usize = 0;
@@ -50,7 +50,7 @@ fn hash(of: &str, text: &str) -> u64 {
     u64::from_be_bytes(bytes.first_bytes())
 }
 
-/// A sample by what orders it within its stratum.
+/// The sort key of a sample within its stratum.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct TierSample<'a> {
     hash: u64,
@@ -58,7 +58,7 @@ struct TierSample<'a> {
     place: usize,
 }
 
-/// Where a sample stands, as the exact share `way / size`.
+/// Position of a sample, as the exact fraction `way / size`.
 #[derive(Clone, Copy)]
 struct TierSeat {
     way: u64,
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use crate::stats::SplitMix64;
 
-    /// Ids with their strata, of which each has so many.
+    /// Ids and strata of these sizes.
     fn samples(sizes: &[usize]) -> Vec<(String, String)> {
         let strata = sizes.iter().enumerate();
         let of = |(stratum, &size): (usize, &usize)| {
@@ -105,7 +105,7 @@ mod tests {
         let mut random = SplitMix64(1);
         for case in 0..300 {
             let strata = 1 + case % 3;
-            // None is small among so few: the smallest is one in sixteen.
+            // With so few strata none is small: the smallest has at least one in sixteen samples.
             let mut sizes = random_sizes(&mut random, strata, 60);
             let least = sizes.iter().sum::<usize>().div_ceil(8);
             for size in &mut sizes {
@@ -117,7 +117,7 @@ mod tests {
                 *seen.entry(stratum).or_default() += 1;
                 for (stratum, size) in sizes.iter().enumerate() {
                     let is = seen.get(&*stratum.to_string()).copied().unwrap_or(0);
-                    // In parts of one sample, exactly.
+                    // Exactly, as a fraction of one sample.
                     let off = (is * samples.len()).abs_diff(number * size);
                     assert!(off < samples.len(), "{sizes:?}: {is} of {number}");
                 }
@@ -156,7 +156,7 @@ mod tests {
                 };
                 (0..=sizes.len()).map(small).collect::<Vec<_>>()
             };
-            // A stratum that becomes small, or no longer is, starts elsewhere.
+            // A stratum that becomes small, or stops being small, gets a different start.
             let [is, was] = [&after, &before].map(|samples| is_small(samples));
             let is_another = (0..sizes.len()).any(|of| is[of] != was[of]);
             crossed += usize::from(is_another);

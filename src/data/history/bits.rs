@@ -1,13 +1,13 @@
-//! `AnswerBits`: a bit for each of a number of samples, in base64 where it is written down.
+//! `AnswerBits`: one bit per sample, serialised as base64.
 
 use std::borrow::Cow;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A bit for each of a number of samples, the first in the highest place of the first byte.
+/// One bit per sample; the first is the highest bit of the first byte.
 ///
-/// The standard base64 with its padding, so that any program can read it.
+/// Uses standard base64 with padding, so that any program can read it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnswerBits(Vec<u8>);
 
@@ -29,13 +29,13 @@ impl FromIterator<bool> for AnswerBits {
 }
 
 impl AnswerBits {
-    /// The bit of a sample; that of one which is not there is not set.
+    /// The bit of a sample; false if out of range.
     pub fn get(&self, place: usize) -> bool {
         let byte = self.0.get(place / 8).copied().unwrap_or_default();
         byte >> (7 - place % 8) & 1 == 1
     }
 
-    /// Whether these are the bits of so many samples.
+    /// Whether the length matches this number of samples.
     pub(super) fn is_of(&self, count: usize) -> bool {
         self.0.len() == count.div_ceil(8)
     }
@@ -77,7 +77,7 @@ impl AnswerBits {
     }
 }
 
-/// What a digit stands for.
+/// The value of a base64 digit.
 fn value(digit: u8) -> Option<u8> {
     Some(match digit {
         b'A'..=b'Z' => digit - b'A',
@@ -118,7 +118,7 @@ mod tests {
             assert_eq!(again, bits);
             assert!(!read.get(count + 8));
         }
-        // As any other program writes it.
+        // As other programs write it.
         let bits: AnswerBits = [true, false, true].into_iter().collect();
         assert_eq!(bits.text(), "oA==");
         for wrong in ["o", "oA", "oA=", "oA==A", "o===", "ä===", "oA==\n", "===="] {

@@ -1,4 +1,4 @@
-//! `HistoryLine`: a run, or a baseline as it was accepted, as a line of a history.
+//! `HistoryLine`: a run or an accepted baseline, as a line of a history.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{HISTORY_VERSION, HistoryAnswers};
 use crate::text::excerpt;
 
-/// What a line is of.
+/// The kind of a line.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -18,16 +18,16 @@ pub enum HistoryKind {
     /// A run.
     #[default]
     Run,
-    /// Runs that became the baseline, as a whole.
+    /// Runs accepted as the baseline.
     Accept,
 }
 
-/// A run, or a baseline as it was accepted. Shares lie between 0 and 1; what is not known is left out.
+/// A run or an accepted baseline. Shares are from 0 to 1; unknown values are omitted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HistoryLine {
-    /// The version of the format, of the writer.
+    /// The format version of the writer.
     pub format_version: u32,
-    /// What it is of.
+    /// Its kind.
     pub kind: HistoryKind,
     /// The id of the run, or of the acceptance.
     pub id: String,
@@ -39,14 +39,14 @@ pub struct HistoryLine {
     /// The commit that was checked out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Whether files differed from it.
+    /// Whether the working tree had uncommitted changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dirty: Option<bool>,
-    /// Whether it ended before all was asked, as its gates were sure: what it asked is no fair part of the rest, for who is
-    /// worse ends sooner.
+    /// Whether the run ended before all samples were requested because its gates were decided. Its samples are then a
+    /// biased subset, because worse agents stop earlier.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub early: bool,
-    /// The tier that was run, if it was one.
+    /// The tier, if the run was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
     /// Hash of all ids, inputs and ground truths.
@@ -55,19 +55,19 @@ pub struct HistoryLine {
     /// Hash of the extraction and the scorer that decides.
     #[serde(default)]
     pub scorer_hash: String,
-    /// Hash of the agent, where it says what it is.
+    /// Hash of the agent, if it has a fingerprint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_hash: Option<String>,
     /// The prompt around the questions: the preset with a hash of its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// What answered, as endpoints report it: models with their fingerprints.
+    /// The models that answered, with fingerprints, as reported by endpoints.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub served_models: Vec<String>,
-    /// What judged, by the name of the scorer.
+    /// The models that judged, by scorer.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub judge_models: BTreeMap<String, Vec<String>>,
-    /// All samples; with several epochs, all answers to them.
+    /// Number of samples; with several epochs, of all answers.
     #[serde(default)]
     pub samples: u64,
     /// Those with a verdict.
@@ -76,13 +76,13 @@ pub struct HistoryLine {
     /// Those that are correct.
     #[serde(default)]
     pub correct: u64,
-    /// Those that lack the verdict they should have.
+    /// Samples that should have a verdict but have none.
     #[serde(default)]
     pub errors: u64,
-    /// How often each sample was asked.
+    /// Epochs per sample.
     #[serde(default = "once")]
     pub epochs: u32,
-    /// Those whose answers were given before, and are no new evidence.
+    /// Samples with cached answers, which are no new evidence.
     #[serde(default, skip_serializing_if = "is_none")]
     pub cached: u64,
     /// correct / scored.
@@ -91,40 +91,40 @@ pub struct HistoryLine {
     /// Its 95 % confidence interval.
     #[serde(default)]
     pub accuracy_ci95: Option<[f64; 2]>,
-    /// The share of errors among those that were asked.
+    /// The share of errors among requested samples.
     #[serde(default)]
     pub error_rate: Option<f64>,
-    /// Means of the score and its details.
+    /// Means of the score and of its details.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub means: BTreeMap<String, f64>,
     /// The benchmark's own aggregates.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metrics: Map<String, Value>,
-    /// The same for slices, by dimension and value.
+    /// Figures of slices, by dimension and value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub slices: BTreeMap<String, BTreeMap<String, HistorySlice>>,
-    /// What the agent cost, in US dollars.
+    /// Cost of the agent in US dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// Tokens that it read and wrote.
+    /// Input and output tokens of the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// How long answers took.
+    /// Latency of answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_s: Option<HistoryLatency>,
-    /// How long the run took, in seconds.
+    /// Duration of the run in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<f64>,
-    /// What became of the gates.
+    /// Results of the gates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<HistoryGate>,
-    /// How the run ended.
+    /// Exit code of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<u8>,
-    /// The ids of the runs that were accepted.
+    /// Ids of the accepted runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<String>,
-    /// Which samples were right, unless there are too many.
+    /// Which samples were correct, unless there are too many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<HistoryAnswers>,
 }
@@ -138,10 +138,10 @@ pub struct HistorySlice {
     /// Those that are correct.
     #[serde(default)]
     pub correct: u64,
-    /// Those that lack the verdict they should have.
+    /// Samples that should have a verdict but have none.
     #[serde(default, skip_serializing_if = "is_none")]
     pub errors: u64,
-    /// Those whose answers were given before.
+    /// Samples with cached answers.
     #[serde(default, skip_serializing_if = "is_none")]
     pub cached: u64,
     /// correct / scored.
@@ -152,7 +152,7 @@ pub struct HistorySlice {
     pub accuracy_ci95: Option<[f64; 2]>,
 }
 
-/// How long answers took, in seconds.
+/// Latency of answers in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HistoryLatency {
     /// The mean.
@@ -163,36 +163,36 @@ pub struct HistoryLatency {
     pub p95: f64,
 }
 
-/// What became of a gate.
+/// The result of a gate.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HistoryGate {
     /// The gate as it is written.
     pub gate: String,
     /// `passed`, `failed`, `inconclusive` or `ignored`.
     pub verdict: String,
-    /// What it measured.
+    /// The measured value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// What it was held against.
+    /// The threshold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
 }
 
-/// What the first look at a line tells, whatever else it says.
+/// The members checked before all others.
 #[derive(Deserialize)]
 struct LineHead {
     format_version: Option<u64>,
     eval: Option<String>,
 }
 
-/// The marks that git leaves around what it could not merge.
+/// Git's merge conflict markers.
 const CONFLICT_MARKS: [&[u8]; 4] = [b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>"];
 
-/// What to do about a line that says nothing.
+/// Hint for an unusable line.
 const DELETE: &str = "restore it from version control or delete the line";
 
 impl HistoryLine {
-    /// Reads a line of the history of an eval, or says what is wrong with it and what to do.
+    /// Parses a line of an eval's history, or returns the fault and a hint.
     pub(super) fn of(bytes: &[u8], eval: &str) -> Result<Self, (String, &'static str)> {
         let error = match serde_json::from_slice::<Self>(bytes) {
             Ok(line) => {
@@ -210,7 +210,7 @@ impl HistoryLine {
                 "delete the marks and keep the other lines, all of them count",
             ));
         }
-        // A line of another version need not have this shape.
+        // A line of another version may have a different structure.
         let head = serde_json::from_slice::<LineHead>(bytes);
         if let Ok(fault) = head.map(|head| head.fault(eval))
             && let Some(fault) = fault
@@ -225,17 +225,17 @@ impl HistoryLine {
         Err((why, DELETE))
     }
 
-    /// Where it stands among others.
+    /// The sort key.
     pub(super) fn order(&self) -> (Timestamp, &str, HistoryKind) {
         (self.time, &self.id, self.kind)
     }
 
-    /// What only lines that can be compared have in common: dataset, scorer and tier.
+    /// The key that comparable lines share: dataset, scorer and tier.
     pub fn comparable(&self) -> (&str, &str, Option<&str>) {
         (&self.dataset_hash, &self.scorer_hash, self.tier.as_deref())
     }
 
-    /// What is wrong with it, and what to do, if anything is.
+    /// The fault and a hint, if it is invalid.
     fn fault(&self, eval: &str) -> Option<(String, &'static str)> {
         let head = LineHead {
             format_version: Some(self.format_version.into()),
@@ -267,7 +267,7 @@ impl HistoryLine {
 }
 
 impl LineHead {
-    /// Why nothing is said of a line of this eval, if so.
+    /// The fault and a hint, if the line cannot be used for this eval.
     fn fault(&self, eval: &str) -> Option<(String, &'static str)> {
         let version = self.format_version.unwrap_or_default();
         if version > HISTORY_VERSION.into() {
@@ -281,7 +281,7 @@ impl LineHead {
     }
 }
 
-/// What an error says without its place, for a line of the file is one line to the parser.
+/// An error's text without its position, because the parser sees each line as line 1.
 fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.split_once(" at line ") {
@@ -302,7 +302,7 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// A time as RFC 3339 has it.
+/// Serialises a time as in RFC 3339.
 mod time {
     use std::borrow::Cow;
 
@@ -311,7 +311,7 @@ mod time {
     use serde::{Deserialize, Deserializer, Serializer};
 
     pub(super) fn serialize<S: Serializer>(time: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
-        // In one second an eval may be run several times.
+        // Use milliseconds, because an eval may run several times per second.
         to.collect_str(&format_args!("{time:.3}"))
     }
 

@@ -19,7 +19,7 @@ fn lines_are_in_the_order_of_their_time_whatever_that_of_the_file() {
     let [first, second, third] = [
         line("b", "2026-11-23T19:53:21.001Z"),
         line("a", "2026-11-23T19:53:21.002Z"),
-        // As somebody in another zone wrote it.
+        // A line written in another time zone.
         line("c", "2026-11-23T21:53:21+01:00"),
     ];
     let expect = ["b", "a", "c"];
@@ -104,7 +104,7 @@ fn what_is_no_line_is_left_out_and_named() {
     };
     check(&answers("?"), "no base64");
     check(&answers("oAA="), "not those of so many samples");
-    // What a later version adds is left alone.
+    // Members of a later version are ignored.
     let more = read(&answers("oA==").replace("\"count\"", "\"more\":[{}],\"count\""));
     assert_eq!(more.notices(), Vec::<String>::new());
     let answers = more.lines[0].answers.as_ref().unwrap();

@@ -1,4 +1,4 @@
-//! `Address`: what a spec names on the Hub.
+//! `Address`: the address of a dataset on the Hub.
 
 use std::fmt;
 use std::path::Path;
@@ -8,11 +8,11 @@ use crate::system::file::is_inside;
 
 const SCHEME: &str = "hf://";
 const KIND: &str = "datasets/";
-/// Where people see datasets.
+/// Web pages of datasets.
 const PAGES: &str = "https://huggingface.co/datasets/";
-/// Longer names are none.
+/// Maximum length of a name.
 const NAME_BYTES: usize = 96;
-/// Where the Hub keeps pull requests and converted files; the only revisions that are written with a `/` in them.
+/// Refs of pull requests and converted files: the only revisions written with a `/`.
 const REFS: [&str; 2] = ["refs/pr/", "refs/convert/"];
 
 /// `hf://datasets/ORG/NAME[@REVISION][/PATH]`. A `/` in a revision is written `%2F`, except in `refs/pr/1`.
@@ -27,11 +27,11 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// The address that a path is; `None` for a path of this machine.
+    /// Parses a path as an address; `None` for a local path.
     pub(crate) fn of(path: &Path) -> Option<Result<Self>> {
         let text = path.to_str()?;
         if let Some(page) = text.strip_prefix(PAGES) {
-            // As it is copied from a browser.
+            // A URL copied from a browser.
             let error = Error::usage(format!(
                 "`{}` is a page, not a dataset's address",
                 text.escape_debug()
@@ -118,7 +118,7 @@ fn split_revision(text: &str) -> (&str, &str) {
     }
 }
 
-/// Whether it is half of a dataset's name. `--` stands between the halves in the cache.
+/// Whether it is a valid owner or name of a dataset. `--` separates the two in the cache.
 pub(super) fn is_name(text: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     !text.is_empty()
@@ -134,7 +134,7 @@ fn is_revision(text: &str) -> bool {
     !text.is_empty() && is_relative(text) && !text.contains(['\\', '?', '#', ' '])
 }
 
-/// Whether it names something below a folder on every system, and nothing else. A name that is empty does so too.
+/// Whether it is a path below a folder on every system. An empty text is, too.
 pub(super) fn is_relative(text: &str) -> bool {
     let is_plain = |part: &str| !matches!(part, "" | "." | "..");
     text.is_empty()
@@ -144,12 +144,12 @@ pub(super) fn is_relative(text: &str) -> bool {
             && !text.chars().any(char::is_control))
 }
 
-/// Whether it is the name of a commit.
+/// Whether it is a commit hash.
 pub(super) fn is_commit(text: &str) -> bool {
     is_hex(text, 40)
 }
 
-/// Whether it is a number of so many hexadecimal digits, as the Hub writes them.
+/// Whether it is a lower-case hexadecimal number with this many digits.
 pub(super) fn is_hex(text: &str, digits: usize) -> bool {
     text.len() == digits
         && text

@@ -1,4 +1,4 @@
-//! Files of the cache: checksums of what came in, and writes that others see whole or not at all.
+//! Files of the cache: checksums of downloads, and atomic writes.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
@@ -13,17 +13,17 @@ use crate::error::{Error, Result};
 use crate::system::file;
 use crate::text::hash;
 
-/// What the Hub says the content of a file hashes to. It names the blob in the cache.
+/// The Hub's hash of a file's content. It is the blob's name in the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Checksum {
-    /// Of git: SHA-1 of a header with the length, and the content.
+    /// Git blob hash: SHA-1 of a header with the length, and the content.
     Git(String),
-    /// Of a file in large storage: SHA-256 of the content.
+    /// Of a file in LFS: SHA-256 of the content.
     Sha256(String),
 }
 
 impl Checksum {
-    /// What an `ETag` says; `None` for one that is no checksum, and so for all that could be no file name.
+    /// Parses an `ETag`; `None` if it is not a checksum, so that it is always a safe file name.
     pub(super) fn of_etag(etag: &str) -> Option<Self> {
         let etag = etag.trim();
         let etag = etag.strip_prefix("W/").unwrap_or(etag).trim_matches('"');
@@ -69,12 +69,12 @@ fn read(file: &mut File, part: &mut dyn FnMut(&[u8])) -> std::io::Result<()> {
     }
 }
 
-/// A file that is locked as long as this is there, by `flock` as `huggingface_hub` does.
+/// An exclusive lock on a file while this value exists, by `flock` like `huggingface_hub`.
 pub(super) struct Lock(#[expect(dead_code, reason = "dropping it unlocks")] File);
 
 impl Lock {
-    /// Waits for the lock. Where a file system has none, two downloads of one file spoil each other, and the checksum
-    /// tells.
+    /// Waits for the lock. On a file system without locks, concurrent downloads corrupt each other, which the checksum
+    /// detects.
     pub(super) fn take(path: &Path) -> Result<Self> {
         make_folder(path)?;
         let mut options = File::options();
@@ -89,7 +89,7 @@ impl Lock {
     }
 }
 
-/// Makes the folder that a file goes to.
+/// Creates the parent folder of a file.
 pub(super) fn make_folder(path: &Path) -> Result<()> {
     let Some(folder) = path.parent() else {
         return Ok(());
@@ -100,13 +100,13 @@ pub(super) fn make_folder(path: &Path) -> Result<()> {
     })
 }
 
-/// Writes a file so that nobody sees half of it.
+/// Writes a file atomically.
 pub(super) fn replace(path: &Path, content: &[u8]) -> Result<()> {
     make_folder(path)?;
     file::write_atomically(path, content)
 }
 
-/// Marks the cache as one, which programs that make backups leave out. A cache without the mark is as good.
+/// Marks the folder as a cache, so that backup programs skip it. Errors are ignored.
 pub(super) fn tag(cache: &Path) {
     const TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
         # This file is a cache directory tag: https://bford.info/cachedir/\n";
@@ -116,22 +116,22 @@ pub(super) fn tag(cache: &Path) {
     }
 }
 
-/// Links a file of a snapshot to its blob; `depth` folders lie between it and the dataset's folder.
+/// Links a file of a snapshot to its blob; `depth` is the number of folders between it and the dataset's folder.
 pub(super) fn link(at: &Path, checksum: &Checksum, depth: usize) -> Result<()> {
     make_folder(at)?;
     let mut to: PathBuf = std::iter::repeat_n("..", depth).collect();
     to.push(BLOBS);
     to.push(checksum.as_str());
     let draft = draft(at);
-    // A link that leads nowhere any more is replaced, one of another process is equal.
+    // Replaces a dangling link; a link made by another process is equal.
     let made = file::symlink(&to, &draft).and_then(|()| {
-        // The link that was made just now.
+        // The link created above.
         fs::rename(&draft, at).inspect_err(|_| drop(fs::remove_file(&draft)))
     });
     made.map_err(|error| Error::io("write", at, &error))
 }
 
-/// A name beside a path that no other thread or process uses.
+/// A temporary name next to a path, unique across threads and processes.
 fn draft(path: &Path) -> PathBuf {
     use std::sync::atomic::{AtomicU64, Ordering};
     static NUMBER: AtomicU64 = AtomicU64::new(0);

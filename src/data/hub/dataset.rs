@@ -1,4 +1,4 @@
-//! `Dataset`: the files of one commit, in the cache and on the Hub.
+//! `Dataset`: the files of one commit, in the cache or on the Hub.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,12 +18,12 @@ use super::transfer;
 use crate::error::{Error, Result};
 use crate::system::lock::lock;
 
-/// Files that are fetched at once.
+/// Maximum number of concurrent downloads.
 const WORKERS: usize = 8;
-/// What a dataset is without a revision.
+/// The default revision.
 const MAIN: &str = "main";
 
-/// A dataset at one commit. Clones are the same dataset.
+/// A dataset at one commit. Clones share their state.
 #[derive(Clone, Debug)]
 pub(crate) struct Dataset(Arc<HubCommit>);
 
@@ -32,15 +32,15 @@ struct HubCommit {
     server: Server,
     address: Address,
     snapshot: Snapshot,
-    /// Which files it has, once somebody asked.
+    /// The list of files, loaded on first use.
     listing: OnceCell<HubListing>,
 }
 
 impl Dataset {
-    /// The dataset of an address, at the commit that its revision stands for: in the cache, else on the Hub.
+    /// Opens the dataset of an address, at the commit of its revision: from the cache, or else from the Hub.
     ///
     /// # Errors
-    /// When it is in neither, or may not be seen.
+    /// If it is in neither, or access is denied.
     pub(crate) fn open(address: &Address) -> Result<Self> {
         Self::with(Server::new(HubSettings::from_env()?)?, address)
     }
@@ -61,7 +61,7 @@ impl Dataset {
         })))
     }
 
-    /// Where the address's file or folder is, or will be once it is fetched.
+    /// Local path of the address's file or folder, whether or not it is downloaded yet.
     pub(crate) fn root(&self) -> PathBuf {
         let root = self.0.snapshot.root();
         match &*self.0.address.path {
@@ -70,10 +70,10 @@ impl Dataset {
         }
     }
 
-    /// The one file that the address names, or that its dataset has, fetched.
+    /// Downloads the file that the address names, or the only file of the dataset.
     ///
     /// # Errors
-    /// When it names none and there are several, or it cannot be had.
+    /// If the address names no file and there are several, or the download fails.
     pub(crate) fn fetch_file(&self) -> Result<PathBuf> {
         let address = &self.0.address;
         let path = if address.path.is_empty() {
@@ -91,7 +91,7 @@ impl Dataset {
         Ok(path)
     }
 
-    /// The file of rows of a dataset that has only one.
+    /// The only file with rows in the dataset.
     fn only_file(&self) -> Result<String> {
         let address = &self.0.address;
         let files: Vec<&str> = self.listing()?.files_of_rows().collect();
@@ -111,13 +111,13 @@ impl Dataset {
         }
     }
 
-    /// Whether the commit has a file at a path below the snapshot.
+    /// Whether the commit has a file at this path below the snapshot.
     pub(crate) fn is_file(&self, path: &Path) -> Result<bool> {
         let listing = self.listing()?;
         Ok(self.inside(path).is_some_and(|path| listing.has_file(path)))
     }
 
-    /// Whether the commit has a folder at a path below the snapshot.
+    /// Whether the commit has a folder at this path below the snapshot.
     pub(crate) fn is_folder(&self, path: &Path) -> Result<bool> {
         let listing = self.listing()?;
         Ok(self
@@ -125,7 +125,7 @@ impl Dataset {
             .is_some_and(|path| listing.has_folder(path)))
     }
 
-    /// The names of the folders in a folder.
+    /// Names of the subfolders of a folder.
     pub(crate) fn folders(&self, path: &Path) -> Result<Vec<String>> {
         let listing = self.listing()?;
         let Some(path) = self.inside(path) else {
@@ -134,10 +134,10 @@ impl Dataset {
         Ok(listing.folders(path).map(str::to_owned).collect())
     }
 
-    /// Sees to it that these files below the snapshot are there, several at a time.
+    /// Downloads these files below the snapshot, several at a time.
     ///
     /// # Errors
-    /// The first of those that cannot be had.
+    /// The first failed download.
     pub(crate) fn fetch(&self, paths: &[PathBuf]) -> Result<()> {
         let wanted: Vec<&str> = paths.iter().filter_map(|path| self.inside(path)).collect();
         let next = AtomicUsize::new(0);
@@ -145,7 +145,7 @@ impl Dataset {
         let work = || {
             while let Some(path) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if let Err(error) = self.fetch_one(path) {
-                    // The others stop at the file that they are at.
+                    // The other threads stop after their current file.
                     next.store(wanted.len(), Ordering::Relaxed);
                     let mut problem = lock(&problem);
                     problem.get_or_insert(error);
@@ -154,7 +154,7 @@ impl Dataset {
         };
         thread::scope(|scope| {
             let mut others = 1..WORKERS.min(wanted.len());
-            // Fewer are enough.
+            // Fewer threads suffice.
             others.all(|_| Builder::new().spawn_scoped(scope, work).is_ok());
             work();
         });
@@ -165,7 +165,7 @@ impl Dataset {
         }
     }
 
-    /// A path below the snapshot, as the Hub writes it.
+    /// A path relative to the snapshot, in the Hub's notation.
     fn inside<'a>(&self, path: &'a Path) -> Option<&'a str> {
         let path = path.strip_prefix(self.0.snapshot.root()).ok()?.to_str()?;
         is_relative(path).then_some(path)
@@ -189,7 +189,7 @@ impl Dataset {
         let checksum = head.checksum.as_str();
         let blob = folder.join(BLOBS).join(checksum);
         let _lock = Lock::take(&lock_path(&server.settings.cache, folder, checksum))?;
-        // Perhaps another process fetched it while the lock was waited for.
+        // Another process may have downloaded it while this one waited for the lock.
         if !blob.exists() {
             let incomplete = blob.with_file_name(format!("{checksum}.incomplete"));
             blob::make_folder(&incomplete)?;
@@ -203,7 +203,7 @@ impl Dataset {
         blob::link(&at, &head.checksum, depth)
     }
 
-    /// Refuses a link that was made by neither us nor `huggingface_hub`.
+    /// Returns an error for a link that was created by neither evaltest nor `huggingface_hub`.
     fn check_inside(&self, at: &Path, address: &str) -> Result<()> {
         let canonical = |path: &Path| {
             let found = path.canonicalize();
@@ -255,7 +255,7 @@ impl Dataset {
     }
 }
 
-/// The commit of an address: the one that it names, that the cache knows, that the Hub says.
+/// The commit of an address: given explicitly, from the cache, or from the Hub.
 fn commit(server: &Server, address: &Address, folder: &Path) -> Result<String> {
     let revision = address.revision.as_deref().unwrap_or(MAIN);
     if is_commit(revision) {

@@ -1,12 +1,11 @@
-//! Where the cache of `huggingface_hub` keeps what; read from paths alone, so that it is known also of a path that a
-//! user names.
+//! The layout of `huggingface_hub`'s cache; works on paths only, so that it can also classify paths given by a user.
 
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use super::address::{is_commit, is_hex, is_name};
 
-/// What the folder of a dataset's name begins with. Those of models and spaces begin otherwise.
+/// Prefix of a dataset's folder. Models and spaces have others.
 pub(super) const DATASETS: &str = "datasets--";
 const SNAPSHOTS: &str = "snapshots";
 pub(super) const BLOBS: &str = "blobs";
@@ -23,7 +22,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// The snapshot that a path lies in or is.
+    /// The snapshot that contains a path.
     pub(crate) fn of(path: &Path) -> Option<Self> {
         let mut folder = PathBuf::new();
         let mut parts = path.components().peekable();
@@ -58,27 +57,27 @@ impl Snapshot {
         None
     }
 
-    /// As [`Snapshot::of`], also for a path that leads there by a link.
+    /// Like [`Snapshot::of`], but also resolves symbolic links.
     pub(crate) fn at(path: &Path) -> Option<Self> {
         Self::of(path).or_else(|| Self::of(&path.canonicalize().ok()?))
     }
 
-    /// The folder of its files.
+    /// The folder with its files.
     #[cfg(any(feature = "http", test))]
     pub(crate) fn root(&self) -> PathBuf {
         self.folder.join(SNAPSHOTS).join(&self.commit)
     }
 }
 
-/// The address that names exactly this commit.
+/// Displays the address of exactly this commit.
 impl fmt::Display for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "hf://datasets/{}@{}", self.repository, self.commit)
     }
 }
 
-/// Whether a file belongs to a folder: it lies in it, or the folder is (part of) a snapshot and the file one of the
-/// blobs that its links lead to. Both paths must be canonical; then no link is left that could lead elsewhere.
+/// Whether a file belongs to a folder: it is inside, or the folder is in a snapshot and the file is a blob of that
+/// dataset. Both paths must be canonical, so that no symbolic links are left.
 pub(crate) fn holds(folder: &Path, file: &Path) -> bool {
     if file.starts_with(folder) {
         return true;
@@ -95,7 +94,7 @@ pub(crate) fn holds(folder: &Path, file: &Path) -> bool {
     if parent == snapshot.folder.join(BLOBS) {
         return is_checksum;
     }
-    // What several datasets share: `blobs/<two digits>/<checksum>` beside their folders.
+    // Blobs shared by several datasets: `blobs/<two digits>/<checksum>` next to their folders.
     let cache = snapshot.folder.parent();
     let shared = cache.map(|cache| cache.join(BLOBS));
     parent.parent() == shared.as_deref()

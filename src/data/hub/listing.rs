@@ -1,4 +1,4 @@
-//! `HubListing`: which files a commit has, kept in the cache as `huggingface_hub` keeps it.
+//! `HubListing`: the list of a commit's files, cached in the format of `huggingface_hub`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,18 +11,18 @@ use super::address::is_relative;
 use super::blob::replace;
 use crate::error::Result;
 
-/// Of `trees/<commit>.json`.
+/// Version of `trees/<commit>.json`.
 const FORMAT_VERSION: u32 = 1;
 
 /// The files of a commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct HubListing {
     files: BTreeMap<String, ListedFile>,
-    /// All folders on the way to them.
+    /// All parent folders of the files.
     folders: BTreeSet<String>,
 }
 
-/// What the Hub says of a file; the names are those of `huggingface_hub`.
+/// The Hub's metadata of a file; member names as in `huggingface_hub`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct ListedFile {
     size: u64,
@@ -41,11 +41,11 @@ struct OnDisk {
     files: BTreeMap<String, ListedFile>,
 }
 
-/// The ends of files of rows, but for `.json`.
+/// Extensions of files with rows, except `.json`.
 const ROWS: [&str; 4] = ["jsonl", "csv", "tsv", "parquet"];
 
 impl HubListing {
-    /// Adds what the Hub says of a path.
+    /// Adds an entry of the Hub's list.
     pub(super) fn add(&mut self, path: &str, said: &Value) {
         if said.get("type").and_then(Value::as_str) != Some("file") {
             return;
@@ -71,7 +71,7 @@ impl HubListing {
         self.files.insert(path.to_owned(), entry);
     }
 
-    /// The listing that is in the cache.
+    /// Reads the cached list.
     pub(super) fn read(path: &Path) -> Option<Self> {
         let found: OnDisk = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
         (found.format_version == FORMAT_VERSION).then(|| {
@@ -85,7 +85,7 @@ impl HubListing {
         })
     }
 
-    /// The files that the cache happens to have of a commit.
+    /// The files of a commit that happen to be in the cache.
     pub(super) fn of_folder(root: &Path) -> Self {
         let mut listing = Self::default();
         for entry in walkdir::WalkDir::new(root).into_iter().flatten() {
@@ -121,7 +121,7 @@ impl HubListing {
         path.is_empty() || self.folders.contains(path)
     }
 
-    /// The files of rows, wherever they lie; of JSON only where there is nothing else, for it may tell of the others.
+    /// All files with rows; JSON files only if there are no others, because they may be metadata.
     pub(super) fn files_of_rows(&self) -> impl Iterator<Item = &str> {
         let ends = |path: &str, all: &[&str]| {
             let end = Path::new(path).extension();
@@ -133,7 +133,7 @@ impl HubListing {
         files.filter(move |path| ends(path, wanted))
     }
 
-    /// The names of the folders directly in a folder.
+    /// Names of the direct subfolders of a folder.
     pub(super) fn folders<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a str> {
         self.folders.iter().filter_map(move |folder| {
             let name = match path {

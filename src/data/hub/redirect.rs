@@ -1,9 +1,9 @@
-//! Where a redirect leads, and whether that is still the Hub.
+//! Resolves redirects, and checks whether they stay on the Hub.
 
 use crate::error::Result;
 use crate::system::http::Url;
 
-/// The address that a `Location` names, seen from `base`.
+/// The URL in a `Location` header, relative to `base`.
 pub(super) fn target(base: &Url, location: &str) -> Result<Url> {
     let text = base.as_str();
     let (scheme, _) = text.split_once("://").unwrap_or_default();
@@ -22,7 +22,7 @@ pub(super) fn target(base: &Url, location: &str) -> Result<Url> {
     Url::new(plain, "https://huggingface.co")
 }
 
-/// Scheme, host and port, as they are written.
+/// Scheme, host and port of a URL, verbatim.
 pub(super) fn origin(url: &Url) -> &str {
     let text = url.as_str();
     let start = text.find("://").map_or(0, |place| place + 3);
@@ -30,13 +30,13 @@ pub(super) fn origin(url: &Url) -> &str {
     end.map_or(text, |end| &text[..start + end])
 }
 
-/// Whether two addresses are of one server, to which the same token may be shown.
+/// Whether two URLs have the same origin, which may receive the same token.
 pub(super) fn is_same_origin(one: &Url, other: &Url) -> bool {
     let (one, other) = (origin(one), origin(other));
     one.eq_ignore_ascii_case(other)
 }
 
-/// A path as it stands in an address: all but letters, digits, `-._~` and, if it is kept, `/`, as `%` and two digits.
+/// Percent-encodes a path: all but letters, digits, `-._~` and the bytes in `keep`.
 pub(super) fn encoded(text: &str, keep: &[u8]) -> String {
     use std::fmt::Write as _;
     let mut encoded = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! `HubRefusal`: why the Hub gave nothing, and what to do about it.
+//! `HubRefusal`: a failed request to the Hub, with a hint.
 
 use std::time::Duration;
 
@@ -9,31 +9,31 @@ use crate::error::Error;
 use crate::system::http::{Cause, Failure, hide, retry_after};
 use crate::system::process::excerpt::beginning;
 
-/// How much of what the Hub says is shown.
+/// Maximum bytes shown of the Hub's reply.
 const EXCERPT_BYTES: usize = 300;
-/// A longer pause is the user's to take.
+/// Maximum pause before a retry; longer ones are left to the user.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Why there is no answer.
+/// The reason why a request failed.
 #[derive(Debug)]
 pub(super) struct HubRefusal {
     pub(super) error: Error,
     pub(super) again: Again,
-    /// That of the reply, if there was one.
+    /// HTTP status of the reply, if there was one.
     pub(super) status: Option<u16>,
 }
 
-/// Whether asking again may help.
+/// Whether a retry may help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Again {
     Never,
-    /// After the usual pause.
+    /// After the default pause.
     Soon,
-    /// After the pause that the Hub wants.
+    /// After the pause requested by the Hub.
     After(Duration),
 }
 
-/// What was asked for, as messages name it.
+/// What was requested, for messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AskedAddress<'a> {
     pub(super) settings: &'a HubSettings,
@@ -54,7 +54,7 @@ impl From<Error> for HubRefusal {
 }
 
 impl HubRefusal {
-    /// The same, where asking again may help after all.
+    /// The same error, marked as worth a retry.
     pub(super) fn soon(self) -> Self {
         Self {
             again: Again::Soon,
@@ -62,8 +62,7 @@ impl HubRefusal {
         }
     }
 
-    /// How long to wait before asking again, which is `usual` unless the Hub says otherwise; `None` where it is of no
-    /// use.
+    /// The pause before a retry: `usual` unless the Hub requested another; `None` if a retry is useless.
     pub(super) fn pause(&self, usual: Duration) -> Option<Duration> {
         match self.again {
             Again::Never => None,
@@ -74,7 +73,7 @@ impl HubRefusal {
 }
 
 impl AskedAddress<'_> {
-    /// The refusal that a reply without success is.
+    /// The error for an unsuccessful reply.
     pub(super) fn refused(&self, status: u16, headers: &HeaderMap) -> HubRefusal {
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let code = header("x-error-code").unwrap_or_default();
@@ -89,7 +88,7 @@ impl AskedAddress<'_> {
             408 | 425 | 500..=599 => Again::Soon,
             _ => Again::Never,
         };
-        // Hosts are known to repeat what they were sent.
+        // Hosts may echo the request, including the token.
         let said = hide(beginning(said.as_bytes(), EXCERPT_BYTES), self.secret());
         let said = if said.is_empty() {
             said
@@ -108,8 +107,8 @@ impl AskedAddress<'_> {
         }
     }
 
-    /// The refusal of a host that the Hub sent us to. It knows nothing of datasets and tokens; what it refuses is an
-    /// address that was good for minutes, so that another may do.
+    /// The error of a host that the Hub redirected to. Such URLs are valid for minutes only, so a retry may get
+    /// another one.
     pub(super) fn refused_elsewhere(&self, status: u16, host: &str) -> HubRefusal {
         let message = format!(
             "`{}`: the Hub leads to `{host}`, which answers {status}",
@@ -195,7 +194,7 @@ impl AskedAddress<'_> {
         }
     }
 
-    /// The refusal that no reply is.
+    /// The error for a request without a reply.
     pub(super) fn failed(&self, failure: &Failure) -> HubRefusal {
         let endpoint = self.settings.endpoint.as_str();
         let message = format!("`{}`: `{endpoint}` {}", self.address, failure.message);
@@ -213,7 +212,7 @@ impl AskedAddress<'_> {
         }
     }
 
-    /// An answer of success that is none.
+    /// The error for an invalid successful reply.
     pub(super) fn garbled(&self, what: impl std::fmt::Display) -> HubRefusal {
         let endpoint = self.settings.endpoint.as_str();
         let message = format!("`{}`: `{endpoint}` {what}", self.address);

@@ -1,4 +1,4 @@
-//! `Server`: the Hub's HTTP interface.
+//! `Server`: client of the Hub's HTTP API.
 
 use std::thread;
 use std::time::Duration;
@@ -19,21 +19,21 @@ use crate::system::cancel::Cancel;
 use crate::system::clock;
 use crate::system::http::{Client, Failure, HttpReply, HttpRequest, Url};
 
-/// How often something is asked for before it is given up, if nothing comes.
+/// Number of attempts per request.
 const TRIES: u32 = 4;
-/// The pause after the first of them; it doubles.
+/// Pause after the first attempt; it doubles each time.
 const PAUSE: Duration = Duration::from_millis(500);
-/// How long an answer without a file may take.
+/// Timeout of a reply without a file.
 const TIME: Duration = Duration::from_secs(30);
-/// How long it may be; a page of a listing has a thousand files at most.
+/// Maximum size of a reply; a page of a list has at most a thousand files.
 const MAX_BYTES: u64 = 16 << 20;
-/// Pages of a listing. A dataset of more files is not one of questions.
+/// Maximum number of pages of a list. A dataset of questions has fewer files.
 const PAGES: usize = 200;
-/// How long they may be together.
+/// Maximum size of all pages.
 const LISTING_BYTES: usize = 128 << 20;
 const REDIRECTS: usize = 8;
 
-/// Asks the Hub.
+/// Sends requests to the Hub.
 #[derive(Debug)]
 pub(super) struct Server {
     pub(super) settings: HubSettings,
@@ -41,7 +41,7 @@ pub(super) struct Server {
     cancel: Cancel,
 }
 
-/// What the Hub says of a file.
+/// The Hub's metadata of a file.
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) checksum: Checksum,
@@ -65,7 +65,7 @@ impl Server {
         }
     }
 
-    /// The commit that a revision stands for.
+    /// The commit of a revision.
     pub(super) fn commit(&self, asked: AskedAddress<'_>, revision: &str) -> Result<String> {
         let revision = encoded(revision, b"");
         let path = format!("/api/datasets/{}/revision/{revision}", asked.repository);
@@ -78,7 +78,7 @@ impl Server {
             .ok_or_else(|| asked.garbled("names no commit").error)
     }
 
-    /// Which files a commit has.
+    /// The list of a commit's files.
     pub(super) fn listing(&self, asked: AskedAddress<'_>, commit: &str) -> Result<HubListing> {
         let path = format!(
             "/api/datasets/{}/tree/{commit}?recursive=true",
@@ -119,7 +119,7 @@ impl Server {
         )
     }
 
-    /// What is known of a file before it is fetched.
+    /// The metadata of a file.
     pub(super) fn head(&self, asked: AskedAddress<'_>, commit: &str, file: &str) -> Result<Head> {
         let url = self.file(asked, commit, file)?;
         patiently(|| {
@@ -146,7 +146,7 @@ impl Server {
         })
     }
 
-    /// Begins to fetch a file, from a byte on.
+    /// Starts to download a file from a byte offset.
     pub(super) fn body(
         &self,
         asked: AskedAddress<'_>,
@@ -161,7 +161,7 @@ impl Server {
         self.follow(asked, "GET", url, &headers, time, &|_| false)
     }
 
-    /// The address of a file.
+    /// The URL of a file.
     pub(super) fn file(&self, asked: AskedAddress<'_>, commit: &str, file: &str) -> Result<Url> {
         let file = encoded(file, b"/");
         self.url(&format!(
@@ -187,8 +187,8 @@ impl Server {
         })
     }
 
-    /// Asks, and follows redirects until one answers or a redirect itself is what was `wanted`. The token is shown to
-    /// the Hub's own origin only, and to nobody any more once another was on the way.
+    /// Sends a request and follows redirects until a final reply, or a redirect that is `wanted` itself. The token is
+    /// only sent to the Hub's own origin, and no longer once another origin was involved.
     fn follow(
         &self,
         asked: AskedAddress<'_>,
@@ -206,7 +206,7 @@ impl Server {
                 token = None;
             }
             let mut headers = headers.to_vec();
-            // The checksum and the size are those of the file, not of something packed.
+            // Checksum and size must be those of the file, not of compressed data.
             headers.push(("Accept-Encoding".to_owned(), "identity".to_owned()));
             if let Some(token) = token {
                 let bearer = format!("Bearer {}", token.value);
@@ -248,7 +248,7 @@ impl Server {
     }
 }
 
-/// Asks again while that may help.
+/// Retries as long as that may help.
 fn patiently<T>(mut ask: impl FnMut() -> Result<T, HubRefusal>) -> Result<T> {
     let mut usual = PAUSE;
     for _ in 1..TRIES {
@@ -265,12 +265,12 @@ fn patiently<T>(mut ask: impl FnMut() -> Result<T, HubRefusal>) -> Result<T> {
     ask().map_err(|refusal| refusal.error)
 }
 
-/// Whether a redirect tells all about the file that it leads to, as those to large files do.
+/// Whether a redirect has the metadata of its target file, as for large files.
 fn is_file(headers: &HeaderMap) -> bool {
     headers.contains_key("x-linked-etag")
 }
 
-/// The address of the next page of a list.
+/// The URL of the next page of a list.
 fn next_page(headers: &HeaderMap) -> Option<&str> {
     let links = headers.get(LINK)?.to_str().ok()?;
     let next = links

@@ -1,4 +1,4 @@
-//! `HubSettings`: the Hub's variables, with the meanings that `huggingface_hub` gives them.
+//! `HubSettings`: the Hub's environment variables, with the same meaning as for `huggingface_hub`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use crate::system::{project, variables};
 
 const ENDPOINT: &str = "https://huggingface.co";
 
-/// Where the Hub is, where its files are kept, and who asks.
+/// The Hub's URL, the cache folder and the token.
 #[derive(Clone, Debug)]
 pub(super) struct HubSettings {
-    /// `HF_ENDPOINT`, without a `/` at its end.
+    /// `HF_ENDPOINT`, without a trailing `/`.
     pub(super) endpoint: Url,
     /// `HF_HUB_CACHE`, `HF_HOME/hub`, `XDG_CACHE_HOME/huggingface/hub`, `~/.cache/huggingface/hub`.
     pub(super) cache: PathBuf,
@@ -21,7 +21,7 @@ pub(super) struct HubSettings {
     pub(super) offline: bool,
 }
 
-/// What tells the Hub who asks.
+/// An access token.
 #[derive(Clone)]
 pub(super) struct Token {
     pub(super) value: String,
@@ -29,7 +29,7 @@ pub(super) struct Token {
     pub(super) origin: String,
 }
 
-/// Not its value.
+/// Hides the value.
 impl std::fmt::Debug for Token {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Token(of {})", self.origin)
@@ -39,7 +39,7 @@ impl std::fmt::Debug for Token {
 impl HubSettings {
     pub(super) fn from_env() -> Result<Self> {
         Self::from(&|name| std::env::var_os(name), &|name| {
-            // Of a file with other lines than it knows, only those who name a variable want to hear.
+            // Report unknown lines in `.env` only to users who reference a variable.
             let found = variables::from_dot_env(&[name.to_owned()], &project::root());
             found.ok()?.remove(name)
         })
@@ -68,7 +68,7 @@ impl HubSettings {
                 Error::usage("there is no folder for what is downloaded: `HOME` is not set")
                     .hint("set `HF_HOME` to a folder")
             })?;
-        // A run must not depend on the current folder of one of its processes.
+        // Make it absolute: subprocesses may have other current folders.
         let cache = std::path::absolute(&cache)
             .map_err(|error| Error::io("find the folder", &cache, &error))?;
         let endpoint = text("HF_ENDPOINT").unwrap_or_else(|| ENDPOINT.to_owned());
@@ -89,7 +89,7 @@ impl HubSettings {
     }
 }
 
-/// The token of the environment, of `.env`, or of the file that `hf auth login` writes.
+/// The token from the environment, from `.env`, or from the file of `hf auth login`.
 fn token(
     variable: &dyn Fn(&str) -> Option<String>,
     dot_env: &dyn Fn(&str) -> Option<String>,
@@ -103,7 +103,7 @@ fn token(
     let of_dot_env = || Some((dot_env(NAME)?, format!("`{NAME}` in `.env`")));
     let of_file = || {
         let value = std::fs::read_to_string(file?).ok()?;
-        // `hf auth login` ends it with a line break.
+        // `hf auth login` appends a line break.
         Some((value.trim().to_owned(), format!("`{}`", file?.display())))
     };
     let is_there = |(value, _): &(String, String)| !value.is_empty();
@@ -121,7 +121,7 @@ fn token(
     Ok(Some(Token { value, origin }))
 }
 
-/// The path with the home folder in place of a `~`, which no shell has replaced in a `.env` file or a CI job.
+/// Expands a leading `~`, because no shell does so in a `.env` file or a CI job.
 fn expanded(path: PathBuf, home: Option<&Path>) -> PathBuf {
     match (path.strip_prefix("~"), home) {
         (Ok(rest), Some(home)) => home.join(rest),

@@ -1,4 +1,4 @@
-//! How the content of a file comes in: to disk as it comes, going on where the last try ended, checked at the end.
+//! Downloads the content of a file: streams it to disk, resumes after failures, and verifies the checksum.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -15,19 +15,19 @@ use super::server::{Head, Server};
 use crate::error::{Error, Result};
 use crate::system::http::{Failure, Url};
 
-/// No question has a larger file; a disk is not filled because a server sends without end.
+/// Maximum size of a file, so that a faulty server cannot fill the disk.
 const MAX_BYTES: u64 = 8 << 30;
-/// How long one request may last. A longer download goes on with another, and one that stands still is noticed.
+/// Timeout of one request. Longer downloads continue with another request, and stalled ones are detected.
 const TIME: Duration = Duration::from_mins(1);
-/// Tries that bring less than [`PROGRESS`] before the file is given up.
+/// Number of attempts with less than [`PROGRESS`] before giving up.
 const TRIES: u32 = 5;
 const PROGRESS: u64 = 64 << 10;
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Fetches a file's content to `path`, which holds nothing or the beginning of it.
+/// Downloads a file's content to `path`, which may contain the beginning of it.
 ///
 /// # Errors
-/// When it cannot be had, or is not what its checksum says; the latter is not kept.
+/// If the download fails, or the checksum is wrong; the file is then removed.
 pub(super) fn fetch(
     server: &Server,
     asked: AskedAddress<'_>,
@@ -53,7 +53,7 @@ pub(super) fn fetch(
     }
     remove(path)?;
     if was_begun {
-        // The beginning may be what was wrong.
+        // The existing beginning may have been wrong.
         download(server, asked, url, head.size, path)?;
         if fits(path)? {
             return Ok(());
@@ -77,7 +77,7 @@ fn download(
 ) -> Result<()> {
     let (mut failures, mut most) = (0, length(path));
     loop {
-        // Who cannot go on from the middle gets longer each time.
+        // Servers that cannot resume get more time in each attempt.
         let time = TIME * 2_u32.pow(failures);
         let Err(refusal) = part(server, asked, url, size, path, time) else {
             return Ok(());
@@ -96,7 +96,7 @@ fn download(
     }
 }
 
-/// One request, and as much of its body as comes.
+/// Sends one request and writes as much of the body as arrives.
 fn part(
     server: &Server,
     asked: AskedAddress<'_>,
@@ -114,7 +114,7 @@ fn part(
     }
     let response = match server.body(asked, url, has, time) {
         Err(refusal) if refusal.status == Some(416) && has > 0 => {
-            // It ends before what is there.
+            // The remote file is shorter than the local part.
             remove(path)?;
             return Err(refusal.soon());
         }
@@ -176,7 +176,7 @@ fn length(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |found| found.len())
 }
 
-/// Removes the unfinished download at a path of the cache, which has its checksum in its name and is locked.
+/// Removes an unfinished download in the cache; its name has the checksum, and it is locked.
 fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -1,4 +1,4 @@
-//! `Dataset`, where the library is built without the feature `http`: there is none.
+//! Stub of `Dataset` for builds without the feature `http`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ pub(crate) enum Dataset {}
 
 impl Dataset {
     /// # Errors
-    /// Always: it names the feature.
+    /// Always; names the feature.
     pub(crate) fn open(address: &Address) -> Result<Self> {
         Err(Error::usage(format!(
             "`{address}`: reading datasets from the Hub needs the feature `http` of the crate `evaltest`"

@@ -1,21 +1,21 @@
-//! `LabelClass`: what an item is labelled with.
+//! `LabelClass`: the value of a label.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Number, Value};
 
-/// A class that a person or a judge puts an item in: a text, a number or a truth value.
+/// A class assigned by a person or a judge: a text, a number or a boolean.
 ///
-/// Classes of one text are one class: `1`, `1.0` and `"1"`, or `true` and `"true"`.
+/// Classes with the same text are equal: `1`, `1.0` and `"1"`, or `true` and `"true"`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabelClass {
     text: String,
-    /// Its number, if it stood there as one and is exact.
+    /// Its number, if it was given as a number and is exact.
     number: Option<f64>,
 }
 
 impl LabelClass {
-    /// `None` for what is no class.
+    /// `None` if the value is not a class.
     pub fn of(value: &Value) -> Option<Self> {
         Some(match value {
             Value::String(text) => Self {
@@ -36,7 +36,7 @@ impl LabelClass {
         &self.text
     }
 
-    /// It as JSON: what it was read from, or is the same class.
+    /// The class as JSON: the original value or an equal class.
     pub(crate) fn to_value(&self) -> Value {
         match (self.number, self.truth()) {
             (Some(number), _) if number.fract() == 0.0 => {
@@ -48,7 +48,7 @@ impl LabelClass {
         }
     }
 
-    /// Its number, if it is one or the text of one.
+    /// Its number, if it is a number or the text of one.
     pub fn number(&self) -> Option<f64> {
         let finite = |number: &f64| number.is_finite();
         self.number
@@ -56,18 +56,18 @@ impl LabelClass {
             .filter(finite)
     }
 
-    /// Whether it is `true` or `false`, if it is one of them.
+    /// Its boolean, if it is `true` or `false`.
     pub(crate) fn truth(&self) -> Option<bool> {
         self.text.parse().ok()
     }
 
     fn of_number(number: &Number) -> Option<Self> {
-        /// Every whole number below is one float, and no other is rounded to it.
+        /// 2⁵³: every smaller integer is represented exactly.
         const EXACT: f64 = 9_007_199_254_740_992.0;
         let value = number.as_f64()?;
         let is_small = value.abs() < EXACT;
         let text = if is_small && value.fract() == 0.0 {
-            // Without the sign of a zero.
+            // Avoid `-0`.
             format!("{:.0}", value + 0.0)
         } else {
             number.to_string()
@@ -79,11 +79,11 @@ impl LabelClass {
     }
 }
 
-/// The classes of a file in order: by number if all are numbers, else by text.
+/// The classes of a file, sorted by number if all are numbers, otherwise by text.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct LabelClasses {
     pub(crate) names: Vec<String>,
-    /// Their numbers, if all are.
+    /// Their numbers, if all are numbers.
     pub(crate) numbers: Option<Vec<f64>>,
     places: BTreeMap<String, usize>,
 }
@@ -110,7 +110,7 @@ impl LabelClasses {
         }
     }
 
-    /// The place of a class in the order.
+    /// Index of a class in this order.
     pub(crate) fn place(&self, class: &LabelClass) -> Option<usize> {
         self.places.get(&class.text).copied()
     }
@@ -151,7 +151,7 @@ mod tests {
         // A judge that writes its numbers as texts.
         check(&json!([1, 2, "1"]), &["1", "2"], Some(&[1.0, 2.0]));
         check(&json!([null, [], {}]), &[], Some(&[]));
-        // Two floats would be one.
+        // As floats the two would be equal.
         check(
             &json!([9_007_199_254_740_993_u64, 9_007_199_254_740_992_u64]),
             &["9007199254740992", "9007199254740993"],

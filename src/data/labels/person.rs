@@ -1,4 +1,4 @@
-//! `PeopleOfLines`: that no line of labels, and nobody, is counted twice.
+//! `PeopleOfLines`: detects duplicate lines of labels and persons counted twice.
 
 use std::collections::HashMap;
 
@@ -7,24 +7,24 @@ use serde_json::{Map, Value};
 use super::{ItemLabels, wrong};
 use crate::error::{Error, Result};
 
-/// A line of a file, by its number.
+/// A line with its number.
 type NumberedLine = (u64, Map<String, Value>);
 
-/// The lines of each item, and who said what.
+/// The lines of each item, and the labels of each person.
 #[derive(Debug, Default)]
 pub(super) struct PeopleOfLines {
     lines: HashMap<String, Vec<NumberedLine>>,
-    /// By item, person and dimension, or `None` for the whole.
+    /// By item, person and dimension (`None` for the whole answer).
     said: HashMap<(String, String, Option<String>), u64>,
 }
 
 impl PeopleOfLines {
-    /// Takes a line.
+    /// Adds a line.
     ///
     /// # Errors
     ///
-    /// Where it says what a line before it says, word by word, or its `person` has said that of the item before. A line
-    /// without a label may stand there as often as it likes.
+    /// If it repeats an earlier line exactly, or its `person` already labelled the same. Lines without a label may be
+    /// repeated.
     pub(super) fn add(&mut self, fields: &Map<String, Value>, item: &ItemLabels) -> Result<()> {
         let person = match fields.get("person") {
             None | Some(Value::Null) => None,

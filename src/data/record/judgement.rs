@@ -1,5 +1,5 @@
-//! [`Judgement`]: the members of an outcome that scoring makes. It makes no other, and where an answer is
-//! [scored anew](crate::run::rescore) they are made anew, all of them.
+//! [`Judgement`]: the members of an outcome that scoring computes. When an answer is [rescored](crate::run::rescore),
+//! exactly these are recomputed.
 
 use std::borrow::Cow;
 
@@ -8,22 +8,22 @@ use serde_json::{Map, Value};
 use super::{Outcome, Status};
 use crate::data::{AgentError, JudgeCall, Score};
 
-/// Defines a [`Judgement`] by the members that it has of an [`Outcome`].
+/// Defines [`Judgement`] by its members in [`Outcome`].
 macro_rules! judgement {
     ($($name:ident: $of:ty),* $(,)?) => {
-        /// What scoring makes of an answer.
+        /// The result of scoring an answer.
         #[derive(Debug, Default)]
         pub(crate) struct Judgement {
             $(pub(crate) $name: $of),*
         }
 
         impl Judgement {
-            /// Its members as files name them. A line has the first; all others may be missing there.
+            /// Names of its members in files. All but the first may be missing in a line.
             pub(crate) const MEMBERS: &'static [&'static str] = &[$(stringify!($name)),*];
         }
 
         impl Outcome {
-            /// The outcome of the same answer by another judgement.
+            /// The outcome of the same answer with another judgement.
             #[must_use]
             pub(crate) fn judged(self, judgement: Judgement) -> Self {
                 Self { $($name: judgement.$name,)* ..self }
@@ -42,7 +42,7 @@ judgement! {
 }
 
 impl Judgement {
-    /// That on an agent that gave no answer, where this counts as a wrong one; by these scorers, when there are several.
+    /// A judgement that counts a missing answer as wrong; by these scorers, if there are several.
     pub(crate) fn wrong(
         reason: impl Into<Cow<'static, str>>,
         error: Option<AgentError>,

@@ -1,4 +1,4 @@
-//! What stays of a record in memory where somebody wants all of them.
+//! Reduces a record that stays in memory.
 
 use serde_json::{Map, Value};
 
@@ -6,8 +6,7 @@ use super::{Record, cut};
 use crate::data::Output;
 
 impl Record {
-    /// Drops what only the figures of a run are made of, once they have it, and room that nobody needs: of a judged
-    /// sample that is a third.
+    /// Drops what only the run's figures need, once they are computed, and spare capacity: a third of a scored sample.
     pub(crate) fn lighten(&mut self) {
         let result = &mut self.result;
         for call in &mut result.judged {
@@ -22,7 +21,7 @@ impl Record {
     }
 }
 
-/// Moves the entries into a map that has room for them alone: one that grew has up to twice as much.
+/// Moves the entries into a map without spare capacity, which is up to half.
 fn shrink(map: &mut Map<String, Value>) {
     let tight = |(key, mut value): (String, Value)| {
         match &mut value {
@@ -35,7 +34,7 @@ fn shrink(map: &mut Map<String, Value>) {
     *map = std::mem::take(map).into_iter().map(tight).collect();
 }
 
-/// Cuts the texts in a value that are longer than a screen.
+/// Truncates long texts in a value.
 pub(super) fn cut_all(value: &mut Value) {
     match value {
         Value::String(text) => cut(text),
@@ -53,7 +52,7 @@ mod tests {
     use crate::data::{JudgeCall, Score, Status, Usage};
     use crate::verdict::summary::tests::record;
 
-    /// A sample that one judge judged, of whose reply everything is this long.
+    /// A sample scored by one judge, whose reply has parts of this length.
     fn judged(length: usize) -> Record {
         let text = "é".repeat(length);
         let mut record = record("a", Status::Scored, true, "1");

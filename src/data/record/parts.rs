@@ -1,14 +1,13 @@
-//! [`read_parts`]: a record of which some members are set apart, as the text that the line has of them.
+//! [`read_parts`]: reads a record and returns the raw JSON text of some members separately.
 //!
-//! A [`Record`] is read in three ways, all by the one definition that it has:
+//! A [`Record`] can be read in three ways, all with the same definition:
 //!
 //! * whole: by its `Deserialize`;
-//! * [abridged](super::abridged): without what only the disk needs;
-//! * raw, where it is [scored anew](crate::run::rescore): what a verdict is made of comes as text, and where it
-//!   stands in the line.
+//! * [abridged](super::abridged): without the parts that are only needed on disk;
+//! * raw, for [rescoring](crate::run::rescore): the input of scoring as JSON text with its position in the line.
 //!
-//! The last two hand the same `Deserialize` a line in which something is set apart. They name those members and no
-//! other: a member that is added to a record is read in all three ways.
+//! The last two pass a filtered line to the same `Deserialize`. They only list the filtered members, so a new member
+//! of a record is read in all three ways.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -23,25 +22,25 @@ use serde_json::value::RawValue;
 use super::Record;
 use crate::text::splice::Name;
 
-/// Members of an object with what becomes of them; all others are read.
+/// Members of an object with special handling; all others are read normally.
 pub(crate) type Parts = &'static [(&'static str, Part)];
 
-/// What becomes of a member.
+/// The handling of a member.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Part {
-    /// It is passed over: the record has nothing in its place.
+    /// Skipped: the record gets an empty value.
     Dropped,
-    /// It is not decoded: its text is seen, and the record has nothing in its place.
+    /// Not parsed: its text is passed on, and the record gets an empty value.
     Apart,
-    /// It is not decoded: its text is seen, and the record is read as if the line did not have it.
+    /// Not parsed: its text is passed on, and the record is read as if it were missing.
     Missing,
-    /// It is decoded, and its text is seen too.
+    /// Parsed, and its text is passed on, too.
     Both,
-    /// It is an object, some of whose members are set apart.
+    /// An object with members that have special handling.
     Inside(Parts),
 }
 
-/// Reads a record. `see` sees the text of a member that is set apart, which is a part of the line.
+/// Reads a record. `see` gets the text of separated members, borrowed from the line.
 pub(crate) fn read_parts<'a>(
     line: &'a [u8],
     parts: Parts,
@@ -57,8 +56,8 @@ pub(crate) fn read_parts<'a>(
     Ok(record)
 }
 
-/// Something that reads an object, from which it takes `parts`: in turn the deserializer of a struct, its visitor, the
-/// members that the visitor asks for, and the seed of a struct inside.
+/// Wraps each stage of reading an object to handle `parts`: the deserializer of a struct, its visitor, the map access,
+/// and the seed of a nested struct.
 struct Sieve<'s, I, F> {
     inner: I,
     parts: Parts,
@@ -137,7 +136,7 @@ where
 struct SieveMap<'s, A, F> {
     inner: A,
     parts: Parts,
-    /// Which of the parts the next value is.
+    /// The special handling of the next value, if any.
     part: Option<(&'static str, Part)>,
     see: &'s mut F,
 }
@@ -192,7 +191,7 @@ where
     }
 }
 
-/// What a record has in the place of a member that is set apart: an empty text or object, or `null`.
+/// The empty value of a separated member: an empty text or object, or `null`.
 struct Nothing<E>(PhantomData<E>);
 
 impl<'de, E: Error> Deserializer<'de> for Nothing<E> {

@@ -1,4 +1,4 @@
-//! Scorers beside the first that could not judge.
+//! Scorers that could not score, besides the deciding one.
 
 use serde_json::Value;
 
@@ -6,15 +6,14 @@ use super::{Outcome, Record};
 use crate::data::JudgeCall;
 
 impl Record {
-    /// Whether a judge never came to say anything of the answer: a run that goes on asks it again.
+    /// Whether a judge never replied about the answer: resuming the run asks it again.
     pub(crate) fn waits_for_a_judge(&self) -> bool {
         self.result.judged.iter().any(JudgeCall::is_unanswered)
     }
 }
 
 impl Outcome {
-    /// The scorers that could not judge, with their reasons, but for the one that decides: why that one could not stands
-    /// in `error`.
+    /// The scorers that could not score, with reasons, except the deciding one, whose reason is in `error`.
     pub fn unjudged_beside(&self) -> impl Iterator<Item = (&str, &str)> {
         let of_first = self.error.as_ref().map(|error| error.message.as_str());
         let entries = self.scores.iter();

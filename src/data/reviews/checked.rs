@@ -1,4 +1,4 @@
-//! A file of verifications is believed where the journals beside it say the same.
+//! Reads a file of verifications and checks it against the journals next to it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
@@ -9,11 +9,11 @@ use crate::error::{Error, Result};
 use crate::system::project::shown;
 
 impl Verifications {
-    /// Reads a file as [`Verifications::read`], and compares it with the journals beside it: it has the latest word on each item.
-    /// One that came without journals is all that there is.
+    /// Reads a file like [`Verifications::read`], and checks that it has the latest review of each item in the
+    /// journals. Without journals it is read as it is.
     ///
     /// # Errors
-    /// With the line of what is no verification, or other than the journals say.
+    /// With the line of an invalid verification, or of one that differs from the journals.
     pub(crate) fn checked(path: &Path) -> Result<Option<Self>> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let stem = name.strip_suffix("verifications.json");
@@ -21,7 +21,7 @@ impl Verifications {
         let Some(folder) = folder.filter(|folder| folder.is_dir()) else {
             return Self::read(path);
         };
-        // Whoever writes to both holds it.
+        // Writers hold this lock.
         let held = folder.join(".lock");
         refuse_foreign(&held)?;
         let held = File::open(&held).ok();
@@ -60,7 +60,7 @@ impl Verifications {
     }
 }
 
-/// Whether there are journals in a folder, and the latest word on each item in them.
+/// Whether a folder contains journals, and the latest review of each item in them.
 fn standing(folder: &Path) -> Result<(bool, HashMap<String, ReviewLine>)> {
     let io = |error: std::io::Error| Error::io("read", folder, &error);
     let mut paths = Vec::new();

@@ -1,4 +1,4 @@
-//! `ReviewedFigures`: what people say of items, in numbers.
+//! `ReviewedFigures`: statistics of reviews.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -10,40 +10,40 @@ use crate::error::{Error, Result};
 use crate::stats::{as_f64, ratio, wilson95};
 use crate::system::project::shown;
 
-/// What people say of items: of those that were reviewed, the latest word on each.
+/// Statistics of the latest review of each item.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReviewedFigures {
-    /// How many items were reviewed.
+    /// Number of reviewed items.
     pub n: u64,
-    /// How many there are.
+    /// Number of all items.
     pub of: u64,
     /// n / of, 0 to 1.
     pub share: f64,
-    /// The share of the reviewed that is approved.
+    /// The share of reviewed items that is approved.
     pub approved: f64,
     /// Its 95 % Wilson interval `[low, high]`.
     pub approved_ci95: [f64; 2],
-    /// The share that is rejected.
+    /// The share of reviewed items that is rejected.
     pub rejected: f64,
-    /// The share that needs revision.
+    /// The share of reviewed items that needs revision.
     pub needs_revision: f64,
     /// The mean of the totals.
     pub total: f64,
-    /// The mean of each dimension, of the items that have it.
+    /// The mean of each dimension, over the items that have it.
     pub means: BTreeMap<String, f64>,
-    /// How far people and the judge agree, where there is one.
+    /// Agreement with the judge, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agreement: Option<ReviewedAgreement>,
 }
 
-/// How far people and a judge agree: a person who approves, and a judge who passes, say the same.
+/// Agreement of people and a judge: approval agrees with a pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReviewedAgreement {
-    /// Reviewed items that the judge gave a verdict on.
+    /// Number of reviewed items with a verdict of the judge.
     pub n: u64,
-    /// The share of them on which both say the same.
+    /// The share of them on which both agree.
     pub share: f64,
     /// Its 95 % Wilson interval `[low, high]`.
     pub ci95: [f64; 2],
@@ -59,11 +59,12 @@ impl ReviewedFigures {
         "agreement",
     ];
 
-    /// Those of a file of verifications, of items with these ids; `None` where there is no file, or nothing of them was
-    /// reviewed. `judged` says whether the judge lets an item pass.
+    /// Computes the figures of a file for items with these ids; `None` without a file or reviews. `judged` returns the
+    /// judge's verdict on an item.
     ///
     /// # Errors
-    /// With the line of the file that is no verification, or not as the journals beside it have it, and for a file of other items.
+    /// With the line of an invalid verification, or of one that differs from the journals; also for a file of other
+    /// items.
     pub(crate) fn read(
         path: &Path,
         ids: &HashSet<String>,
@@ -129,7 +130,7 @@ impl ReviewedFigures {
 }
 
 impl ReviewedAgreement {
-    /// Of whether both said the same, for each item; `None` of no item.
+    /// Computes the agreement, one boolean per item; `None` without items.
     fn of(same: &[bool]) -> Option<Self> {
         let n = same.len() as u64;
         let agreed = same.iter().filter(|same| **same).count() as u64;

@@ -1,4 +1,4 @@
-//! `Verifications`: a file of them, by the ids of items.
+//! `Verifications`: a file of reviews, keyed by item id.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -11,15 +11,15 @@ use crate::error::{Error, Result};
 use crate::system::file::{read_plain, write_atomically_by};
 use crate::system::project::shown;
 
-/// The entries of a file, each with the line that it begins in.
+/// The entries of a file, each with its first line.
 #[derive(Debug, Default)]
 pub(crate) struct Verifications(pub(crate) Vec<(u64, Verification)>);
 
 impl Verifications {
-    /// Reads a file; `None` where there is none.
+    /// Reads a file; `None` if it does not exist.
     ///
     /// # Errors
-    /// With the line of what is no verification, or one of another version.
+    /// With the line of an invalid verification, or of one with another version.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>> {
         let text = match read_plain(path) {
             Ok(text) => text,
@@ -71,10 +71,10 @@ impl Verifications {
         Ok(Self(found))
     }
 
-    /// Writes a file of these entries, in their order.
+    /// Writes a file with these entries, in their order.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub(crate) fn write<'a>(
         path: &Path,
         entries: impl Iterator<Item = &'a Verification>,
@@ -91,11 +91,11 @@ impl Verifications {
     }
 }
 
-/// What to do about a file that is not to be written over.
+/// Hint for a file that must not be overwritten.
 const MOVE: &str =
     "nothing was written over it: move it away, and it is made again from the journals beside it";
 
-/// The entries of an object, of which none is left out where two have one name.
+/// The entries of an object, including duplicate keys.
 struct RawEntries<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'a> serde::Deserialize<'a> for RawEntries<'a> {

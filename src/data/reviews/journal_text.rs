@@ -1,7 +1,7 @@
-//! `JournalText`: what a file says that is a journal of a review, and how it ends.
+//! `JournalText`: the content of a review journal, and the state of its last line.
 //!
-//! It is read, and never changed. Only what is proven to be a journal may be mended by whoever writes to it: a file that
-//! somebody else wrote, and put among journals, is refused as it is.
+//! Reading never changes the file. Only a verified journal may be repaired by its writer: a foreign file among the
+//! journals is an error.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
@@ -14,34 +14,34 @@ use crate::error::{Error, Result};
 use crate::system::file::open_plain;
 use crate::system::project::shown;
 
-/// How every line begins.
+/// Prefix of every line.
 const BEGIN: &[u8] = b"{\"event\":";
 
-/// Up to where a journal was read.
+/// A position up to which a journal was read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct JournalPlace {
-    /// The end of its last whole line.
+    /// Offset after the last complete line.
     pub(crate) read: u64,
-    /// How many lines that are.
+    /// Number of lines up to there.
     pub(crate) lines: u64,
-    /// Whether the last one is whole, and its end is missing: an editor may have taken it.
+    /// Whether the last line is complete but lacks its line feed, which an editor may have removed.
     pub(crate) unended: bool,
 }
 
-/// What was written since a place.
+/// The lines written since a position.
 #[derive(Debug, Default)]
 pub(crate) struct JournalText {
     pub(crate) lines: Vec<ReviewLine>,
     pub(crate) place: JournalPlace,
-    /// What a crash left of a line.
+    /// An incomplete line left by a crash.
     pub(crate) torn: Vec<u8>,
 }
 
 impl JournalText {
-    /// Reads a journal from a place; nothing where there is no file.
+    /// Reads a journal from a position; empty if the file does not exist.
     ///
     /// # Errors
-    /// With the line of what no reviewer wrote, and for what is no file.
+    /// With the line that is not a review, or if the path is not a file.
     pub(crate) fn read(path: &Path, from: JournalPlace) -> Result<Self> {
         let io = |error: std::io::Error| Error::io("read", path, &error);
         refuse_foreign(path)?;
@@ -94,11 +94,11 @@ impl JournalText {
     }
 }
 
-/// Refuses what is there and is no file of its own, such as a link to one or a pipe: no review made it, and what is written to
-/// it would be written elsewhere.
+/// Returns an error if the path is not a regular file, such as a link or a pipe: no review created it, and writes
+/// would go elsewhere.
 ///
 /// # Errors
-/// Where something else is there.
+/// If the path is something else.
 pub(crate) fn refuse_foreign(path: &Path) -> Result<()> {
     match fs::symlink_metadata(path) {
         Ok(about) if !about.is_file() => {
@@ -110,7 +110,7 @@ pub(crate) fn refuse_foreign(path: &Path) -> Result<()> {
             let message = format!("`{}` {is}, and no review made it", shown(path));
             Err(Error::usage(message).hint("nothing was written to it: move it away"))
         }
-        // Whoever opens it will see.
+        // Opening it will report the error.
         _ => Ok(()),
     }
 }

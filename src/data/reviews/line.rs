@@ -5,15 +5,15 @@ use serde::{Deserialize, Serialize};
 use super::{REVIEW_VERSION, Verification};
 use crate::data::labels::LabelChoice;
 
-/// What a reviewer did.
+/// The action of a reviewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReviewEvent {
-    /// Said something of an item: `verification`.
+    /// Submitted the review `verification`.
     Submitted,
-    /// The same, over what had been said meanwhile in another window: it is kept, and does not count.
+    /// The same, but another window submitted meanwhile: stored without effect.
     Refused,
-    /// Took the last word on an item back.
+    /// Withdrew the latest review of an item.
     Undone,
 }
 
@@ -21,30 +21,30 @@ pub(crate) enum ReviewEvent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ReviewLine {
     pub(crate) event: ReviewEvent,
-    /// The item.
+    /// Id of the item.
     pub(crate) id: String,
-    /// Who.
+    /// Name of the reviewer.
     pub(crate) reviewer: String,
-    /// When.
+    /// Time of the action.
     pub(crate) at: String,
-    /// A hash of what the item said.
+    /// Hash of the item's content.
     pub(crate) item: String,
-    /// How the item came to be looked at.
+    /// How the item was selected.
     pub(crate) chosen: LabelChoice,
-    /// What the lot was drawn with.
+    /// The seed of the random draw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seed: Option<u64>,
-    /// The version of the item that was seen.
+    /// The version of the item's review that the page showed.
     pub(crate) version: u64,
-    /// What was said.
+    /// The review.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) verification: Option<Verification>,
-    /// The shape of the line.
+    /// The format version of the line.
     pub(crate) format_version: u32,
 }
 
 impl ReviewLine {
-    /// Reads a line, or says what is wrong with it.
+    /// Parses a line, or returns the reason why it is invalid.
     pub(crate) fn of(bytes: &[u8]) -> Result<Self, String> {
         let line: Self = serde_json::from_slice(bytes)
             .map_err(|error| format!("it is no line of a review: {error}"))?;

@@ -1,7 +1,6 @@
-//! How low and how high details can be.
+//! Bounds of score details.
 
 use std::collections::BTreeMap;
 
-/// The lowest and the highest that details can be, by the name of the scorer and of the detail: `value` is the score
-/// itself.
+/// Minimum and maximum of details, by names of scorer and detail: `value` is the score itself.
 pub(crate) type DetailBounds = BTreeMap<String, BTreeMap<String, [f64; 2]>>;

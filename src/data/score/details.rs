@@ -1,4 +1,4 @@
-//! `Details`: what a score says besides its verdict.
+//! `Details`: further values of a score.
 
 use std::borrow::Cow;
 
@@ -6,8 +6,8 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// Named values in the order in which they were added. A score has a handful of them, mostly under names
-/// that the program knows beforehand, so a list costs less time and memory than a map.
+/// Named values in insertion order. A score has only a few, mostly with static names, so a list needs less time and
+/// memory than a map.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details(Vec<(Cow<'static, str>, Value)>);
 
@@ -17,7 +17,7 @@ impl Details {
         Self::default()
     }
 
-    /// Sets an entry; one of the same name gives way.
+    /// Sets an entry, replacing one with the same name.
     pub fn insert(&mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Value>) {
         let (name, value) = (name.into(), value.into());
         match self.0.iter_mut().find(|entry| entry.0 == name) {
@@ -26,13 +26,13 @@ impl Details {
         }
     }
 
-    /// The entry of a name.
+    /// The entry with this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         let entry = self.0.iter().find(|entry| entry.0 == name)?;
         Some(&entry.1)
     }
 
-    /// Whether there is no entry.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -42,12 +42,12 @@ impl Details {
         self.0.iter().map(|(name, value)| (name.as_ref(), value))
     }
 
-    /// Keeps only the entries of which this holds.
+    /// Retains only the entries for which `holds` is true.
     pub(crate) fn retain(&mut self, holds: impl Fn(&str, &Value) -> bool) {
         self.0.retain(|(name, value)| holds(name, value));
     }
 
-    /// All values, for changing them.
+    /// All values, mutable.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
         self.0.iter_mut().map(|entry| &mut entry.1)
     }

@@ -1,10 +1,10 @@
-//! What was compared, as people are shown it.
+//! Formats compared texts for display.
 
 use super::{Normalized, Score};
 use crate::text::py_float;
 
-/// The prediction as it was compared. GAIA's rule takes a text that is no number for an infinite one; files keep its
-/// `inf`, which tells people nothing.
+/// The compared prediction for display. GAIA's rule parses a text that is no number as infinite; files keep this
+/// `inf`, but it would confuse people.
 pub fn shown_prediction(score: &Score) -> Normalized {
     const NO_NUMBER: &str = "no number";
     let kind = score.details.get("kind").and_then(|kind| kind.as_str());

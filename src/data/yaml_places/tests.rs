@@ -1,4 +1,4 @@
-//! The tree, and that its marks are those of the parser that reads specs.
+//! Tests the tree, and compares its positions with those of the parser for specs.
 
 use std::fs;
 use std::path::Path;
@@ -38,13 +38,13 @@ empty:
 last: {}
 ";
 
-/// A way in, and whether to the last key instead of its value.
+/// A path, and whether its last key is meant instead of the value.
 struct Way<'a> {
     steps: &'a [Step],
     to_key: bool,
 }
 
-/// Fails at the end of the way, so that `serde_yaml` says where that is.
+/// Fails at the end of the path, so that `serde_yaml` reports the position.
 impl<'de> DeserializeSeed<'de> for Way<'_> {
     type Value = ();
 
@@ -88,7 +88,7 @@ impl<'de> Visitor<'de> for Way<'_> {
     }
 }
 
-/// Whether a key is the wanted one; fails at it if it is the last one.
+/// Whether a key matches; fails at it if it is the last one.
 struct KeySeed<'a> {
     wanted: &'a str,
     is_last: bool,
@@ -117,7 +117,7 @@ impl Visitor<'_> for KeySeed<'_> {
     }
 }
 
-/// What `serde_yaml` says of the end of a way.
+/// The position that `serde_yaml` reports for a path.
 fn said(text: &str, steps: &[Step], to_key: bool) -> Option<Position> {
     let way = Way { steps, to_key };
     let error = way.deserialize(serde_yaml::Deserializer::from_str(text));
@@ -128,9 +128,9 @@ fn said(text: &str, steps: &[Step], to_key: bool) -> Option<Position> {
     })
 }
 
-/// Compares all that lies in a node; returns how many places were the same.
+/// Compares all descendants of a node; returns the number of equal positions.
 fn compare(places: &YamlPlaces, node: Id, steps: &mut Vec<Step>, text: &str) -> usize {
-    // What an alias stands for is said of its anchor.
+    // The content of an alias has the position of its anchor.
     let place = places.place(places.resolved(node));
     assert_eq!(place, said(text, steps, false), "{steps:?} in {text}");
     let mut same = 1;
@@ -215,7 +215,7 @@ short: name
         assert_eq!(places.has(&path), has, "{steps:?}");
         assert_eq!(places.at(&path).unwrap().to_string(), expect, "{steps:?}");
     };
-    // What is not there stands for what is around it.
+    // A missing node has the position of its parent.
     check(&["a", "x", "y"], false, "1:4");
     check(&["short", "type"], false, "7:8");
     check(&["x"], false, "1:1");
@@ -244,7 +244,7 @@ fn broken_texts_have_the_places_before_the_fault() {
     check("", None);
     check("# nothing", None);
     check("@", None);
-    // Here the parser panics.
+    // The parser panics on this text.
     check("a: { b: [!x, y] }", None);
     let second = YamlPlaces::of("a: 1\n--- \nb: 2").second_document();
     assert_eq!(second.unwrap().to_string(), "2:1");

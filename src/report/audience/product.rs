@@ -1,4 +1,4 @@
-//! For who decides whether it is released: one page.
+//! The one-page report for release decisions.
 
 use super::outages;
 use crate::figure::{Of100, Points, Seconds, Usd, ci95, part_of};
@@ -14,7 +14,7 @@ use crate::report::section::{Source, accuracy, listed, reviewed_lines};
 use crate::verdict::result::Verdict;
 use crate::verdict::summary::{Group, Summary};
 
-/// So many parts of the eval are named, and so many samples.
+/// Maximum number of slices, and of samples, listed.
 const NAMED: usize = 5;
 
 pub(super) fn document(run: &ReportedRun, figures: &RunFigures) -> Document {
@@ -79,7 +79,7 @@ fn table(run: &ReportedRun) -> Table {
     table
 }
 
-/// What got better and worse.
+/// Improvements and regressions.
 fn changes(summary: &Summary, figures: &RunFigures, document: &mut Document) {
     let Some(change) = &summary.change else {
         return;
@@ -108,7 +108,7 @@ fn changes(summary: &Summary, figures: &RunFigures, document: &mut Document) {
     document.blocks.push(Block::List(lines));
 }
 
-/// What may go wrong, in words.
+/// Risks, in words.
 fn risks(run: &ReportedRun) -> Vec<Line> {
     let summary = &run.summary;
     let mut risks: Vec<Line> = vec![whole(summary)];
@@ -154,7 +154,7 @@ fn risks(run: &ReportedRun) -> Vec<Line> {
             Verdict::Inconclusive => "A gate is open",
             Verdict::Passed | Verdict::Ignored => continue,
         };
-        // What comes behind is for who reads gates every day.
+        // The rest is for people who read gates every day.
         let first = result.message.split([';', '\n']).next().unwrap_or_default();
         let line = Line::from(format!("{what}, "))
             .code(result.gate.to_string())
@@ -164,7 +164,7 @@ fn risks(run: &ReportedRun) -> Vec<Line> {
     risks
 }
 
-/// How bad it can be, by the end of the interval.
+/// The worst plausible accuracy, from the interval's bound.
 fn whole(summary: &Summary) -> Line {
     match (summary.accuracy_bounds, summary.accuracy_ci95) {
         (Some([low, high]), _) if low < high && summary.scored > 0 => format!(
@@ -183,7 +183,7 @@ fn whole(summary: &Summary) -> Line {
     }
 }
 
-/// The part that is surely weaker than the whole.
+/// The slice that is significantly weaker than the whole.
 fn weakest(summary: &Summary) -> Option<Line> {
     let (title, group) = summary
         .slices
@@ -203,7 +203,7 @@ fn weakest(summary: &Summary) -> Option<Line> {
     Some(format!("Weakest part: {title}, {told}.").into())
 }
 
-/// Whether the interval of a part lies below that of the whole.
+/// Whether the interval of a slice is below that of the whole.
 fn is_weaker(group: &Group, summary: &Summary) -> bool {
     let is_open = accuracy::is_open(group.accuracy_bounds);
     let whole = accuracy::known(summary).map(|(_, ci95)| ci95);

@@ -1,4 +1,4 @@
-//! For who uses it: three figures in plain words.
+//! The report for users of the agent: three figures in plain words.
 
 use super::outages;
 use crate::figure::{Interval, Of100, Seconds, counted};
@@ -17,7 +17,7 @@ pub(super) fn document(run: &ReportedRun) -> Document {
     document
 }
 
-/// What was asked and checked, and when.
+/// What was evaluated, and when.
 fn asked(run: &ReportedRun) -> String {
     let summary = &run.summary;
     let date = run.manifest.started_at.get(..10).unwrap_or_default();
@@ -43,7 +43,7 @@ fn asked(run: &ReportedRun) -> String {
     format!("Asked on {date}: {asked}. Checked: {checked}.")
 }
 
-/// `48 to 75`, of a hundred.
+/// `48 to 75`, out of a hundred.
 fn hundred([low, high]: [f64; 2]) -> String {
     let (low, high) = (Of100(low).to_string(), Of100(high).to_string());
     if low == high {

@@ -1,4 +1,4 @@
-//! `IdList`: ids of which some are at hand, and all can be named.
+//! `IdList`: a list of ids, the first of which are in memory.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use serde::{Serialize, Serializer};
 use crate::error::Result;
 use crate::system::kept::KeptRows;
 
-/// So many are in memory.
+/// Maximum number of ids in memory.
 const AT_HAND: usize = 1_000;
 
-/// Ids of samples. The first thousand are in memory, all others in a temporary file; as JSON it is a list of all.
+/// Ids of samples. The first thousand are in memory, the others in a temporary file; as JSON it is a list of all.
 #[derive(Default)]
 pub struct IdList {
     first: Vec<String>,
@@ -30,25 +30,25 @@ impl IdList {
         Ok(())
     }
 
-    /// How many there are.
+    /// The number of ids.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether there is none.
+    /// Whether there are no ids.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The first ones: a thousand of them, or all.
+    /// The first thousand ids, or all.
     pub fn first(&self) -> &[String] {
         &self.first
     }
 
-    /// So many of the first, or all.
+    /// The first `most` ids, or all.
     ///
     /// # Errors
-    /// When the temporary file cannot be read.
+    /// If the temporary file cannot be read.
     pub fn take(&self, most: usize) -> Result<Vec<String>> {
         let mut taken: Vec<_> = self.first.iter().take(most).cloned().collect();
         let (mut rows, mut row) = (self.others.rows()?, Vec::new());

@@ -1,7 +1,8 @@
-//! Two runs sample by sample: what both have, side by side.
+//! Joins the samples of two runs.
 //!
-//! Runs of one dataset have their samples in one order, and are read in step as long as their ids agree. From the first
-//! that do not, as after a shuffle or of another subset, both are sorted by id, joined, and put into the order of B.
+//! Runs of one dataset usually have the same order, and are read in parallel as long as their ids agree. From the
+//! first mismatch on (after a shuffle, or for a different subset) both are sorted by id, joined, and put into the
+//! order of B.
 
 use std::cmp::Ordering;
 
@@ -17,7 +18,7 @@ pub(super) enum Joined<'a> {
     Both(&'a SideSample, &'a SideSample),
 }
 
-/// Shows the samples of two runs: those of B in the order of B, those that only A has in the order of their ids.
+/// Passes on the samples of two runs: those of B in the order of B, those only in A sorted by id.
 pub(super) fn join(
     a: &KeptRows,
     b: &KeptRows,
@@ -42,7 +43,7 @@ pub(super) fn join(
     }
 }
 
-/// The row that was read, if it is one, and those behind it by their ids; before each its place.
+/// Sorts the row that was already read, if any, and the remaining ones by id; each is prefixed with its index.
 fn by_id(first: Option<&Vec<u8>>, rest: &mut KeptRowsReader<'_>) -> Result<SortedRows> {
     let mut sorted = SortedRows::default();
     let mut row = Vec::new();
@@ -69,7 +70,7 @@ fn join_sorted(
 ) -> Result<()> {
     let (mut before, mut now) = (a.merged()?, b.merged()?);
     let (mut sample_a, mut sample_b) = (SideSample::default(), SideSample::default());
-    // What B has, by its place there: the length of the row of A, that row, and the row of B.
+    // Joined rows by their index in B: the length of A's row, that row, and B's row.
     let mut in_order = SortedRows::default();
     before.next_row()?;
     now.next_row()?;
@@ -112,7 +113,7 @@ fn join_sorted(
     })
 }
 
-/// The eight bytes before a row, and the row.
+/// The eight-byte prefix of a row, and the row.
 fn placed(row: &[u8]) -> (&[u8], &[u8]) {
     row.split_at(row.len().min(8))
 }
@@ -135,7 +136,7 @@ mod tests {
         spill
     }
 
-    /// A letter and the id for each sample that is shown.
+    /// A letter and the id for each joined sample.
     fn joined(a: &[String], b: &[String]) -> Vec<String> {
         let mut seen = Vec::new();
         join(&spill(a), &spill(b), &mut |joined| {

@@ -1,6 +1,6 @@
-//! A [`SideSample`] as a row of bytes: some hundred of them, which no other program reads.
+//! Serialises a [`SideSample`] as a row of about a hundred bytes, for temporary files only.
 //!
-//! The id stands first, so that rows are told apart without being read.
+//! The id comes first, so that rows can be compared without parsing them.
 
 use crate::error::{Error, Result};
 use crate::verdict::compare::side::{SideAnswer, SideSample, SideValue};
@@ -53,7 +53,7 @@ pub(super) fn id_of(row: &[u8]) -> Result<&[u8]> {
     RowReader(row).bytes().ok_or_else(damaged)
 }
 
-/// Reads a row into the room of another sample.
+/// Parses a row, reusing the buffers of another sample.
 pub(super) fn read(row: &[u8], sample: &mut SideSample) -> Result<()> {
     RowReader(row).sample(sample).ok_or_else(damaged)
 }
@@ -80,7 +80,7 @@ fn put_text(row: &mut Vec<u8>, text: &str) {
     row.extend_from_slice(text.as_bytes());
 }
 
-/// What is left of a row.
+/// The rest of a row.
 struct RowReader<'a>(&'a [u8]);
 
 impl<'a> RowReader<'a> {
@@ -113,7 +113,7 @@ impl<'a> RowReader<'a> {
         Some(())
     }
 
-    /// A list into the room of another one.
+    /// Parses a list, reusing the buffers of another one.
     fn list_into<T>(
         &mut self,
         list: &mut Vec<T>,

@@ -1,7 +1,7 @@
-//! What a comparison of runs says.
+//! The report of a comparison.
 //!
-//! Of two runs: what came of it, where they differ, and who flipped with both answers beside each other. Of more: each by
-//! itself, and all pairs. Lists are cut, so that the size of a report does not follow that of the runs.
+//! For two runs: the result, where they differ, and the flips with both answers. For more: each run, and all pairs.
+//! Lists are truncated, so that the size of the report does not depend on the runs.
 
 use super::ids::IdList;
 use super::sentences::{ALPHA, contradictions, difference_cells, sentences, verdict, word_of_pair};
@@ -20,7 +20,7 @@ use crate::verdict::check::{ComparedVerdict, PairedFigures};
 use crate::verdict::compare::RunsComparison;
 use crate::verdict::summary::VALUE;
 
-/// What a comparison says. The flips are those of two runs; `None` where nobody is to see their texts.
+/// The report of a comparison. Flips are those of two runs; `None` if their texts must not be shown.
 pub fn document(compared: &ComparedRuns, flips: Option<&[FlipTexts]>, detail: Detail) -> Document {
     let runs: Vec<&ComparedRun> = compared.runs.iter().collect();
     let (title, blocks) = match (&*runs, &*compared.pairs) {
@@ -109,7 +109,7 @@ fn two(
     blocks
 }
 
-/// So many rows of a table.
+/// Maximum rows of a table.
 fn most_rows(detail: Detail) -> usize {
     match detail {
         Detail::Brief => 20,
@@ -117,13 +117,13 @@ fn most_rows(detail: Detail) -> usize {
     }
 }
 
-/// Says how many rows of a table are left out, if any is.
+/// States how many rows of a table are omitted, if any.
 fn left_out(rows: usize) -> Option<Block> {
     let line = Line::default().plain(format!("and {rows} more: "));
     (rows > 0).then(|| Block::Paragraph(line.code("cargo evaltest compare --json")))
 }
 
-/// Where two runs differ: over all samples, by slice and by scorer, on one scale, so that one look compares them.
+/// Differences of two runs overall, by slice and by scorer, on one scale.
 fn differences(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
     let whole = &compared.whole;
     if whole.difference.is_none() {
@@ -135,13 +135,13 @@ fn differences(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
     let (mut rows, mut more) = (vec![("all samples".to_owned(), whole)], 0);
     for (kind, values) in slices.chain([scorers]) {
         let mut values: Vec<_> = values.iter().collect();
-        // Level 10 comes after level 9.
+        // Sort level 10 after level 9.
         values.sort_by_key(|(value, _)| (value.parse::<i64>().unwrap_or(i64::MAX), *value));
         more += values.len().saturating_sub(most_rows(detail));
         let values = values.into_iter().take(most_rows(detail));
         rows.extend(values.map(|(value, figures)| (format!("{kind}: {value}"), figures)));
     }
-    // What stands in the first row has sentences of its own.
+    // The first row has its own sentences.
     let note = contradictions(rows.iter().skip(1).map(|(name, it)| (&**name, *it)));
     let rows = rows.into_iter().map(|(name, it)| {
         let p = it.p_two_sided.map(|p| format!(", {}", P(p)));
@@ -172,7 +172,7 @@ fn difference(label: String, figures: &PairedFigures, note: String) -> IntervalR
     }
 }
 
-/// Differences below each other.
+/// A chart of differences.
 fn intervals(caption: &str, heads: [&str; 3], rows: Vec<IntervalRow>) -> Block {
     Block::Intervals(Intervals {
         caption: caption.to_owned(),
@@ -182,7 +182,7 @@ fn intervals(caption: &str, heads: [&str; 3], rows: Vec<IntervalRow>) -> Block {
     })
 }
 
-/// The means of the numbers that scorers give. A score that is always 0 or 1 is the accuracy, which stands above.
+/// Means of the scorers' numbers. A score that is always 0 or 1 equals the accuracy above and is omitted.
 fn means(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
     let means = compared.means.iter().flat_map(|(scorer, entries)| {
         let entries = entries.iter();
@@ -214,7 +214,7 @@ fn means(compared: &RunsComparison, detail: Detail) -> Vec<Block> {
     blocks
 }
 
-/// What each run amounts to by itself: how right, how dear, how fast, what errored. What no run has is left out.
+/// Figures of each run: accuracy, cost, latency, errors. Figures that no run has are omitted.
 fn figures(runs: &[&ComparedRun]) -> [Block; 2] {
     let letters = runs.iter().map(|run| &*run.letter);
     let mut table = Table::of_numbers(std::iter::once("").chain(letters));
@@ -236,7 +236,7 @@ fn figures(runs: &[&ComparedRun]) -> [Block; 2] {
         accuracy::shown(run.accuracy, run.accuracy_bounds)
     });
     row(ci95!(), &|run| {
-        // That of what was answered would hide what was not.
+        // The interval over answered samples would hide the missing ones.
         let ends = run.accuracy_ci95.filter(|_| range(run).is_none())?;
         Some(Interval(ends.map(Share)).to_string())
     });
@@ -278,7 +278,7 @@ fn figures(runs: &[&ComparedRun]) -> [Block; 2] {
     [Block::section("Each run by itself"), Block::Table(table)]
 }
 
-/// What the accuracy could be, where a verdict is missing that may move it.
+/// The range of the accuracy, if missing verdicts may change it.
 fn range(run: &ComparedRun) -> Option<[f64; 2]> {
     run.accuracy_bounds.filter(|[low, high]| low < high)
 }
@@ -305,7 +305,7 @@ fn names(ids: &IdList, detail: Detail) -> Block {
     })
 }
 
-/// A sample that changed sides: what was asked, and both answers.
+/// A flipped sample: the question and both answers.
 fn flip([a, b]: [&ComparedRun; 2], flip: &FlipTexts, detail: Detail) -> Block {
     let sides = [(a, &flip.a), (b, &flip.b)];
     let id = Line::default().code(&flip.id);
@@ -360,7 +360,7 @@ fn correctness(answer: &FlipAnswer) -> Line {
     Line::default().toned(Tone::Bad, "wrong").plain(reason)
 }
 
-/// Three runs or more, and all pairs of them.
+/// Three or more runs, and all pairs of them.
 fn several(runs: &[&ComparedRun], pairs: &[RunPair], detail: Detail) -> Vec<Block> {
     let mut blocks = Vec::new();
     if detail == Detail::Full {
@@ -406,7 +406,7 @@ fn several(runs: &[&ComparedRun], pairs: &[RunPair], detail: Detail) -> Vec<Bloc
     blocks
 }
 
-/// The accuracy of each run, and beside what it cost.
+/// The accuracy and cost of each run.
 fn accuracies(runs: &[&ComparedRun]) -> Vec<Block> {
     let rows = runs.iter().map(|run| {
         let shown = or_dash(accuracy::shown(run.accuracy, run.accuracy_bounds));

@@ -1,11 +1,11 @@
-//! What came of a comparison in sentences: by the interval, and never by the difference alone.
+//! The conclusions of a comparison in sentences, based on the interval rather than the difference alone.
 
 use super::{ComparedRun, RunPair};
 use crate::figure::{Interval, P, Points, Share, counted, or_dash};
 use crate::verdict::check::{ComparedVerdict, PairedFigures};
 use crate::verdict::compare::RunsComparison;
 
-/// Below which p two runs are told apart.
+/// Significance level for a difference of two runs.
 pub(in crate::report) const ALPHA: f64 = 0.05;
 
 /// `B is worse than A`
@@ -24,7 +24,7 @@ pub(super) fn verdict([a, b]: [&ComparedRun; 2], compared: &RunsComparison) -> S
     }
 }
 
-/// By how much they differ, which is the first sentence, and how sure that is.
+/// Sentences on the size of the difference (first) and its certainty.
 pub(super) fn sentences([a, b]: [&ComparedRun; 2], compared: &RunsComparison) -> Vec<String> {
     let (a, b) = (&*a.letter, &*b.letter);
     let whole = &compared.whole;
@@ -76,7 +76,7 @@ pub(super) fn sentences([a, b]: [&ComparedRun; 2], compared: &RunsComparison) ->
     sentences
 }
 
-/// What two of several runs are to each other, by the interval and by p, which is adjusted over all pairs.
+/// The result for a pair of several runs, from the interval and the p-value, which is corrected over all pairs.
 pub(super) fn word_of_pair(pair: &RunPair) -> String {
     let verdict = pair.comparison.whole.verdict;
     let is_sure = !is_apart(verdict) || pair.p_holm.is_some_and(|p| p < ALPHA);
@@ -96,7 +96,7 @@ fn is_apart(verdict: ComparedVerdict) -> bool {
     matches!(verdict, ComparedVerdict::Worse | ComparedVerdict::Better)
 }
 
-/// Why the test says another thing than the interval; `None` where it does not.
+/// Why the test and the interval disagree; `None` if they agree.
 fn why_apart(figures: &PairedFigures) -> Option<&'static str> {
     let (p, both) = (figures.p?, figures.p_two_sided?);
     match (is_apart(figures.verdict), both < ALPHA) {
@@ -118,7 +118,7 @@ fn why_apart(figures: &PairedFigures) -> Option<&'static str> {
     }
 }
 
-/// Says of rows that have p and interval, where only one of the two tells the runs apart, why that can be.
+/// Explains rows in which only one of p-value and interval shows a difference.
 pub(super) fn contradictions<'a>(
     rows: impl IntoIterator<Item = (&'a str, &'a PairedFigures)>,
 ) -> Option<String> {
@@ -136,7 +136,8 @@ pub(super) fn contradictions<'a>(
     })
 }
 
-/// How low and how high the difference could be, and whether that would say something else; nothing without an error.
+/// The range of the difference over missing verdicts, and whether it would change the conclusion; `None` without
+/// errors.
 fn of_errors([a, b]: [&str; 2], compared: &RunsComparison) -> Option<[String; 2]> {
     let bounds = compared.error_bounds.as_ref()?;
     let whose = [(bounds.errors_a, a), (bounds.errors_b, b)];
@@ -190,7 +191,7 @@ pub(super) fn difference_cells(figures: &PairedFigures) -> [String; 2] {
     ]
 }
 
-/// What an interval says, in a word.
+/// The verdict in one word.
 fn word(verdict: ComparedVerdict) -> &'static str {
     match verdict {
         ComparedVerdict::Worse => "worse",

@@ -1,4 +1,4 @@
-//! What was asked and said where two runs differ: of a few samples, read from the run directories.
+//! Questions and answers of samples that flipped, read from the run directories.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::store::files::RECORDS;
 use crate::store::{RunDir, read_records_where};
 
-/// A sample that changed sides, with both answers.
+/// A flipped sample, with both answers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct FlipTexts {
@@ -19,40 +19,39 @@ pub struct FlipTexts {
     pub id: String,
     /// Whether it became wrong.
     pub worse: bool,
-    /// What B was asked: the question where the prompt is more than that.
+    /// B's question, or the prompt if there is no separate question.
     pub prompt: String,
-    /// What would have been right, as text.
+    /// The ground truth as text.
     pub ground_truth: Option<String>,
-    /// What A said.
+    /// A's answer.
     pub a: FlipAnswer,
-    /// What B said.
+    /// B's answer.
     pub b: FlipAnswer,
 }
 
-/// An answer that stands for a run: the first on the side that the run is on.
+/// A representative answer of a run: the first with the run's verdict.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct FlipAnswer {
-    /// What was extracted, or else the whole answer.
+    /// The extracted prediction, or else the whole answer.
     pub answer: Option<String>,
     /// Whether it is right.
     pub correct: bool,
-    /// Why not, in the word of the scorer.
+    /// The scorer's reason, if it is wrong.
     pub reason: Option<String>,
-    /// Which repetition it is, from 0.
+    /// The epoch, from 0.
     pub epoch: u32,
-    /// The whole prompt, where that of the other run is another one.
+    /// The whole prompt, if it differs from that of the other run.
     pub prompt: Option<String>,
 }
 
 /// A sample, and whether it became wrong.
 pub type WantedFlip<'a> = (&'a str, bool);
 
-/// The texts of these samples, in their order, cut to so many characters each. Those that a run does not have are left
-/// out.
+/// The texts of these samples in order, each truncated to `most` characters. Samples that a run lacks are omitted.
 ///
 /// # Errors
-/// When a run cannot be read.
+/// If a run cannot be read.
 pub fn flip_texts(
     [a, b]: [&RunDir; 2],
     wanted: &[WantedFlip<'_>],
@@ -84,14 +83,14 @@ pub fn flip_texts(
     Ok(texts)
 }
 
-/// What is read of a line to know whose it is.
+/// The id of a line, parsed before the rest.
 #[derive(Deserialize)]
 struct LineId<'a> {
     #[serde(borrow)]
     sample_id: Cow<'a, str>,
 }
 
-/// The answer of a run to each of these samples that stands for it: the first whose verdict is that of the run.
+/// A representative answer of a run for each of these samples: the first with the run's verdict.
 fn answers(
     dir: &RunDir,
     wanted: &[WantedFlip<'_>],
@@ -104,7 +103,7 @@ fn answers(
     }
     let is_wanted = |line: &[u8]| {
         let id = serde_json::from_slice::<LineId<'_>>(line);
-        // What is no line is complained of by whoever reads it whole.
+        // Invalid lines are reported when the whole record is parsed.
         id.map_or(true, |id| wanted.contains_key(&*id.sample_id))
     };
     let mut missing = wanted.len();
@@ -121,7 +120,7 @@ fn answers(
             missing -= usize::from(fits(&record));
             found.insert(record.sample_id.clone(), record);
         }
-        // Behind the last of them a long file says nothing more.
+        // Stop after the last wanted sample of a long file.
         if missing == 0 {
             break;
         }
@@ -130,7 +129,7 @@ fn answers(
 }
 
 impl FlipAnswer {
-    /// The answer of one run, beside that of the other.
+    /// The answer of one run, compared with that of the other.
     fn of(record: &Record, other: &Record, most: usize) -> Self {
         let outcome = &record.result;
         let raw = outcome.output.as_ref().and_then(|it| it.text.as_deref());

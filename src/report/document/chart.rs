@@ -1,55 +1,55 @@
-//! What charts show: values with intervals, and pictures.
+//! The content of charts: values with intervals, and drawings.
 
-/// Values with their intervals, one below the other on one scale.
+/// Values with intervals in rows, on one scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intervals {
-    /// What it shows.
+    /// Description of the chart.
     pub caption: String,
-    /// What stands above the labels, the figures and the notes.
+    /// Heads of the labels, the figures and the notes.
     pub heads: [String; 3],
-    /// What the rows are drawn on.
+    /// The common scale.
     pub scale: IntervalScale,
     /// The rows.
     pub rows: Vec<IntervalRow>,
 }
 
-/// What a row shows. Texts are escaped where they are written.
+/// One row. Texts are escaped on output.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IntervalRow {
     /// What it is of.
     pub label: String,
-    /// The point, if there is one.
+    /// The point, if any.
     pub value: Option<f64>,
-    /// The line through it.
+    /// The interval, drawn as a line.
     pub interval: Option<[f64; 2]>,
-    /// Where the point might be, had every sample a verdict: a wider, paler line.
+    /// Range of the point over all possible missing verdicts, drawn as a wider, paler line.
     pub range: Option<[f64; 2]>,
-    /// The same in figures.
+    /// The values as text.
     pub figures: String,
-    /// What else there is to say, such as of how many it is.
+    /// A remark, such as the number of samples.
     pub note: String,
 }
 
-/// What the rows are drawn on.
+/// The scale of the rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IntervalScale {
-    /// What stands at the left.
+    /// The value at the left edge.
     pub low: f64,
-    /// What stands at the right.
+    /// The value at the right edge.
     pub high: f64,
-    /// Where a line goes through all rows, such as a threshold or no difference.
+    /// A vertical line through all rows, such as a threshold or no difference.
     pub mark: Option<f64>,
 }
 
 impl IntervalScale {
-    /// From none to all.
+    /// From 0 to 1.
     pub const SHARES: Self = Self {
         low: 0.0,
         high: 1.0,
         mark: None,
     };
 
-    /// Around no difference, as wide as these intervals ask for.
+    /// Symmetric around 0, wide enough for these intervals.
     pub fn differences(intervals: impl IntoIterator<Item = [f64; 2]>) -> Self {
         let ends = intervals.into_iter().flatten().map(f64::abs);
         let widest = ends.fold(0.05, f64::max).min(1.0);
@@ -60,38 +60,38 @@ impl IntervalScale {
         }
     }
 
-    /// How far to the right a value is, as a share of the width.
+    /// Horizontal position of a value, as a fraction of the width.
     pub(crate) fn of(self, value: f64) -> f64 {
         (value - self.low) / (self.high - self.low)
     }
 }
 
-/// A picture.
+/// A chart.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Chart {
-    /// How often which value occurs.
+    /// Frequencies of values.
     Histogram {
-        /// What it shows.
+        /// Description of the chart.
         caption: String,
-        /// What stands behind the figures of the scale.
+        /// Unit of the scale.
         unit: String,
-        /// The values, none below 0.
+        /// The values, not negative.
         values: Vec<f64>,
-        /// Lines through the bars.
+        /// Vertical lines through the bars.
         marks: Vec<HistogramMark>,
     },
-    /// Shares over a scale from nothing to the largest.
+    /// Shares plotted over a scale from 0 to the maximum.
     Scatter {
-        /// What it shows.
+        /// Description of the chart.
         caption: String,
-        /// What stands below the scale.
+        /// Label of the horizontal axis.
         below: String,
         /// The points.
         points: Vec<ScatterPoint>,
     },
-    /// How often which ground truth got which prediction. There may be one column more than rows.
+    /// Confusion matrix. There may be one column more than rows.
     Confusion {
-        /// What it shows.
+        /// Description of the chart.
         caption: String,
         /// The ground truths.
         rows: Vec<String>,
@@ -102,57 +102,57 @@ pub enum Chart {
     },
     /// Figures over runs.
     Series(SeriesChart),
-    /// Pictures beside each other, as many as there is room for.
+    /// Charts side by side, as many as fit.
     Small(Vec<Chart>),
 }
 
 /// A line through the bars, such as a percentile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistogramMark {
-    /// What it is.
+    /// Its label.
     pub label: String,
-    /// Where it is.
+    /// Its value.
     pub value: f64,
 }
 
 /// A point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScatterPoint {
-    /// What it is called in the picture: a letter or two.
+    /// Its name in the chart: one or two letters.
     pub letter: String,
-    /// How far to the right, from 0.
+    /// Horizontal value, from 0.
     pub x: f64,
-    /// How high, 0 to 1.
+    /// Vertical value, from 0 to 1.
     pub y: f64,
-    /// How high it may be.
+    /// Interval of the vertical value.
     pub interval: Option<[f64; 2]>,
 }
 
-/// A picture of figures over runs.
+/// A chart of figures over runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeriesChart {
-    /// What it shows.
+    /// Description of the chart.
     pub caption: String,
-    /// The same for who cannot see it.
+    /// Alternative text for screen readers.
     pub alt: String,
-    /// Its size: a class of the style.
+    /// Its size, as a CSS class.
     pub size: &'static str,
-    /// How many runs there are, from left to right.
+    /// Number of runs, from left to right.
     pub runs: usize,
-    /// Lines of the scale, by their value and their name, the lowest first; the picture ends at the first and the last.
+    /// Grid lines by value and label, in ascending order; the first and last are the edges of the chart.
     pub scale: Vec<(f64, String)>,
-    /// What is drawn, the most important last.
+    /// The lines, the most important last.
     pub lines: Vec<SeriesLine>,
-    /// Where something changed, from left to right.
+    /// Marks of changes, from left to right.
     pub marks: Vec<SeriesMark>,
-    /// What stands under the first and the last run.
+    /// Labels below the first and the last run.
     pub ends: [String; 2],
 }
 
-/// A line through points, in pieces where a point is missing or what follows cannot be compared.
+/// A line through points. It is interrupted where a point is missing or the next one is not comparable.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeriesLine {
-    /// How it looks: a class of the style.
+    /// Its style, as a CSS class.
     pub class: &'static str,
     /// Its points.
     pub pieces: Vec<Vec<SeriesPoint>>,
@@ -161,23 +161,23 @@ pub struct SeriesLine {
 /// A point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeriesPoint {
-    /// Which run it is of, from 0.
+    /// Index of its run, from 0.
     pub run: usize,
-    /// How high it is.
+    /// Its value.
     pub value: f64,
-    /// How high it may be.
+    /// Interval of the value.
     pub interval: Option<[f64; 2]>,
-    /// What it is, in words.
+    /// Its label.
     pub label: String,
 }
 
-/// Where something changed.
+/// A mark where something changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeriesMark {
-    /// Before which run, from 0.
+    /// Index of the run after the change, from 0.
     pub run: usize,
-    /// How it looks: a class of the style.
+    /// Its style, as a CSS class.
     pub class: &'static str,
-    /// What it is, in a letter or two.
+    /// One or two letters.
     pub letter: String,
 }

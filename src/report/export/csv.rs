@@ -1,8 +1,8 @@
-//! `csv`: a row for each record, as RFC 4180 has it, for spreadsheets and data frames.
+//! `csv`: a row per record according to RFC 4180, for spreadsheets and data frames.
 //!
-//! A spreadsheet takes a cell that begins with `=`, `+`, `-` or `@` for a formula, and runs it. Answers are written by
-//! whoever talks to the agent, so such a text gets an apostrophe before it, which spreadsheets take for "this is text".
-//! Numbers are ours and stay as they are. The texts as they were said stand in the formats `parquet` and `inspect`.
+//! Spreadsheets execute a cell that starts with `=`, `+`, `-` or `@` as a formula. Texts may be from untrusted users
+//! of the agent, so such a text gets a leading apostrophe, which marks it as text in spreadsheets. Numbers are trusted
+//! and unchanged. The formats `parquet` and `inspect` have the original texts.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -46,7 +46,7 @@ impl DataFormat for CsvExport {
     }
 }
 
-/// A cell as text; an empty one where there is nothing.
+/// A cell as text; empty if there is no value.
 fn shown(cell: &ExportCell) -> Cow<'_, str> {
     match cell {
         ExportCell::Text(text) => harmless(text.as_deref().unwrap_or_default()),
@@ -60,14 +60,14 @@ fn shown(cell: &ExportCell) -> Cow<'_, str> {
     }
 }
 
-/// A text that no spreadsheet runs. NUL, which ends a text for many readers, is a replacement character.
+/// Makes a text safe for spreadsheets. NUL, which ends the text for many readers, becomes U+FFFD.
 fn harmless(text: &str) -> Cow<'_, str> {
     let text = if text.contains('\0') {
         Cow::Owned(text.replace('\0', "\u{fffd}"))
     } else {
         Cow::Borrowed(text)
     };
-    // Full-width signs begin a formula in some languages.
+    // Full-width signs start a formula in some locales.
     let marks = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
     if text.starts_with(marks) {
         return Cow::Owned(format!("'{text}"));

@@ -1,8 +1,8 @@
-//! `inspect`: an `.eval` log of Inspect, which `inspect view` opens and `read_eval_log` reads.
+//! `inspect`: an `.eval` log of Inspect, for `inspect view` and `read_eval_log`.
 //!
-//! The log is a zip: `samples/<id>_epoch_<n>.json` for each answer, epochs from 1; `summaries.json`, of which the viewer
-//! makes its list; `header.json` with the figures. Records are read twice, one at a time: for the samples, and for the
-//! summaries. What was never asked is not in it.
+//! The log is a zip file: `samples/<id>_epoch_<n>.json` for each answer, with epochs from 1; `summaries.json` for the
+//! viewer's list; `header.json` with the figures. Records are streamed twice: for the samples and for the summaries.
+//! Samples that were not requested are omitted.
 //!
 //! | a record | a sample |
 //! |---|---|
@@ -10,8 +10,8 @@
 //! | `unscored` | no score; the figures count it as unscored |
 //! | an error | an `error`, and no score; what was said, if anything was |
 //!
-//! Whether an answer is correct, and what else only we know, stands in the metadata of scores, samples and the log; the
-//! same program makes a run of it again.
+//! The verdict on an answer, and other data that Inspect has no field for, are in the metadata of scores, samples and
+//! the log; evaltest can import them again.
 
 mod header;
 mod message;
@@ -78,7 +78,7 @@ impl DataFormat for InspectExport {
     }
 }
 
-/// The records that were asked.
+/// The records of requested samples.
 fn asked(run: &ReportedRun) -> Result<impl Iterator<Item = Result<Record>> + use<>> {
     let is_asked = |record: &Result<Record>| {
         let status = record.as_ref().map(|record| record.result.status);
@@ -87,12 +87,12 @@ fn asked(run: &ReportedRun) -> Result<impl Iterator<Item = Result<Record>> + use
     Ok(run.records()?.filter(is_asked))
 }
 
-/// A zip that is written from its beginning to its end.
+/// A zip file written sequentially.
 struct LogWriter<W: Write>(ZipWriter<StreamWriter<W>>);
 
 impl<W: Write> LogWriter<W> {
     fn begin(&mut self, name: &str) -> Result<()> {
-        // A time of its own would make another file of the same run.
+        // A timestamp would make repeated exports differ.
         let options = SimpleFileOptions::default().large_file(false);
         self.0.start_file(name, options).map_err(failed)
     }

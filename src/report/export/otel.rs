@@ -1,8 +1,8 @@
-//! `otel`: an event `gen_ai.evaluation.result` for each verdict, in OTLP/JSON, as the semantic conventions for generative
-//! AI have it. Each line is an `ExportLogsServiceRequest`, as collectors read them from files and over HTTP.
+//! `otel`: a `gen_ai.evaluation.result` event per verdict in OTLP/JSON, following the semantic conventions for
+//! generative AI. Each line is an `ExportLogsServiceRequest`, which collectors read from files and over HTTP.
 //!
-//! Ids are hex, other than in the JSON that protobuf prescribes, and the same whenever the run is exported: a collector
-//! can tell what it has already. 64-bit integers are texts.
+//! Ids are hexadecimal (as OTLP/JSON requires, unlike plain protobuf JSON), and stable across exports, so that a
+//! collector can detect duplicates. 64-bit integers are strings.
 
 use std::io::Write;
 
@@ -22,13 +22,13 @@ pub(super) struct OtelExport;
 /// The name of the event.
 const EVENT: &str = "gen_ai.evaluation.result";
 
-/// Events in a line: collectors refuse requests of more than a few megabytes.
+/// Events per line: collectors reject requests of more than a few megabytes.
 const BATCH: usize = 500;
 
-/// `INFO`, and `WARN` where there is no verdict.
+/// `INFO`, or `WARN` without a verdict.
 const SEVERITIES: [(u8, &str); 2] = [(9, "INFO"), (13, "WARN")];
 
-/// The longest explanation, in bytes.
+/// Maximum bytes of an explanation.
 const LONGEST: usize = 4096;
 
 impl DataFormat for OtelExport {
@@ -75,7 +75,7 @@ fn write_batch(run: &ReportedRun, events: &[Value], out: &mut dyn Write) -> Resu
     out.write_all(&line).map_err(|error| unwritten(&error))
 }
 
-/// An event for each verdict; one for an answer that has none, if it should have.
+/// One event per verdict; one for an answer without a verdict that should have one.
 fn events(run: &ReportedRun, record: &Record) -> Vec<Value> {
     let scorers = &run.manifest.scorers;
     let told = verdicts(record, scorers);
@@ -154,7 +154,7 @@ fn event(run: &ReportedRun, record: &Record, verdict: &NamedVerdict<'_>) -> Valu
     })
 }
 
-/// When the run ended.
+/// End of the run.
 fn nanoseconds(run: &ReportedRun) -> String {
     let manifest = &run.manifest;
     let time = manifest.ended_at.as_ref().unwrap_or(&manifest.started_at);

@@ -1,5 +1,5 @@
-//! `parquet`: a row for each record, in columns with types of their own, for data frames and databases. The columns are
-//! those of `csv`; texts stand as they were said.
+//! `parquet`: a row per record with typed columns, for data frames and databases. It has the columns of `csv`, with
+//! unmodified texts.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::report::reported::ReportedRun;
 /// The format `parquet`.
 pub(super) struct ParquetExport;
 
-/// A group of rows ends with so many of them, or so many bytes of text: it is all that is in memory.
+/// Maximum rows of a row group; it also ends at a number of text bytes, because it is held in memory.
 const MOST_ROWS: usize = 5_000;
 const MOST_BYTES: usize = 8 << 20;
 
@@ -49,7 +49,7 @@ impl DataFormat for ParquetExport {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_created_by(concat!("evaltest ", env!("CARGO_PKG_VERSION")).to_owned());
-        // The writer wants a file of its own.
+        // The writer needs its own file handle.
         let mut file = tempfile::tempfile().map_err(|error| unwritten(&error))?;
         let mut writer =
             SerializedFileWriter::new(&mut file, Arc::new(schema), Arc::new(properties.build()))
@@ -85,7 +85,7 @@ fn column(name: &str, kind: CellKind) -> std::result::Result<Type, ParquetError>
         .build()
 }
 
-/// The values of a column, and for each row whether it has one.
+/// The values of a column, and whether each row has one.
 struct ColumnValues {
     values: CellValues,
     levels: Vec<i16>,
@@ -98,7 +98,7 @@ enum CellValues {
     Flags(Vec<bool>),
 }
 
-/// Rows that are not written yet, by column.
+/// Unwritten rows, by column.
 struct RowGroup {
     columns: Vec<ColumnValues>,
     rows: usize,
@@ -154,7 +154,7 @@ impl RowGroup {
         }
     }
 
-    /// Writes the rows, if there are any, and forgets them.
+    /// Writes the rows, if any, and clears them.
     fn write<W: Write + Send>(
         &mut self,
         writer: &mut SerializedFileWriter<W>,

@@ -1,4 +1,4 @@
-//! The verdicts of a record by the names of the scorers.
+//! The verdicts of a record by scorer name.
 
 use std::borrow::Cow;
 
@@ -8,23 +8,23 @@ use crate::data::{Record, Score};
 #[cfg(feature = "inspect")]
 use crate::scorer::recorded;
 
-/// What a scorer said of an answer.
+/// The verdict of a scorer.
 pub(super) struct NamedVerdict<'a> {
     pub(super) name: &'a str,
-    /// `None` where it could not judge.
+    /// `None` if it could not score the answer.
     pub(super) score: Option<Cow<'a, Score>>,
-    /// Why it could not.
+    /// The reason, if it could not.
     pub(super) error: Option<&'a str>,
 }
 
-/// The value of a verdict, as it was where it was imported: there it may be points on a scale of their own.
+/// The value of a verdict; for imported runs the original one, which may be points on another scale.
 #[cfg(feature = "inspect")]
 pub(super) fn number_of(score: &Score) -> f64 {
     let recorded = score.details.get(recorded::NUMBER);
     recorded.and_then(Value::as_f64).unwrap_or(score.value)
 }
 
-/// The verdicts on a record in the order of the scorers, without those that had nothing to judge.
+/// The verdicts on a record in the order of the scorers, without those that had nothing to score.
 pub(super) fn verdicts<'a>(record: &'a Record, scorers: &'a [String]) -> Vec<NamedVerdict<'a>> {
     let result = &record.result;
     let of = |(place, name): (usize, &'a String)| {

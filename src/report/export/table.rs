@@ -1,4 +1,4 @@
-//! A run as a table with a row for each record: what `csv` and `parquet` have in common.
+//! A run as a table with a row per record, shared by `csv` and `parquet`.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::scores::verdicts;
 use crate::data::Record;
 use crate::report::reported::ReportedRun;
 
-/// What stands in a column.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CellKind {
     Text,
@@ -16,7 +16,7 @@ pub(super) enum CellKind {
     Flag,
 }
 
-/// What stands in a row of a column; nothing where there is nothing to tell.
+/// The value of a cell; may be missing.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ExportCell {
     Text(Option<String>),
@@ -25,19 +25,19 @@ pub(super) enum ExportCell {
     Flag(Option<bool>),
 }
 
-/// The columns of a run, which has some of its own: a slice, a scorer.
+/// The columns of a run, including its slices and scorers.
 pub(super) struct ExportTable {
     columns: Vec<(String, CellKind)>,
     slices: Vec<String>,
-    /// Where there are several; the verdict of one alone is that of the record.
+    /// Empty for a single scorer, whose verdict is that of the record.
     scorers: Vec<String>,
-    /// All of them.
+    /// All scorers.
     names: Vec<String>,
     eval: String,
     run_id: String,
 }
 
-/// Before the columns of slices and scorers.
+/// Columns before those of slices and scorers.
 const FIRST: [(&str, CellKind); 8] = [
     ("eval", CellKind::Text),
     ("run_id", CellKind::Text),
@@ -49,7 +49,7 @@ const FIRST: [(&str, CellKind); 8] = [
     ("reason", CellKind::Text),
 ];
 
-/// Behind them.
+/// Columns after them.
 const LAST: [(&str, CellKind); 13] = [
     ("error_kind", CellKind::Text),
     ("error_message", CellKind::Text),
@@ -95,7 +95,7 @@ impl ExportTable {
         }
     }
 
-    /// The columns by name, each with what stands in it.
+    /// The columns with their types.
     pub(super) fn columns(&self) -> &[(String, CellKind)] {
         &self.columns
     }
@@ -155,7 +155,7 @@ impl ExportTable {
     }
 }
 
-/// A text as it is, anything else as JSON.
+/// A string as it is, other values as JSON.
 fn plain(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,

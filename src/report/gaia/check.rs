@@ -1,4 +1,4 @@
-//! Whether a file for the leaderboard has every sample once, with an answer.
+//! Checks that a leaderboard file has every sample once, with an answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,37 +9,37 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 
-/// What is wrong with a file; the lists are empty when nothing is.
+/// The faults of a file; all lists are empty if there are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Checked {
-    /// Samples of the dataset.
+    /// Number of samples in the dataset.
     pub samples: usize,
-    /// Lines of the file that are not blank.
+    /// Number of non-blank lines in the file.
     pub lines: usize,
-    /// Ids of the dataset that the file does not have.
+    /// Ids of the dataset that are missing in the file.
     pub missing: Vec<String>,
-    /// Ids that it has more than once.
+    /// Duplicate ids.
     pub duplicate: Vec<String>,
-    /// Ids that the dataset does not have.
+    /// Ids that are not in the dataset.
     pub unknown: Vec<String>,
     /// Ids whose answer is empty.
     pub empty: Vec<String>,
-    /// Lines that are no object with a `task_id` and a `model_answer`, both texts, and why.
+    /// Lines that are not an object with texts `task_id` and `model_answer`, with the reason.
     pub malformed: Vec<(usize, String)>,
 }
 
 impl Checked {
-    /// Whether there is nothing to mend.
+    /// Whether there are no faults.
     pub fn is_clean(&self) -> bool {
         let ids = [&self.missing, &self.duplicate, &self.unknown, &self.empty];
         self.malformed.is_empty() && ids.iter().all(|ids| ids.is_empty())
     }
 }
 
-/// Holds a file against the ids of a dataset.
+/// Checks a file against the ids of a dataset.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// If the file cannot be read.
 pub fn check<'a>(path: &Path, ids: impl IntoIterator<Item = &'a str>) -> Result<Checked> {
     let text = fs::read(path).map_err(|error| Error::io("read", path, &error))?;
     Ok(of_text(&text, ids))

@@ -1,14 +1,14 @@
-//! A guide to submitting an exported file, written beside it.
+//! The guide to submitting an exported file, written next to it.
 
 use super::GaiaExport;
 use crate::report::document::{Document, Line};
 use crate::store::Manifest;
 use crate::text::shell_word;
 
-/// Where the leaderboard is, on Hugging Face.
+/// The leaderboard's space on Hugging Face.
 const SPACE: &str = "gaia-benchmark/leaderboard";
 
-/// The guide for a file that was exported from a run, both by the names under which they are found.
+/// The guide to a file exported from a run, with their paths.
 pub fn guide(
     manifest: &Manifest,
     exported: &GaiaExport,

@@ -1,7 +1,7 @@
-//! Annotations: commands on lines of a log by which GitHub shows something at a line of a file.
+//! Annotations: commands in a log by which GitHub shows messages on lines of a file.
 //!
-//! A step has ten of each kind, and what comes later is dropped: the last one says how much more there is. Samples that
-//! became wrong are errors, those without a verdict warnings, those that became right notices.
+//! GitHub shows ten of each kind per step and drops the rest, so the last one states how many more there are. Samples
+//! that became wrong are errors, those without a verdict warnings, those that became correct notices.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -13,12 +13,12 @@ use crate::report::reported::ReportedRun;
 use crate::text::clean;
 use crate::verdict::result::Verdict;
 
-/// What a step has of each kind.
+/// Maximum number of annotations of each kind per step.
 const MOST: usize = 10;
-/// Bytes of a message.
+/// Maximum bytes of a message.
 const MESSAGE: usize = 2000;
 
-/// A kind of annotation, by its command.
+/// A kind of annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AnnotationKind {
     Error,
@@ -26,7 +26,7 @@ enum AnnotationKind {
     Notice,
 }
 
-/// What there is to annotate, of each kind at most what is shown.
+/// The annotations, limited for each kind.
 #[derive(Default)]
 struct Annotations {
     kinds: [(Vec<String>, usize); 3],
@@ -45,7 +45,7 @@ impl Annotations {
         }
     }
 
-    /// The lines, with how many more there are.
+    /// The lines, including the number of omitted annotations.
     fn lines(self) -> Vec<String> {
         let kinds = [
             AnnotationKind::Error,
@@ -65,11 +65,11 @@ impl Annotations {
     }
 }
 
-/// The annotations of the runs of a command and of what left none, each a line for the log. Paths are relative to
+/// The annotations of a command's runs and of evals without a run, as lines for the log. Paths are relative to
 /// `workspace`.
 ///
 /// # Errors
-/// When a run cannot be read.
+/// If a run cannot be read.
 pub fn annotations(
     runs: &[ReportedRun],
     unstarted: &[UnstartedEval],
@@ -124,7 +124,7 @@ pub fn annotations(
     Ok(found.lines())
 }
 
-/// Those of the samples of a run. They are looked for in the dataset once, and only those that are shown.
+/// Adds the samples of a run. Searches the dataset once, only for the samples shown.
 fn samples(run: &ReportedRun, places: &CodePlaces, found: &mut Annotations) -> Result<()> {
     let flips = run.flips();
     let asserted: HashSet<&str> = run
@@ -147,7 +147,7 @@ fn samples(run: &ReportedRun, places: &CodePlaces, found: &mut Annotations) -> R
         };
         let count = shown.entry(kind as usize).or_default();
         if !found.has_room(kind) || *count >= MOST {
-            // Nobody sees it; it is counted.
+            // Over the limit: only counted.
             found.kinds[kind as usize].1 += 1;
             continue;
         }
@@ -163,7 +163,7 @@ fn samples(run: &ReportedRun, places: &CodePlaces, found: &mut Annotations) -> R
     Ok(())
 }
 
-/// The command on a line of its own.
+/// An annotation command as a line.
 fn command(kind: AnnotationKind, place: Option<&CodePlace>, title: &str, message: &str) -> String {
     let name = match kind {
         AnnotationKind::Error => "error",
@@ -178,13 +178,13 @@ fn command(kind: AnnotationKind, place: Option<&CodePlace>, title: &str, message
     format!("::{name} {place}title={title}::{}", message.join("%0A"))
 }
 
-/// A text as it stands behind a command.
+/// Escapes the message of a command.
 fn data(text: &str) -> String {
     let text = text.replace('%', "%25");
     text.replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// A text as it stands in a command.
+/// Escapes a property of a command.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,4 +1,4 @@
-//! `PrComment`: the comment below a pull request, one that is written anew for each commit.
+//! `PrComment`: the comment on a pull request, updated for each commit.
 
 use std::io::Write;
 
@@ -9,10 +9,10 @@ use crate::report::format::{ReportAudience, ReportFormat, unwritten};
 use crate::report::render::markdown::Page;
 use crate::report::reported::ReportedRun;
 
-/// GitHub takes so many characters of a comment; there are no fewer bytes than characters.
+/// GitHub's limit in characters; used as a limit in bytes, which is stricter.
 const ROOM: usize = 65_536;
 
-/// The comment below a pull request.
+/// The comment on a pull request.
 pub(crate) struct PrComment;
 
 impl ReportFormat for PrComment {
@@ -38,10 +38,10 @@ impl ReportFormat for PrComment {
     }
 }
 
-/// Writes the comment on the runs of a command and on what left none.
+/// Writes the comment on a command's runs and on evals without a run.
 ///
 /// # Errors
-/// When a run cannot be read, or nothing can be written.
+/// If a run cannot be read, or the output cannot be written.
 pub fn write(runs: &[ReportedRun], unstarted: &[UnstartedEval], out: &mut dyn Write) -> Result<()> {
     let mark = mark(runs, unstarted);
     let page = Page::new(ROOM - mark.len());
@@ -50,7 +50,7 @@ pub fn write(runs: &[ReportedRun], unstarted: &[UnstartedEval], out: &mut dyn Wr
         .map_err(|error| unwritten(&error))
 }
 
-/// The line by which the comment is found again, and which nobody sees. Names of evals have no mark that ends it.
+/// A hidden line that identifies the comment. Eval names cannot contain the end of an HTML comment.
 fn mark(runs: &[ReportedRun], unstarted: &[UnstartedEval]) -> String {
     let name = match (runs, unstarted) {
         ([one], []) => &*one.manifest.eval,

@@ -1,4 +1,4 @@
-//! `SampleRows`: the samples that a page tells of, in one pass over the records of each run.
+//! `SampleRows`: the samples shown on a page, collected in one pass over the records of each run.
 
 use std::collections::HashMap;
 
@@ -9,15 +9,15 @@ use crate::report::ci::{self, CaseEnd, CiSample};
 use crate::report::render::markdown::{CountedRows, row_text};
 use crate::report::reported::ReportedRun;
 
-/// Samples without a verdict, or wrong where there is no baseline, that a page has: they are in no change, and there may be
-/// very many.
+/// Maximum number of samples without a verdict, or wrong without a baseline: they are not changes, and there may be
+/// many.
 const OTHERS: usize = 100;
-/// Bytes of a text in a cell.
+/// Maximum bytes of a text in a cell.
 const CELL: usize = 200;
 
 /// Rows of samples.
 pub(super) struct SampleRows {
-    /// Bytes of rows that are worth keeping.
+    /// Remaining bytes for rows.
     room: usize,
     worse: CountedRows,
     better: CountedRows,
@@ -70,7 +70,7 @@ impl SampleRows {
         }
     }
 
-    /// The tables with their titles, the worst first.
+    /// The tables with their titles, the most severe first.
     pub(super) fn sections(self) -> [(&'static str, CountedRows); 4] {
         [
             ("Became wrong", self.worse),
@@ -81,7 +81,7 @@ impl SampleRows {
     }
 }
 
-/// A sample as a row, with what one of its epochs said.
+/// A sample as a row, with the answer of one of its epochs.
 fn row(run: &ReportedRun, sample: &CiSample) -> String {
     let record = sample.teller();
     let said = ci::said(record).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a ranking says.
+//! The report section of a ranking.
 
 use super::{RankedRun, Ranking};
 use crate::figure::{Interval, Points, Seconds, Share, Usd, ci95, or_dash};
@@ -6,7 +6,7 @@ use crate::report::compare::ALPHA;
 use crate::report::document::{Document, Table};
 use crate::report::section::accuracy;
 
-/// The runs, the best first, and which of them are not told apart.
+/// The runs, the best first, and which of them do not differ significantly.
 pub fn document(ranking: &Ranking) -> Document {
     let has = |name: fn(&RankedRun) -> bool| ranking.runs.iter().any(name);
     let has_agents = has(|run| run.variant.agent.is_some());
@@ -63,11 +63,11 @@ pub fn document(ranking: &Ranking) -> Document {
     document
 }
 
-/// A run, a cell for each column.
+/// The cells of a run.
 fn cells(run: &RankedRun) -> [String; 10] {
     let [best, worst] = run.rank;
     let accuracy = accuracy::shown(run.accuracy, run.accuracy_bounds);
-    // The interval of what was answered would hide what was not.
+    // The interval over answered samples would hide the missing ones.
     let ci95 = run.accuracy_ci95.filter(|_| !is_open(run));
     [
         run.variant.names(),
@@ -87,7 +87,7 @@ fn cells(run: &RankedRun) -> [String; 10] {
     ]
 }
 
-/// Whether a verdict is missing that may move it.
+/// Whether a missing verdict may change the accuracy.
 fn is_open(run: &RankedRun) -> bool {
     run.accuracy_bounds.is_some_and(|[low, high]| low < high)
 }

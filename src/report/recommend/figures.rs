@@ -1,4 +1,4 @@
-//! The figures that the table of recommendations is about, each in words and with its interval.
+//! The figures for recommendations, each as text with its interval.
 
 use crate::figure::{Interval, Scale, Share, part_of};
 use crate::report::figures::RunFigures;
@@ -11,7 +11,7 @@ use crate::text::{excerpt, shell_word};
 use crate::verdict::groups::DisagreementGroup;
 use crate::verdict::judged::pairs::PairsSummary;
 
-/// Errors by which an agent is not even asked.
+/// Errors that prevent an agent from being reached.
 const NOT_REACHED: [&str; 5] = [
     "misconfigured",
     "not_found",
@@ -20,16 +20,16 @@ const NOT_REACHED: [&str; 5] = [
     "unreachable",
 ];
 
-/// Accuracy that is lost from a level to the next: 0 is ideal, .3 that 30 % are lost.
+/// Share of accuracy lost between levels: 0 is ideal, .3 means that 30 % are lost.
 const LOST: f64 = 0.3;
 
-/// The steps of an accuracy, from the top.
+/// Thresholds of an accuracy, descending.
 const STEPS: [f64; 3] = [0.9, 0.7, 0.5];
 
-/// An interval of an accuracy that is wider is on both sides of a step.
+/// A wider interval of an accuracy is considered to span a threshold.
 const WIDE: f64 = 0.2;
 
-/// A run as the table sees it.
+/// The input of the table.
 pub(in crate::report) struct AdvisedRun<'a> {
     pub(in crate::report) run: &'a ReportedRun,
     pub(in crate::report) figures: &'a RunFigures,
@@ -37,20 +37,20 @@ pub(in crate::report) struct AdvisedRun<'a> {
 
 /// A figure of a run.
 pub(in crate::report) struct AdvisedFigure {
-    /// In words, with its interval.
+    /// The figure as text, with its interval.
     pub(super) told: String,
     /// Its 95 % confidence interval.
     pub(super) interval: Option<[f64; 2]>,
-    /// Which of the sorts that rows name, such as the kind of an error.
+    /// Its sort for rows that select sorts, such as the kind of an error.
     pub(super) sort: String,
-    /// The share of answers that it is about: of two of one rank the larger comes first.
+    /// The share of answers concerned: the larger one comes first within a priority.
     pub(super) weight: f64,
-    /// What to type next.
+    /// The next command to run.
     pub(super) next: Option<String>,
 }
 
 impl AdvisedFigure {
-    /// Of no sort, and without a command.
+    /// Without a sort and a command.
     fn new(told: String, interval: Option<[f64; 2]>, weight: Option<f64>) -> Self {
         Self {
             told,
@@ -63,7 +63,7 @@ impl AdvisedFigure {
 }
 
 impl AdvisedRun<'_> {
-    /// A command on this run, which is named by its id: a report is read elsewhere.
+    /// A command for this run, by its id, because the report may be read elsewhere.
     fn command(&self, command: &str) -> String {
         let run = shell_word(&self.run.manifest.run_id);
         format!("cargo evaltest {command} {run}")
@@ -78,7 +78,7 @@ impl AdvisedRun<'_> {
         self.show(&self.figures.failures.wrong.first()?.ids)
     }
 
-    /// The first that failed in a slice.
+    /// The first failed sample of a slice.
     fn first_of(&self, dimension: &str, value: &str) -> Option<String> {
         let slices = &self.figures.failures.slices;
         let slice = slices
@@ -87,7 +87,7 @@ impl AdvisedRun<'_> {
         self.show(&slice.ids)
     }
 
-    /// A part of the wrong answers, and the share of all answers that they are.
+    /// A number of wrong answers as text, with their share of all answers.
     fn of_wrong(&self, count: u64) -> (String, Option<[f64; 2]>, Option<f64>) {
         let wrong = self.figures.wrong;
         (
@@ -97,8 +97,8 @@ impl AdvisedRun<'_> {
         )
     }
 
-    /// Whether this scorer is a judge that gives every answer the same, or whose every verdict changes with the order of the
-    /// two that it compares: what it says against another is no news.
+    /// Whether this scorer is a judge that gives every answer the same verdict, or whose verdicts all depend on the
+    /// order of the two answers: its disagreement with other scorers is then not reported.
     fn tells_nothing_apart(&self, scorer: &str) -> bool {
         let Some(judge) = &self.run.summary.judge else {
             return false;
@@ -121,16 +121,16 @@ impl AdvisedRun<'_> {
     }
 }
 
-/// The figures of this name in the table.
+/// The figures with this name in the table.
 pub(super) fn named(name: &str, case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let of = FIGURES.iter().find(|(known, _)| *known == name);
     of.map_or_else(Vec::new, |(_, of)| of(case))
 }
 
-/// Finds figures of a run.
+/// Computes figures of a run.
 type Find = fn(&AdvisedRun<'_>) -> Vec<AdvisedFigure>;
 
-/// All figures that the table can name.
+/// All figures that the table can use.
 pub(super) const FIGURES: &[(&str, Find)] = &[
     ("errors", errors),
     ("change", change),
@@ -202,7 +202,7 @@ fn change(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     figures.collect()
 }
 
-/// The accuracy, where its interval is narrow enough to be on one side of a step, and its judge is known to be one.
+/// The accuracy, if its interval is too narrow to span a threshold and its judge is known to be reliable.
 fn accuracy(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let summary = &case.run.summary;
     let is_wide = |[low, high]: [f64; 2]| high >= 0.5 && high - low > WIDE;
@@ -225,7 +225,7 @@ fn accuracy(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     figure.into_iter().collect()
 }
 
-/// The accuracy that is on both sides of a step, with how many samples would tell on which it is.
+/// The accuracy, if its interval spans a threshold, with the number of samples needed to decide.
 fn precision(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     const MOST: u64 = 10_000;
     let summary = &case.run.summary;
@@ -305,7 +305,7 @@ fn drops(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     figures.collect()
 }
 
-/// The parts that lose most, without the levels where it is told what is lost between them.
+/// The slices that lose most, except levels if the loss between levels is reported.
 fn weaker_parts(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let summary = &case.run.summary;
     let Some((share, whole)) = known(summary) else {
@@ -333,7 +333,7 @@ fn weaker_parts(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
                 Share(share),
                 Interval(whole.map(Share)).ci95()
             );
-            // From the nearest ends to the farthest.
+            // From the closest to the farthest bounds.
             let gap = [whole[0] - ci95[1], whole[1] - ci95[0]];
             let lost = ratio(group.scored - group.correct, summary.scored);
             figures.push(AdvisedFigure {
@@ -346,7 +346,7 @@ fn weaker_parts(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     figures
 }
 
-/// Such as an agent that gives up, or asks back; else a reason of the scorer that says more than that they are wrong.
+/// A common cause, such as an agent that gives up or asks back; or a specific reason of the scorer.
 fn one_cause(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let same = case.figures.same_answer.as_ref();
     let same = same.filter(|same| same.count > 2).map(|same| {
@@ -461,7 +461,7 @@ fn retries(case: &AdvisedRun<'_>) -> Vec<AdvisedFigure> {
     let asked = summary
         .samples
         .saturating_sub(summary.skipped + summary.cached);
-    // What failed again each time is told among the errors: it fails by no chance.
+    // Failures that persist in every attempt are not random; they are reported as errors.
     let recovered = summary.recovered_by_retry.recovered;
     let told = format!(
         "{} took more than one attempt",

@@ -1,9 +1,9 @@
-//! When rows say something.
+//! Tests when rows apply.
 
 use super::*;
 use crate::stats::wilson95;
 
-/// What the row says whose topic says this of another figure.
+/// The text of the row that applies to this figure.
 fn said(of: &str, sort: &str, interval: Option<[f64; 2]>) -> Option<&'static str> {
     let is_of = |topic: &&AdviceTopic| topic.rows.iter().any(|row| row.todo.starts_with(of));
     let topic = TABLE.iter().find(is_of).unwrap();

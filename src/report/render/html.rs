@@ -1,7 +1,6 @@
-//! HTML: pages of one file, which are read without scripts, opened from disk or as an artifact of CI.
+//! HTML: self-contained pages that work without scripts, from disk or as a CI artifact.
 //!
-//! A page is made of a frame (`page`), texts that are escaped in one place (`escape`) and charts that are drawn in the
-//! text (`chart`).
+//! A page consists of a frame (`page`), escaped texts (`escape`) and inline charts (`chart`).
 
 use std::io::{self, Write};
 
@@ -18,7 +17,7 @@ mod script;
 
 pub(crate) use script::{REPORT, VIEW};
 
-/// Writes a page that shows documents, and runs nothing.
+/// Writes a page that shows documents, without scripts.
 pub fn page(title: &str, documents: &[Document], out: &mut dyn Write) -> io::Result<()> {
     let page = HtmlPage {
         title,
@@ -31,13 +30,13 @@ pub fn page(title: &str, documents: &[Document], out: &mut dyn Write) -> io::Res
     page.end(out)
 }
 
-/// Writes a document whose title is a heading of this level; what is in it comes below.
+/// Writes a document with its title as a heading of this level.
 pub(crate) fn document(shown: &Document, level: usize, out: &mut dyn Write) -> io::Result<()> {
     heading(level, &shown.title, out)?;
     blocks(&shown.blocks, level, out)
 }
 
-/// Writes what stands below a heading of this level.
+/// Writes the content below a heading of this level.
 pub(crate) fn blocks(blocks: &[Block], level: usize, out: &mut dyn Write) -> io::Result<()> {
     blocks
         .iter()
@@ -110,7 +109,7 @@ fn heading(level: usize, title: &str, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<h{level}>{}</h{level}>", text(title))
 }
 
-/// A line of text.
+/// Renders a line of text.
 pub(crate) fn line(line: &Line) -> String {
     let spans = line.0.iter().map(|span| match span {
         Span::Plain(words) => text(words).to_string(),
@@ -125,7 +124,7 @@ pub(crate) fn line(line: &Line) -> String {
     spans.collect()
 }
 
-/// The class of text in a colour.
+/// CSS class of a colour.
 pub(crate) fn class(tone: Tone) -> &'static str {
     match tone {
         Tone::Plain => "",
@@ -153,7 +152,7 @@ fn table(shown: &Table, out: &mut dyn Write) -> io::Result<()> {
         "" => "Table",
         caption => caption,
     };
-    // Wider than the page it is moved, and a keyboard moves it, too.
+    // A table wider than the page scrolls, with the keyboard, too.
     writeln!(
         out,
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table class=\"words\">",

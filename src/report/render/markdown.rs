@@ -1,7 +1,7 @@
 //! Blocks as GitHub-flavoured Markdown.
 //!
-//! Names, ids and messages come from datasets and agents. They are escaped, so that none of them can make
-//! a link, an image, HTML, a mention, a table column or a command of CI, and what is not seen is shown as an escape.
+//! Names, ids and messages come from datasets and agents. They are escaped, so that none of them can create a link, an
+//! image, HTML, a mention, a table column or a CI command; invisible characters are shown as escapes.
 
 use std::io::{self, Write};
 
@@ -15,22 +15,22 @@ use super::super::document::{
 use super::terminal::in_figures;
 use crate::printable::{is_unseen, on_one_line};
 
-/// Cells of a bar.
+/// Number of cells of a bar.
 const CELLS: u32 = 50;
 
-/// Writes a document, whose title is a heading of this level: what is in it comes below.
+/// Writes a document with its title as a heading of this level.
 pub fn document(document: &Document, level: usize, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{} {}", "#".repeat(level), text(&document.title))?;
     blocks(&document.blocks, level, out)
 }
 
-/// The same below another one.
+/// The same after another document.
 pub fn next_document(document: &Document, level: usize, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)?;
     self::document(document, level, out)
 }
 
-/// Writes what is in a document whose title is a heading of this level.
+/// Writes the content of a document whose title is a heading of this level.
 pub fn blocks(blocks: &[Block], level: usize, out: &mut dyn Write) -> io::Result<()> {
     blocks
         .iter()
@@ -87,7 +87,7 @@ fn block(block: &Block, level: usize, out: &mut dyn Write) -> io::Result<()> {
             self::table(&table, out)
         }
         Block::Chart(_) => Ok(()),
-        // Indented, so that nothing in it ends the block.
+        // Indented, so that nothing in it can end the block.
         Block::Verbatim(text) => {
             writeln!(out)?;
             let mut lines = text.lines();
@@ -104,7 +104,7 @@ fn block(block: &Block, level: usize, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// A line of text, harmless.
+/// A line of text, escaped.
 pub fn line(line: &Line) -> String {
     line.0.iter().map(span).collect()
 }
@@ -113,14 +113,14 @@ fn span(span: &Span) -> String {
     match span {
         Span::Plain(words) | Span::Toned(Tone::Plain | Tone::Faint, words) => text(words),
         Span::Strong(words) | Span::Toned(_, words) => format!("**{}**", text(words)),
-        // A pipe would end a cell even here, and a backtick the words; such a command is shown as a text.
+        // A pipe would end a cell even in a code span, and a backtick the code span; write such a command as text.
         Span::Code(words) if words.contains(['`', '|', '\n', '\r']) => text(words),
         Span::Code(words) => format!("`{}`", on_one_line(words)),
         Span::Break => "<br>".to_owned(),
     }
 }
 
-/// Begins a table whose rows come one by one.
+/// Starts a table whose rows are written one by one.
 pub fn begin_table(heads: &[(String, Align)], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)?;
     self::heads(heads, out)
@@ -141,7 +141,7 @@ pub fn row(cells: &[Line], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", row_text(cells))
 }
 
-/// The same without its end of line.
+/// The same without its line break.
 pub(crate) fn row_text(cells: &[Line]) -> String {
     let cells: Vec<String> = cells.iter().map(line).collect();
     format!("| {} |", cells.join(" | "))
@@ -152,7 +152,7 @@ fn table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
     table.rows.iter().try_for_each(|cells| row(cells, out))
 }
 
-/// Shares are bars, all others a table.
+/// Writes shares as bars, others as a table.
 fn intervals(shown: &Intervals, out: &mut dyn Write) -> io::Result<()> {
     if shown.scale != IntervalScale::SHARES {
         return table(&in_figures(shown), out);
@@ -160,8 +160,7 @@ fn intervals(shown: &Intervals, out: &mut dyn Write) -> io::Result<()> {
     shown.rows.iter().try_for_each(|row| bar_row(row, out))
 }
 
-/// Indented, so that nothing in it is more than letters; the bar stands first, so that no line begins with what somebody
-/// else wrote.
+/// Indented as code, so that nothing in it is markup; the bar comes first, so that no line starts with untrusted text.
 fn bar_row(row: &IntervalRow, out: &mut dyn Write) -> io::Result<()> {
     let share = row.range.or(row.value.map(|share| [share; 2]));
     let [label, figures, note] = [&row.label, &row.figures, &row.note].map(|it| on_one_line(it));
@@ -173,11 +172,11 @@ fn bar_row(row: &IntervalRow, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "    {} {label}: {figures}{note}", bar(share))
 }
 
-/// Filled as far as the share goes, and half as far as it may go.
+/// Filled up to the minimum, and half filled up to the maximum.
 fn bar(share: Option<[f64; 2]>) -> String {
     let [low, high] = share.unwrap_or_default();
     let cell = |place: u32| {
-        // The middle of a cell tells whether it is filled.
+        // A cell is filled if its middle is.
         let middle = (f64::from(place) + 0.5) / f64::from(CELLS);
         match () {
             () if middle <= low => '█',
@@ -188,7 +187,7 @@ fn bar(share: Option<[f64; 2]>) -> String {
     (0..CELLS).map(cell).collect()
 }
 
-/// Text from outside, as Markdown that shows it and does nothing else.
+/// Escapes an untrusted text, so that it is shown literally.
 pub fn text(raw: &str) -> String {
     let mut escaped = String::with_capacity(raw.len());
     let mut before = ' ';
@@ -197,15 +196,15 @@ pub fn text(raw: &str) -> String {
         match c {
             '\n' | '\r' | '\t' => escaped.push(' '),
             _ if is_unseen(c) => {
-                // The backslash of the escape is one of the text.
+                // Show the escape's backslash literally.
                 escaped.push('\\');
                 escaped.extend(c.escape_default());
             }
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
-            // GitHub makes a mention of `@name` and a link of `#12`, escaped or not. A word joiner, which is
-            // not seen, makes them no name and no number.
+            // GitHub makes `@name` a mention and `#12` a link, even if escaped. An invisible word joiner prevents
+            // that.
             '@' | '#' => {
                 escaped.push(c);
                 escaped.push_str("&#8288;");
@@ -214,9 +213,9 @@ pub fn text(raw: &str) -> String {
                 escaped.push('\\');
                 escaped.push(c);
             }
-            // `http://` and `www.` would become links, and a line that begins with `::` is a command of CI.
+            // `http://` and `www.` would become links, and a line that starts with `::` is a CI command.
             ':' if matches!(chars.peek(), Some('/' | ':')) => escaped.push_str("&#58;"),
-            // `GH-12` is a link as `#12` is.
+            // `GH-12` becomes a link like `#12`.
             '-' if is_issue(&escaped) => escaped.push_str("-&#8288;"),
             '.' if before == 'w' || before == 'W' => escaped.push_str("&#46;"),
             _ => escaped.push(c),
@@ -226,7 +225,7 @@ pub fn text(raw: &str) -> String {
     escaped
 }
 
-/// Whether a text ends in the word `GH`.
+/// Whether a text ends with the word `GH`.
 fn is_issue(text: &str) -> bool {
     let word = text.rsplit(|c: char| !c.is_alphanumeric()).next();
     word.is_some_and(|word| word.eq_ignore_ascii_case("gh"))

@@ -1,4 +1,4 @@
-//! Blocks on a terminal or in a CI log: a title, and what belongs to it indented below it.
+//! Blocks for a terminal or CI log: titles with indented content.
 
 use std::io::{self, Write};
 
@@ -10,13 +10,13 @@ use crate::text::clean;
 pub mod paint;
 pub mod table;
 
-/// How far a block stands below the line that introduces it.
+/// Indentation below an introductory line.
 const STEP: usize = 2;
 
-/// How many characters of the first cell of a row are shown.
+/// Maximum characters of a row's first cell.
 const NAME: usize = 56;
 
-/// Writes a document: its title, and its blocks indented below it.
+/// Writes a document: its title, and its blocks indented.
 pub fn document(document: &Document, paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     if !document.title.is_empty() {
         writeln!(out, "{}", clean(&document.title))?;
@@ -30,7 +30,7 @@ pub fn lines(lines: impl IntoIterator<Item = String>, out: &mut dyn Write) -> io
     lines.try_for_each(|line| writeln!(out, "{}", clean(&line)))
 }
 
-/// Writes the first of these tables that is no wider than `width`, else the last one, with its cells cut.
+/// Writes the first of these tables that fits into `width`, or else the last one with truncated cells.
 pub fn fitting_table(
     tables: impl Iterator<Item = Table>,
     width: usize,
@@ -45,7 +45,7 @@ pub fn fitting_table(
             break;
         }
     }
-    // A terminal of a few columns.
+    // For a very narrow terminal.
     for cell in rows.iter_mut().flatten() {
         cell.text = table::cut(&cell.text, width.max(1));
     }
@@ -53,7 +53,7 @@ pub fn fitting_table(
     table::write_cells("", &rows, side, paint, out)
 }
 
-/// Writes blocks behind so many spaces.
+/// Writes blocks with this indentation.
 pub fn blocks(
     blocks: &[Block],
     indent: usize,
@@ -102,7 +102,7 @@ fn block(block: &Block, indent: usize, paint: Paint, out: &mut dyn Write) -> io:
     }
 }
 
-/// Values with intervals as a table, as formats have it that draw nothing.
+/// Values with intervals as a table, for formats without charts.
 pub(super) fn in_figures(shown: &Intervals) -> Table {
     let mut table = Table::of_numbers(shown.heads.clone());
     table.caption.clone_from(&shown.caption);
@@ -127,7 +127,7 @@ fn line_of(text: &str, indent: usize, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{:indent$}{}", "", text.trim_end())
 }
 
-/// A line as text, with what follows a line break behind so many spaces.
+/// A line as text, with this indentation after line breaks.
 pub fn text(line: &Line, indent: usize, paint: Paint) -> String {
     let spans = line.0.iter().map(|span| match span {
         Span::Plain(text) | Span::Strong(text) => clean(text),
@@ -154,7 +154,7 @@ fn table(shown: &Table, indent: usize, paint: Paint, out: &mut dyn Write) -> io:
     table::write_cells(&" ".repeat(indent), &rows, side, paint, out)
 }
 
-/// The cells of a table, its head among them.
+/// The cells of a table, including its head.
 fn cells(table: &Table) -> Vec<Vec<TableCell>> {
     let heads = table.heads.iter();
     let heads = heads.map(|(head, _)| TableCell::new(table.head_tone, clean(head)));
@@ -164,7 +164,7 @@ fn cells(table: &Table) -> Vec<Vec<TableCell>> {
     has_heads.then_some(heads).into_iter().chain(rows).collect()
 }
 
-/// The text of a line, in the colour of its first coloured piece.
+/// The text of a line, in the colour of its first coloured part.
 fn cell(line: &Line) -> TableCell {
     let tone = line.0.iter().find_map(|span| match span {
         Span::Toned(tone, _) => Some(*tone),

@@ -1,7 +1,7 @@
-//! `XmlWriter`: the elements of a `JUnit` file, whose texts hold nothing but characters of XML 1.0.
+//! `XmlWriter`: writes `JUnit` files with only valid XML 1.0 characters.
 //!
-//! It is our own, as others let U+FFFE and U+FFFF through, which makes a file that no reader takes, and have all cases in
-//! memory. Characters that are not seen are written as escapes, so that colours of a terminal are no part of a report.
+//! Existing crates write U+FFFE and U+FFFF unescaped, which makes the file invalid, and hold all cases in memory.
+//! Invisible characters are written as escapes, so that reports contain no terminal colours.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -13,11 +13,11 @@ use crate::report::format::unwritten;
 use crate::text::clean_lines;
 use crate::text::hash::Hasher;
 
-/// Bytes of a message, of what stands in an element, and of any other attribute: services slow down at longer ones, or
-/// refuse them.
+/// Maximum bytes of a message, of an element's content, and of other attributes: services slow down or reject longer
+/// ones.
 const MESSAGE: usize = 4096;
 
-/// What a case has to say.
+/// The kind of a case's message.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::report) enum Complaint {
     Failure,
@@ -71,7 +71,7 @@ impl<'a> XmlWriter<'a> {
         self.line("</testsuites>")
     }
 
-    /// Begins a suite, with when it began and how long it took.
+    /// Starts a suite, with its start time and duration.
     pub(in crate::report) fn begin_suite(
         &mut self,
         name: &str,
@@ -100,7 +100,7 @@ impl<'a> XmlWriter<'a> {
         self.line("  </testsuite>")
     }
 
-    /// What else there is to know of a suite.
+    /// Writes properties of a suite.
     pub(in crate::report) fn properties(
         &mut self,
         properties: &[(&str, Option<String>)],
@@ -135,7 +135,7 @@ impl<'a> XmlWriter<'a> {
         self.line("    </testcase>")
     }
 
-    /// Why a case did not pass, in a line, and more of it.
+    /// Writes why a case did not pass: a line and details.
     pub(in crate::report) fn complaint(
         &mut self,
         complaint: Complaint,
@@ -152,23 +152,23 @@ impl<'a> XmlWriter<'a> {
         ))
     }
 
-    /// What a case that passed has to say.
+    /// Writes the output of a passed case.
     pub(in crate::report) fn output(&mut self, text: &str) -> Result<()> {
         let text = content(text, MESSAGE);
         self.line(&format!("      <system-out>{text}</system-out>"))
     }
 }
 
-/// The names of a suite's cases, of which services keep one where two are the same.
+/// Makes the names of a suite's cases unique, because services drop duplicates.
 #[derive(Default)]
 pub(in crate::report) struct SeenNames {
     state: RandomState,
-    /// Hashes of them, a fraction of their room.
+    /// Hashes of the names, to save memory.
     seen: HashSet<u64>,
 }
 
 impl SeenNames {
-    /// The name, with a hash of the id where another case has it.
+    /// The name, with a hash of the id appended if another case has the name.
     pub(in crate::report) fn unique(&mut self, group: &str, mut name: String, id: &str) -> String {
         if self.seen.contains(&self.state.hash_one((group, &name))) {
             name.push('~');
@@ -181,30 +181,30 @@ impl SeenNames {
     }
 }
 
-/// Seconds, as Surefire writes them.
+/// Seconds in Surefire's format.
 fn time(seconds: f64) -> String {
-    // The sum of nothing is −0.
+    // The sum of no values is -0.
     let is_time = seconds.is_finite() && seconds > 0.0;
     format!("{:.3}", if is_time { seconds } else { 0.0 })
 }
 
-/// A text as an attribute has it, on one line.
+/// An escaped one-line text for an attribute.
 fn attribute(text: &str, most: usize) -> String {
     escaped(text, most, true)
 }
 
-/// A text as an element has it.
+/// An escaped text for an element.
 fn content(text: &str, most: usize) -> String {
     escaped(text, most, false)
 }
 
-/// A text with at most so many bytes when it is written.
+/// Escapes a text, truncated to `most` bytes of output.
 fn escaped(text: &str, most: usize, on_one_line: bool) -> String {
     const MORE: &str = "…";
-    // What does not fit is not looked at.
+    // Ignore what cannot fit.
     let start = &text[..text.floor_char_boundary(most)];
     let mut written = String::new();
-    // Up to where there is room for the mark that more follows.
+    // Up to here there is room for the ellipsis.
     let mut fits = 0;
     for c in clean_lines(start).chars() {
         match c {
@@ -213,7 +213,7 @@ fn escaped(text: &str, most: usize, on_one_line: bool) -> String {
             '>' => written.push_str("&gt;"),
             '"' => written.push_str("&quot;"),
             '\n' if on_one_line => written.push(' '),
-            // No character of XML, unlike all others that are left.
+            // The only remaining characters that are invalid in XML.
             '\u{fffe}' | '\u{ffff}' => written.extend(c.escape_unicode()),
             c => written.push(c),
         }
@@ -249,7 +249,7 @@ mod tests {
         check("\u{fffe}\u{ffff}\u{fffd}", "\\u{fffe}\\u{ffff}\u{fffd}");
         check("x\n::error::y", "x\n\\u{3a}:error::y");
         assert_eq!(attribute("a\nb", 100), "a b");
-        // Every other plane has two of them, which XML allows.
+        // The other planes also have two such characters, which XML allows.
         for c in '\0'..=char::MAX {
             let text = content(&c.to_string(), 100);
             let is_xml = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
@@ -268,10 +268,10 @@ mod tests {
         check("abcdefg", 6, "abc…");
         check("ééé", 6, "ééé");
         check("éééé", 6, "é…");
-        // No entity is cut.
+        // Entities are not split.
         check("a&&", 11, "a&amp;&amp;");
         check("a&&&", 12, "a&amp;…");
-        // Half an escape is text as any other.
+        // A truncated escape is ordinary text.
         check("\u{1b}\u{1b}", 7, "\\u{1…");
         assert_eq!(content(&"<".repeat(1 << 20), 4096).len(), 4095);
     }

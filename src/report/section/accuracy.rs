@@ -1,15 +1,15 @@
-//! Accuracies: a point with its interval, or the range that samples without a verdict leave.
+//! Formats accuracies: a point with its interval, or a range if verdicts are missing.
 
 use crate::figure::{Interval, Share};
 use crate::report::document::{IntervalRow, Line};
 use crate::verdict::summary::Summary;
 
-/// Whether samples without a verdict leave a share open.
+/// Whether missing verdicts make a share uncertain.
 pub(in crate::report) fn is_open(bounds: Option<[f64; 2]>) -> bool {
     bounds.is_some_and(|[low, high]| low < high)
 }
 
-/// `66.7 %`, or with samples that lack a verdict what it could be with them: `66.7 % to 100.0 %`. `None` of nothing.
+/// `66.7 %`, or with missing verdicts a range: `66.7 % to 100.0 %`. `None` without a value.
 pub(in crate::report) fn shown(share: Option<f64>, bounds: Option<[f64; 2]>) -> Option<String> {
     match bounds.filter(|_| is_open(bounds)) {
         Some(range) => Some(Interval(range.map(Share)).to_string()),
@@ -17,7 +17,7 @@ pub(in crate::report) fn shown(share: Option<f64>, bounds: Option<[f64; 2]>) -> 
     }
 }
 
-/// The same with the interval in brackets, unless it is a range; `-` of nothing.
+/// The same with the interval in brackets, unless it is a range; `-` without a value.
 pub(in crate::report) fn cell(
     share: Option<f64>,
     bounds: Option<[f64; 2]>,
@@ -30,7 +30,7 @@ pub(in crate::report) fn cell(
     }
 }
 
-/// The same with the interval named: `66.7 %, 95 % confidence interval 51.2 % to 79.1 %`.
+/// The same with a full description of the interval: `66.7 %, 95 % confidence interval 51.2 % to 79.1 %`.
 pub(in crate::report) fn spelled(
     share: Option<f64>,
     bounds: Option<[f64; 2]>,
@@ -42,21 +42,21 @@ pub(in crate::report) fn spelled(
     }
 }
 
-/// `, 95 % confidence interval 51.2 % to 72.0 %`; nothing where there is none.
+/// `, 95 % confidence interval 51.2 % to 72.0 %`; empty if there is none.
 pub(in crate::report) fn comma_ci95(ci95: Option<[f64; 2]>) -> String {
     ci95.map_or_else(String::new, |ci95| {
         format!(", {}", Interval(ci95.map(Share)).ci95())
     })
 }
 
-/// `10 of 30 without an answer`, if any is.
+/// `10 of 30 without an answer`, if any.
 pub(in crate::report) fn missing(summary: &Summary) -> Option<String> {
     let needed = match summary.early_stop {
         None => summary.skipped,
         Some(_) => 0,
     };
     let unknown = summary.errors + needed;
-    // Those were answered.
+    // These samples were answered.
     let is_answered = summary.unjudged() + summary.not_judged > 0;
     let what = if is_answered {
         "a verdict"
@@ -67,13 +67,13 @@ pub(in crate::report) fn missing(summary: &Summary) -> Option<String> {
     (unknown > 0).then(|| format!("{unknown} of {all} without {what}"))
 }
 
-/// The accuracy of a run with its interval, unless samples without a verdict leave it open.
+/// The accuracy of a run with its interval, unless verdicts are missing.
 pub(in crate::report) fn known(summary: &Summary) -> Option<(f64, [f64; 2])> {
     let known = summary.accuracy.zip(summary.accuracy_ci95);
     known.filter(|_| !is_open(summary.accuracy_bounds))
 }
 
-/// The accuracy of a run, of how many answers.
+/// The accuracy of a run with the number of answers.
 pub(in crate::report) fn value(summary: &Summary) -> String {
     let share = spelled(
         summary.accuracy,
@@ -107,7 +107,7 @@ pub(in crate::report) fn sentence(summary: &Summary) -> Line {
     }
 }
 
-/// A row that shows an accuracy.
+/// A chart row of an accuracy.
 pub(in crate::report) fn row(
     label: impl Into<String>,
     share: Option<f64>,
@@ -141,7 +141,7 @@ mod tests {
         );
         check(None, Some([0.0, 1.0]), Some("0.0 % to 100.0 %"));
         check(Some(0.5), Some([0.5, 0.5]), Some("50.0 %"));
-        // As runs of older versions have it.
+        // Runs of older versions have no bounds.
         check(Some(0.5), None, Some("50.0 %"));
         check(None, None, None);
     }

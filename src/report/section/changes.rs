@@ -1,4 +1,4 @@
-//! What changed: since the baseline, and against the snapshots.
+//! Changes since the baseline, and differences from the snapshots.
 
 use super::overview;
 use super::samples::SampleTable;
@@ -11,13 +11,13 @@ use crate::snapshot::assertion::ACCEPT;
 use crate::verdict::run::Run;
 use crate::verdict::summary::BaselineChange;
 
-/// So many ids are listed on a terminal.
+/// Maximum number of ids on a terminal.
 const BRIEF: usize = super::source::LISTED;
 
-/// So many are elsewhere; `manifest.json` has them all.
+/// Maximum number of ids elsewhere; `manifest.json` has all.
 const FULL: usize = 50;
 
-/// The samples that changed sides since the baseline, as a page or a file shows them.
+/// Samples that flipped since the baseline, for pages and files.
 pub(in crate::report) fn changes(source: &Source<'_>) -> Vec<Block> {
     let is_told =
         |change: &BaselineChange| source.run.is_some() || change.worse + change.better > 0;
@@ -63,7 +63,7 @@ pub(in crate::report) fn changes(source: &Source<'_>) -> Vec<Block> {
     blocks
 }
 
-/// The same for a terminal: the ids.
+/// The same for a terminal: only ids.
 pub(in crate::report) fn flips(run: &Run) -> Vec<Block> {
     let sides = [
         (true, Tone::Bad, "correct in the baseline, wrong now"),
@@ -87,7 +87,7 @@ fn ids_below(title: Line, ids: &[&str]) -> Option<Block> {
     Some(Block::group(title, [items]))
 }
 
-/// The samples that differ from their snapshots, with how they differ where that is known.
+/// Samples that differ from their snapshots, with the differences if known.
 pub(in crate::report) fn assertions(run: &Run, is_brief: bool) -> Vec<Block> {
     let failed = &run.failed_assertions;
     if failed.is_empty() {

@@ -1,11 +1,11 @@
-//! What the answers took: time, tokens, money, attempts.
+//! Resources used by the answers: time, tokens, money, attempts.
 
 use super::source::Source;
 use crate::figure::{Count, Seconds, Usd};
 use crate::report::document::{Block, Chart, HistogramMark, Line, list};
 use crate::verdict::summary::{Latency, Summary};
 
-/// Time, tokens, cost and retries, where there are any.
+/// Time, tokens, cost and retries, as far as they apply.
 pub(super) fn costs(source: &Source<'_>) -> Vec<Block> {
     let summary = source.summary;
     if source.is_brief() {
@@ -100,15 +100,15 @@ fn brief(summary: &Summary) -> Vec<String> {
     parts
 }
 
-/// `latency median 1.2 s, p95 3.4 s`, where somebody would notice it.
+/// `latency median 1.2 s, p95 3.4 s`, unless it is negligible.
 pub(super) fn latencies(latency: &Latency) -> Option<String> {
     let (p50, p95) = (Seconds(latency.p50), Seconds(latency.p95));
     (latency.max >= 0.05).then(|| format!("latency median {p50}, p95 {p95}"))
 }
 
-/// How often answers took how long.
+/// A histogram of latencies.
 fn histogram(latency: &Latency, values: &[f64]) -> Option<Block> {
-    // What takes no time that anybody sees has no picture.
+    // Negligible latencies have no chart.
     if latency.max < 0.001 {
         return None;
     }
@@ -117,7 +117,7 @@ fn histogram(latency: &Latency, values: &[f64]) -> Option<Block> {
         value,
     };
     let mut marks = vec![mark("p50", latency.p50)];
-    // Two names at one place could not be read.
+    // Labels that close would overlap.
     if latency.p95 > latency.p50 + latency.max * 0.12 {
         marks.push(mark("p95", latency.p95));
     }

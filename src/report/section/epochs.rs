@@ -1,4 +1,4 @@
-//! What several answers to each sample say together.
+//! Figures over several epochs.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use crate::figure::{Share, part_of};
 use crate::report::document::{Align, Block, Table, list};
 use crate::verdict::summary::{EpochFigures, Estimate, Summary};
 
-/// How many flaky samples are named on a terminal.
+/// Maximum number of flaky samples on a terminal.
 const BRIEF: usize = 10;
 
-/// How many elsewhere; `summary.json` has more.
+/// Maximum number elsewhere; `summary.json` has more.
 const FULL: usize = 50;
 
-/// pass@k, pass^k, the majority and the flaky samples, when there are several epochs.
+/// pass@k, pass^k, the majority and the flaky samples, if there are several epochs.
 pub(super) fn epochs(source: &Source<'_>) -> Vec<Block> {
     let summary = source.summary;
     match &summary.epochs {
@@ -65,7 +65,7 @@ fn brief(summary: &Summary, figures: &EpochFigures) -> Vec<String> {
     lines
 }
 
-/// The figure for all epochs, and for two where there are more.
+/// The figure for all epochs, and also for two if there are more.
 fn passes<'a>(
     name: &'a str,
     epochs: u32,
@@ -104,7 +104,7 @@ fn full(summary: &Summary, figures: &EpochFigures) -> Vec<Block> {
         figures.scored.to_string(),
     ]);
     for (name, estimates) in [("pass@", &figures.pass_at), ("pass^", &figures.pass_hat)] {
-        // Of one answer both are the mean of the samples' accuracies.
+        // For k = 1 both are the mean of the samples' accuracies.
         for (k, estimate) in estimates.iter().filter(|(k, _)| **k > 1) {
             let shown = accuracy::shown(estimate.value, bounds(estimate.low, estimate.high));
             table.row([

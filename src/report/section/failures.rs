@@ -1,4 +1,4 @@
-//! Answers without a verdict, by reason: of agents that failed, of the scorer that decides, of judges beside it.
+//! Answers without a verdict, by reason: failures of agents, of the deciding scorer, of other judges.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::store::files::{ERRORS, RECORDS};
 use crate::text::excerpt;
 use crate::verdict::run::Run;
 
-/// The samples of each kind, with why.
+/// The samples of each kind of failure, with reasons.
 pub(in crate::report) fn failures(run: &Run) -> Vec<Block> {
     let summary = &run.summary;
     let of_outcome = |is_one: fn(&Record) -> bool| {
@@ -47,22 +47,22 @@ pub(in crate::report) fn failures(run: &Run) -> Vec<Block> {
     blocks
 }
 
-/// Answers that somebody failed on.
+/// Answers with one kind of failure.
 struct Failures {
     title: String,
-    /// Which file has them all.
+    /// Name of the file with all of them.
     file: &'static str,
     count: u64,
 }
 
 impl Failures {
-    /// The answers by reason; `failed` tells of a record that is one of them why, if that is known.
+    /// The answers by reason; `failed` returns the reason if a record is one of them.
     fn block(
         &self,
         run: &Run,
         failed: impl Fn(&Record) -> Option<Option<AgentError>>,
     ) -> Option<Block> {
-        // The same reason a hundred times is one line.
+        // Merge equal reasons into one line.
         let mut reasons: Vec<(Option<FailureManner>, String, String, usize)> = Vec::new();
         let mut total = 0;
         for record in &run.records {
@@ -80,7 +80,7 @@ impl Failures {
             let reason = error.as_ref().map(reason).unwrap_or_default();
             reasons.push((manner, id, reason, 1));
         }
-        // Of very many only some are in memory.
+        // Only the first ones are in memory.
         let all = self.count.max(total);
         let mut lines: Vec<Line> = Vec::new();
         for (_, id, reason, count) in reasons.iter().take(LISTED) {
@@ -103,7 +103,7 @@ impl Failures {
     }
 }
 
-/// A failure in a line, with the last thing a process said.
+/// A failure in one line, with the last output of the process.
 pub(in crate::report) fn reason(error: &AgentError) -> String {
     let reason = excerpt(&error.message);
     let stderr = error.stderr_tail.as_deref();

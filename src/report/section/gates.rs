@@ -20,7 +20,7 @@ pub(in crate::report) fn gates(source: &Source<'_>) -> Vec<Block> {
     if gates.is_empty() {
         return Vec::new();
     }
-    // What does not hold comes first.
+    // Failed gates first.
     let mut gates: Vec<&GateResult> = gates.iter().collect();
     gates.sort_by_key(|gate| match gate.verdict {
         Verdict::Failed => 0,
@@ -43,7 +43,7 @@ pub(in crate::report) fn gates(source: &Source<'_>) -> Vec<Block> {
     ]
 }
 
-/// A line for each gate whose verdict `is_told` picks, with its message as `edited` has it.
+/// A line per gate whose verdict passes `is_told`, with its message changed by `edited`.
 pub(in crate::report) fn gate_lines(
     gates: &[GateResult],
     is_told: impl Fn(Verdict) -> bool,
@@ -62,7 +62,7 @@ pub(in crate::report) fn gate_lines(
     }))
 }
 
-/// The alerts, those that are raised first.
+/// The alerts, raised ones first.
 pub(in crate::report) fn alerts(source: &Source<'_>) -> Vec<Block> {
     let alerts = in_order(source.summary);
     if source.is_brief() {
@@ -113,7 +113,7 @@ fn in_order(summary: &Summary) -> impl Iterator<Item = &AlertResult> {
     of(true).chain(of(false))
 }
 
-/// A message of several lines, with the commands in it.
+/// Appends a message of several lines, with commands marked.
 fn message(line: Line, message: &str) -> Line {
     let lines = message.lines().map(str::trim).enumerate();
     lines.fold(line, |line, (place, text)| {

@@ -1,4 +1,4 @@
-//! What judges were asked, how far they agree, and what labels of people make of their points.
+//! Requests to judges, their agreement, and means corrected by human labels.
 
 use super::costs::latencies;
 use super::source::Source;
@@ -13,7 +13,7 @@ use crate::verdict::summary::{
     JudgeSummary, JurorSummary, JurySummary, LabelAgreement, judge_notices,
 };
 
-/// A line for each judge and each jury; in full with all figures.
+/// A line per judge and jury; in full with all figures.
 pub(super) fn judges(source: &Source<'_>) -> Vec<Block> {
     let Some(judge) = &source.summary.judge else {
         return Vec::new();
@@ -96,14 +96,14 @@ fn counts<'a>(counts: impl Iterator<Item = (&'a String, &'a u64)>) -> String {
     }
 }
 
-/// Why there is no verdict, with how often.
+/// Reasons for missing verdicts, with counts.
 fn reasons(reasons: &std::collections::BTreeMap<String, u64>) -> String {
     let reasons = reasons.iter();
     let reasons = reasons.map(|(reason, count)| format!("{count} {reason}"));
     reasons.collect::<Vec<_>>().join(", ")
 }
 
-/// What a judge was asked and what that cost, and how many answers it gave no verdict on.
+/// Number and cost of a judge's requests, and the number of answers without a verdict.
 fn judge_line(judge: &JudgeSummary) -> String {
     let calls = counted(judge.calls, "call");
     let mut calls = format!("{calls} on {}", counted(judge.samples, "answer"));
@@ -139,8 +139,8 @@ fn judge_line(judge: &JudgeSummary) -> String {
     figures.join(", ")
 }
 
-/// The means that labels of people correct, a line each: first what they are, then that they are so only if the judge errs
-/// here as there, and what is doubtful about the labels.
+/// The means corrected by human labels, one line each: first a description, then the assumption that the judge's
+/// errors are the same here, and doubts about the labels.
 pub fn corrected_lines(calibration: Option<&JudgeCalibration>) -> Vec<String> {
     let Some(calibration) = calibration else {
         return Vec::new();
@@ -175,7 +175,7 @@ pub fn corrected_lines(calibration: Option<&JudgeCalibration>) -> Vec<String> {
     lines
 }
 
-/// The same as a picture with its lines.
+/// The same as a chart with its lines.
 fn corrected(
     what: &str,
     name: &str,
@@ -219,7 +219,7 @@ fn corrected(
     blocks.extend(list(lines));
 }
 
-/// A scale that has all of these in it; from none to all, if they are shares.
+/// A scale that contains all of these values; from 0 to 1 if they are shares.
 fn around(ends: &[f64]) -> IntervalScale {
     let low = ends.iter().copied().fold(0.0, f64::min);
     let high = ends.iter().copied().fold(1.0, f64::max);
@@ -230,7 +230,7 @@ fn around(ends: &[f64]) -> IntervalScale {
     }
 }
 
-/// How far judges and juries agree with people.
+/// Agreement of judges and juries with people.
 fn agreement_chart(judge: &JudgeSummary, blocks: &mut Vec<Block>) {
     let scorers = judge.scorers.iter();
     let scorers = scorers.map(|(name, judge)| (name, judge.calibration.as_ref()));
@@ -306,7 +306,7 @@ fn jury_blocks(name: &str, jury: &JurySummary, blocks: &mut Vec<Block>) {
     blocks.extend(pairs.block());
 }
 
-/// How far the judges of a jury agree, and on how many answers they came to no verdict.
+/// Agreement within a jury, and the number of answers without a verdict.
 fn jury_line(jury: &JurySummary) -> String {
     let answers = counted(jury.samples, "answer");
     let mut figures = vec![format!("{} judges on {answers}", jury.judges.len())];
@@ -329,7 +329,7 @@ fn jury_line(jury: &JurySummary) -> String {
     figures.join(", ")
 }
 
-/// How far each judge and the panel agree with people; `None` without labels.
+/// Agreement of each judge and the panel with people; `None` without labels.
 fn labels_line(jury: &JurySummary) -> Option<String> {
     let panel = jury.panel.as_ref()?;
     let of = |name: &str, labels: &LabelAgreement| format!("{name} {}", agreement(labels));
@@ -342,7 +342,7 @@ fn labels_line(jury: &JurySummary) -> Option<String> {
     };
     let labels = counted(jury.labelled, "label");
     let what = match jury.compared {
-        // Of choices all are.
+        // Choices always cover all.
         0 => what.to_owned(),
         compared if compared == jury.labelled => what.to_owned(),
         compared => format!("{what} on the {compared} that all gave a verdict on"),
@@ -350,7 +350,7 @@ fn labels_line(jury: &JurySummary) -> Option<String> {
     Some(format!("of {labels}, {what}: {}", all.join(", ")))
 }
 
-/// How far a judge agrees with labels of people, with its interval.
+/// A judge's agreement with human labels, with its interval.
 fn agreement(labels: &LabelAgreement) -> String {
     match (labels.agreement, labels.distance) {
         (Some(share), _) => {
@@ -367,13 +367,13 @@ fn agreement(labels: &LabelAgreement) -> String {
     }
 }
 
-/// How often a judge is far from the others.
+/// How often a judge is an outlier.
 fn outliers(judge: &JurorSummary) -> String {
     let share = judge.outlier_share.map(Share);
     or_dash(share.map(|share| format!("{} ({share})", judge.outliers)))
 }
 
-/// How often two judges find the same answers correct, and kappa.
+/// How often two judges accept the same answers, and kappa.
 fn pair_agreement(pair: &ScorerPair) -> String {
     let share = or_dash(pair.agreement.map(Share));
     format!(
@@ -387,7 +387,7 @@ fn two_decimals(value: Option<f64>) -> String {
     or_dash(value.map(|value| Scale(value, 2)))
 }
 
-/// Pairs that a judge compared: the counts, the rate with its interval, what order and length do, and what follows.
+/// Pairwise comparisons by a judge: counts, win rate with its interval, effects of order and length, and conclusions.
 pub fn pair_lines(pairs: &PairsSummary) -> Vec<String> {
     let PairsSummary {
         wins,
@@ -446,7 +446,7 @@ mod tests {
     use crate::verdict::judged::winrate::Preferred;
     use crate::verdict::summary::{Latency, Summary, UsageTotal};
 
-    /// A run with these judges, by the names of their scorers.
+    /// A run with these judges, by scorer name.
     fn with(judges: &[(&str, &JudgeSummary)]) -> Summary {
         let mut summary = Summary::of("e", &[]);
         let scorers = judges.iter();

@@ -1,4 +1,4 @@
-//! Macro-F1, the figures of labels and their confusion matrix.
+//! Macro-F1, figures per label, and the confusion matrix.
 
 use super::source::{Source, number};
 use crate::data::score::OTHER;
@@ -6,17 +6,17 @@ use crate::report::document::{Block, Chart, Line, Table};
 use crate::report::render::terminal::table::cut;
 use crate::verdict::summary::{Labels, MAX_LABELS};
 
-/// More labels than this are not shown one by one on a terminal.
+/// Maximum number of labels listed on a terminal.
 const BRIEF: usize = 12;
 
-/// The characters of a line of a terminal at most, and what a label may take of it.
+/// Maximum width of a terminal line, and of a label.
 const WIDTH: usize = 74;
 const NAME: usize = 16;
 
-/// How many figures of a label fit there.
+/// Number of figures per label that fit.
 const BRIEF_FIGURES: usize = 4;
 
-/// The labels of the deciding scorer, and in full those of the others that judge labels.
+/// The labels of the deciding scorer, and in full those of other scorers with labels.
 pub(super) fn labels(source: &Source<'_>) -> Vec<Block> {
     let summary = source.summary;
     if source.is_brief() {
@@ -35,7 +35,7 @@ pub(super) fn labels(source: &Source<'_>) -> Vec<Block> {
 }
 
 fn brief(labels: &Labels) -> Vec<Block> {
-    // Too many labels: free texts. Nobody who has those asked for their F1.
+    // Too many labels, so these are free texts, for which F1 is meaningless.
     let Some(macro_f1) = labels.macro_f1 else {
         return Vec::new();
     };
@@ -53,7 +53,7 @@ fn brief(labels: &Labels) -> Vec<Block> {
     )]
 }
 
-/// Precision, recall, F1, support and, as the fifth figure, how often each label was predicted.
+/// Precision, recall, F1, support and, as the fifth figure, the number of predictions of each label.
 fn by_label(labels: &Labels, figures: usize) -> Table {
     let heads = ["precision", "recall", "F1", "support", "predicted"];
     let mut table =
@@ -72,13 +72,13 @@ fn by_label(labels: &Labels, figures: usize) -> Table {
     table
 }
 
-/// The confusion matrix as a table, where there is room.
+/// The confusion matrix as a table, if it fits.
 fn confusion_table(labels: &Labels, blocks: &mut Vec<Block>) {
     let names = &labels.confusion.labels;
     let others = labels.confusion.counts.iter().filter_map(|row| row.last());
     let has_others = others.copied().sum::<u64>() > 0;
     let columns = names.len() + usize::from(has_others);
-    // Each column has two blanks before it.
+    // Columns are separated by two blanks.
     let room = WIDTH.saturating_sub(NAME) / columns.max(1);
     if room < 6 {
         blocks.push(Block::paragraph("the confusion matrix is in summary.md"));

@@ -1,4 +1,4 @@
-//! The benchmark's own metrics, which are JSON: numbers, texts, lists and tables.
+//! The benchmark's own metrics in JSON: numbers, texts, lists and tables.
 
 use serde_json::{Map, Value};
 
@@ -7,24 +7,24 @@ use crate::report::document::{Block, Table, list};
 use crate::report::render::terminal::table::cut;
 use crate::verdict::check::BOUNDS;
 
-/// How many rows of a table a terminal shows, and how many characters of a text.
+/// Maximum rows of a table, and characters of a text, on a terminal.
 const ROWS: usize = 5;
 const TEXT: usize = 200;
 
-/// The metrics, by what can be made of them.
+/// The metrics by type.
 #[derive(Debug, Default)]
 struct Metrics {
-    /// Name, value, and what it could be had every sample a verdict.
+    /// Name, value, and range over all possible missing verdicts.
     numbers: Vec<(String, String, Option<[String; 2]>)>,
-    /// The names of those that are not known.
+    /// Names of unknown numbers.
     unknown: Vec<String>,
-    /// Anything else on a line: title and text.
+    /// Other values in one line: title and text.
     texts: Vec<(String, String)>,
-    /// Lists of objects, by their titles.
+    /// Lists of objects, with titles.
     tables: Vec<(String, Table)>,
 }
 
-/// What the benchmark itself says of the run.
+/// The benchmark's own metrics.
 pub(super) fn metrics(source: &Source<'_>) -> Vec<Block> {
     if source.summary.metrics.is_empty() {
         return Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn metrics(source: &Source<'_>) -> Vec<Block> {
     if source.is_brief() {
         return metrics.brief();
     }
-    // Of a run whose samples are known, wrong parameters have a section.
+    // If samples are known, wrong parameters have a section of their own.
     let has_parameters = source
         .run
         .is_some_and(|(_, figures)| !figures.wrong_parameters.is_empty());
@@ -60,7 +60,7 @@ impl Metrics {
                 let bounds = bounds.and_then(ends).filter(|[low, high]| low != high);
                 self.numbers.push((name.to_owned(), text(value), bounds));
             }
-            // They stand beside the numbers.
+            // Shown with the numbers.
             Value::Object(_) if name == BOUNDS => {}
             Value::Array(items) if items.is_empty() => {}
             Value::Array(items) => {
@@ -146,7 +146,7 @@ impl Metrics {
     }
 }
 
-/// A list of objects as a table; `None` unless all are objects.
+/// A list of objects as a table; `None` if any element is not an object.
 fn table(items: &[Value]) -> Option<Table> {
     let objects: Option<Vec<_>> = items.iter().map(Value::as_object).collect();
     let objects = objects?;
@@ -164,7 +164,7 @@ fn titled(name: &str) -> String {
     name.replace('_', " ")
 }
 
-/// Numbers without decimals that say nothing.
+/// A number without insignificant decimals.
 fn plain(value: &Value) -> String {
     match value {
         Value::Number(number) => number.as_f64().unwrap_or_default().to_string(),

@@ -1,4 +1,4 @@
-//! What comes first: how a run ended, what to know before its figures are believed, and the figures in a few facts.
+//! The first part of a report: result of the run, warnings, and main figures.
 
 use super::accuracy;
 use super::source::Source;
@@ -13,7 +13,7 @@ use crate::verdict::alert::AlertResult;
 use crate::verdict::result::{GateResult, Verdict};
 use crate::verdict::summary::{BaselineChange, Summary};
 
-/// How a run ended, in a word, and its colour.
+/// The result of a run in one word, with its colour.
 pub(in crate::report) fn ending(run: &ReportedRun) -> (Tone, &'static str) {
     let has_failed = || {
         let mut gates = run.summary.gates.iter();
@@ -34,7 +34,7 @@ pub(in crate::report) fn ending(run: &ReportedRun) -> (Tone, &'static str) {
     }
 }
 
-/// How it ended, where something was asked of it; that it ended early is a note.
+/// The result, if the run has gates; an early end is a note.
 pub(in crate::report) fn verdict(run: &ReportedRun) -> Option<Line> {
     let summary = &run.summary;
     let is_judged = |gate: &GateResult| gate.verdict != Verdict::Ignored;
@@ -47,7 +47,7 @@ pub(in crate::report) fn verdict(run: &ReportedRun) -> Option<Line> {
     })
 }
 
-/// What somebody whose CI is red sees first: the verdict, the accuracy, and its change.
+/// The summary for readers of a failed CI job: the verdict, the accuracy, and its change.
 pub(in crate::report) fn overview(source: &Source<'_>) -> Block {
     let summary = source.summary;
     let run = source.run.map(|(run, _)| run);
@@ -79,7 +79,7 @@ pub(in crate::report) fn overview(source: &Source<'_>) -> Block {
     Block::Framed(tone, lines.collect())
 }
 
-/// What helps next, by how the run ended.
+/// Next commands, depending on the result.
 pub(in crate::report) fn next_commands(run: &ReportedRun, figures: &RunFigures) -> Vec<Block> {
     let id = shell_word(&run.manifest.run_id);
     let mut commands = Vec::new();
@@ -114,7 +114,7 @@ pub(in crate::report) fn next_commands(run: &ReportedRun, figures: &RunFigures) 
         .collect()
 }
 
-/// `Failed: GATE, GATE; not decided: GATE`: each gate by its own verdict, whatever that of the run is.
+/// `Failed: GATE, GATE; not decided: GATE`: each gate by its own verdict, regardless of that of the run.
 pub(in crate::report) fn not_passed(summary: &Summary) -> Line {
     let (failed, open) = match summary.exit_code {
         Exit::Failed if summary.alerts.iter().any(AlertResult::is_raised) => {
@@ -145,7 +145,7 @@ pub(in crate::report) fn not_passed(summary: &Summary) -> Line {
             line = line.plain(between).code(gate);
             between = ", ";
         }
-        // Of a run without such a gate it is said all the same.
+        // Shown even if the run has no such gate.
         if let Some(why) = why.filter(|_| gates.is_empty()) {
             line = line.plain(format!(": {why}"));
         }
@@ -153,7 +153,7 @@ pub(in crate::report) fn not_passed(summary: &Summary) -> Line {
     line
 }
 
-/// What everybody should know of a run before they believe a figure.
+/// Warnings that affect the figures.
 pub(in crate::report) fn notes(source: &Source<'_>) -> Vec<Block> {
     let summary = source.summary;
     let run = source.run.map(|(run, _)| run);
@@ -172,7 +172,7 @@ pub(in crate::report) fn notes(source: &Source<'_>) -> Vec<Block> {
                 .into(),
         );
     } else if let Some(run) = run.filter(|run| !run.is_finished()) {
-        // What stands behind the colon may be what the agent said.
+        // The text after the colon may contain the agent's output.
         let reason = run.manifest.stop_reason.as_deref();
         let reason = reason.and_then(|reason| reason.split([':', ';']).next());
         let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
@@ -224,7 +224,7 @@ pub(in crate::report) fn notes(source: &Source<'_>) -> Vec<Block> {
     notes.into_iter().map(Block::Note).collect()
 }
 
-/// The figures of a run in a few facts.
+/// The main figures of a run.
 pub(in crate::report) fn facts(source: &Source<'_>) -> Block {
     let summary = source.summary;
     let run = source.run.map(|(run, _)| run);
@@ -271,7 +271,7 @@ pub(in crate::report) fn facts(source: &Source<'_>) -> Block {
     Block::Facts(facts)
 }
 
-/// The agent, its model, and what answered.
+/// The agent, its model, and the models that answered.
 pub(in crate::report) fn agent(run: &ReportedRun) -> String {
     let mut shown = run.agent().unwrap_or("-").to_owned();
     if let Some(model) = run.model() {
@@ -333,7 +333,7 @@ fn errors(summary: &Summary) -> String {
     format!("{}{rate}{kinds}", summary.errors)
 }
 
-/// How many steps right answers took, on average.
+/// Mean number of steps of right answers.
 fn steps(summary: &Summary) -> Option<String> {
     let steps = summary.steps.as_ref()?;
     let mean = format!(
@@ -364,7 +364,7 @@ fn cost(summary: &Summary) -> String {
     }
 }
 
-/// What a thousand answers cost, by those that tell: `1.1800 USD per 1,000 answers, by the 68 of 90 that tell`.
+/// Cost per thousand answers, from those with a known cost: `1.1800 USD per 1,000 answers, by the 68 of 90 that tell`.
 pub(in crate::report) fn cost_per_thousand(summary: &Summary, of: &str) -> Option<String> {
     let usage = &summary.usage;
     let cost = usage.cost_usd.filter(|_| usage.samples > 0)?;
@@ -392,7 +392,7 @@ fn time(run: &ReportedRun) -> String {
     }
 }
 
-/// How many gates came out how, the worst first.
+/// Numbers of gates by result, the worst first.
 pub(in crate::report) fn gate_counts(summary: &Summary) -> Option<String> {
     let verdicts = [
         Verdict::Failed,
@@ -411,17 +411,17 @@ pub(in crate::report) fn gate_counts(summary: &Summary) -> Option<String> {
     (!counts.is_empty()).then(|| counts.join(", "))
 }
 
-/// What a change says of the agent.
+/// The conclusion from a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::report) enum ChangeVerdict {
     Worse,
     Better,
     NotToldApart,
-    /// Better, were it not for samples without a verdict.
+    /// Better, unless missing verdicts change it.
     Open,
 }
 
-/// What a change says: its interval decides, never the difference alone.
+/// The conclusion from a change: depends on its interval, not only on the difference.
 pub(in crate::report) fn change_verdict(
     change: &BaselineChange,
     summary: &Summary,
@@ -439,7 +439,7 @@ pub(in crate::report) fn difference(change: &BaselineChange) -> String {
     Points(change.difference).with_ci95(change.difference_ci95)
 }
 
-/// The change with what follows of it.
+/// The change with its conclusion.
 pub(in crate::report) fn change_value(change: &BaselineChange, summary: &Summary) -> String {
     let verdict = match change_verdict(change, summary) {
         ChangeVerdict::Worse => "worse",
@@ -456,7 +456,7 @@ pub(in crate::report) fn change_value(change: &BaselineChange, summary: &Summary
     )
 }
 
-/// `-8.3 points (-20.1 to +3.0)`, for a cell.
+/// `-8.3 points (-20.1 to +3.0)`, for a table cell.
 pub(in crate::report) fn difference_cell(change: &BaselineChange) -> String {
     let ends = Interval(change.difference_ci95.map(Points));
     format!("{} points ({ends})", Points(change.difference))

@@ -1,4 +1,4 @@
-//! What went wrong, by what it has in common, and the answers that took the most.
+//! Failures grouped by common causes, and the most expensive answers.
 
 use super::source::Source;
 use crate::figure::{Seconds, Usd};
@@ -7,10 +7,10 @@ use crate::report::figures::RunFigures;
 use crate::text::excerpt;
 use crate::verdict::groups::SampleFigure;
 
-/// So many rows a table has of what may be long.
+/// Maximum rows of long tables.
 const LISTED: usize = 20;
 
-/// Errors by kind, wrong answers by reason and by parameter, the slowest and the dearest answers.
+/// Errors by kind, wrong answers by reason and by parameter, the slowest and the most expensive answers.
 pub(super) fn problems(source: &Source<'_>) -> Vec<Block> {
     let Some((run, figures)) = source.run else {
         return Vec::new();
@@ -21,7 +21,7 @@ pub(super) fn problems(source: &Source<'_>) -> Vec<Block> {
     parameters(figures, &mut blocks);
     let has_epochs = source.summary.epochs.is_some();
     let failures = &figures.failures;
-    // Of answers that are there at once, the slowest says nothing; how long recorded ones took is not known.
+    // With instant answers the slowest ones are irrelevant; latencies of recorded ones are unknown.
     let is_slow = failures.slowest.iter().any(|it| it.value >= 0.05);
     if is_slow && !run.is_recorded() {
         let seconds = |value| Seconds(value).to_string();
@@ -89,7 +89,7 @@ fn wrong(figures: &RunFigures, blocks: &mut Vec<Block>) {
     ]);
     for group in groups.iter().take(LISTED) {
         let reason = match group.reason.as_deref() {
-            // Not every scorer gives one.
+            // Some scorers give no reason.
             Some("") => "(without a reason)",
             Some(reason) => reason,
             None => "(other reasons)",
@@ -122,7 +122,7 @@ fn parameters(figures: &RunFigures, blocks: &mut Vec<Block>) {
     section("Wrong parameters", table, left, blocks);
 }
 
-/// Ids, as many as stand in a cell: `a, b, c and 4 more`.
+/// Ids that fit into a cell: `a, b, c and 4 more`.
 pub(super) fn named(ids: &[String], of: u64) -> String {
     let shown: Vec<String> = ids.iter().take(5).map(|id| excerpt(id)).collect();
     listed(&shown, of)

@@ -1,11 +1,11 @@
-//! What people say of the items.
+//! Results of reviews.
 
 use super::source::Source;
 use crate::data::reviews::ReviewedFigures;
 use crate::figure::{Interval, Share};
 use crate::report::document::{Block, list};
 
-/// What was reviewed, the points, and how far people and the judge agree.
+/// Reviewed items, scores, and agreement with the judge.
 pub(super) fn reviewed(source: &Source<'_>) -> Vec<Block> {
     let Some(figures) = &source.summary.reviewed else {
         return Vec::new();

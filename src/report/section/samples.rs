@@ -1,4 +1,4 @@
-//! Rows of samples: what was asked, what was answered, and what became of it.
+//! Rows of samples: question, answer and outcome.
 
 use std::collections::HashMap;
 
@@ -6,12 +6,12 @@ use crate::report::document::{Align, Block, Line, Table, Tone};
 use crate::report::figures::{ReportedSample, SampleOutcome};
 use crate::report::reported::ReportedRun;
 
-/// Makes the rows of the samples of a run.
+/// Builds the rows of a run's samples.
 pub(in crate::report) struct SampleTable {
-    /// Whether its texts may be shown.
+    /// Whether texts may be shown.
     texts: bool,
     epochs: bool,
-    /// Samples that changed sides, and whether they became wrong.
+    /// Samples that flipped, and whether they became wrong.
     flips: HashMap<String, bool>,
 }
 
@@ -26,7 +26,7 @@ impl SampleTable {
         }
     }
 
-    /// A table of these samples; nothing where there is none.
+    /// A table of these samples; `None` if there are none.
     pub(in crate::report) fn block<'a>(
         &self,
         caption: &str,

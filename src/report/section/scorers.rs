@@ -7,10 +7,10 @@ use crate::figure::{Interval, Scale, Share, ci95, or_dash, part_of};
 use crate::report::document::{Align, Block, IntervalScale, Intervals, Table};
 use crate::verdict::summary::{ScorerSummary, Summary};
 
-/// So many disagreements are listed.
+/// Maximum number of disagreements listed.
 const LISTED: usize = 20;
 
-/// The accuracy of each scorer, the deciding one first; in full with their means, by slice, and where they disagree.
+/// The accuracy of each scorer, the deciding one first; in full with means, by slice, and with disagreements.
 pub(super) fn scorers(source: &Source<'_>) -> Vec<Block> {
     let summary = source.summary;
     if source.is_brief() {
@@ -102,7 +102,7 @@ fn by_slice(summary: &Summary, blocks: &mut Vec<Block>) {
     }
 }
 
-/// Where another scorer contradicts the one that decides.
+/// Samples on which another scorer contradicts the deciding one.
 fn disagreements(source: &Source<'_>, blocks: &mut Vec<Block>) {
     let Some((_, figures)) = source.run else {
         return;
@@ -129,7 +129,7 @@ fn disagreements(source: &Source<'_>, blocks: &mut Vec<Block>) {
     }
 }
 
-/// The means of what scorers tell besides.
+/// Means of the scorers' other numbers.
 fn means(source: &Source<'_>, blocks: &mut Vec<Block>) {
     let mut table = Table::of_numbers(["mean of", "mean"]);
     for (name, mean) in &source.summary.means {

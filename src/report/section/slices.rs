@@ -1,4 +1,4 @@
-//! The accuracy of each slice, and how it falls from level to level.
+//! The accuracy of each slice, and its drop from level to level.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use crate::report::document::{Block, IntervalRow, IntervalScale, Intervals, Tabl
 use crate::stats::{as_f64, fall95};
 use crate::verdict::summary::{Group, Range, Summary};
 
-/// As many slices fit on one line of a terminal.
+/// Number of slices that fit on one terminal line.
 const ON_A_LINE: usize = 4;
 
-/// More slices than this are only in `summary.md`.
+/// Above this number, slices are only in `summary.md`.
 const BRIEF: usize = 40;
 
-/// More than this are only in `summary.json`.
+/// Above this number, slices are only in `summary.json`.
 const FULL: usize = 50;
 
-/// The means that a scorer has which tells exact matches from partial ones.
+/// The means of a scorer that distinguishes exact and partial matches.
 const EXACT: &str = "exact_match";
 const PARTIAL: &str = "partial_match";
 
@@ -38,16 +38,16 @@ pub(super) fn slices(source: &Source<'_>) -> Vec<Block> {
         .collect()
 }
 
-/// Level 10 comes after level 9.
+/// Sorted numerically, so that level 10 comes after level 9.
 pub(in crate::report) fn in_order(values: &BTreeMap<String, Group>) -> Vec<(&String, &Group)> {
     let mut values: Vec<_> = values.iter().collect();
     values.sort_by_key(|(value, _)| (value.parse::<i64>().unwrap_or(i64::MAX), *value));
     values
 }
 
-/// Few slices are a line, more a table.
+/// Few slices in one line, more as a table.
 fn brief(dimension: &str, values: &BTreeMap<String, Group>, summary: &Summary) -> Option<Block> {
-    // Of a slice nobody counts which of the two they are.
+    // Within a slice the two are not counted separately.
     let left = match summary.not_judged {
         0 => "not asked",
         _ => "not asked or not judged",
@@ -172,7 +172,7 @@ fn counts(group: &Group, summary: &Summary) -> String {
     }
 }
 
-/// Samples that were not asked and leave figures open.
+/// Number of missing samples that make figures uncertain.
 fn needed(group: &Group, summary: &Summary) -> u64 {
     match summary.early_stop {
         None => group.skipped,
@@ -180,7 +180,7 @@ fn needed(group: &Group, summary: &Summary) -> u64 {
     }
 }
 
-/// What each scorer that tells them apart finds exact and partial, a line each.
+/// Exact and partial matches for each scorer that distinguishes them, one line each.
 fn exact_and_partial(title: &str, group: &Group, summary: &Summary) -> Vec<String> {
     let needed = needed(group, summary);
     let decides = ExactAndPartial::among(&group.means, &group.mean_ranges).map(|both| {
@@ -205,7 +205,7 @@ fn exact_and_partial(title: &str, group: &Group, summary: &Summary) -> Vec<Strin
     decides.into_iter().chain(others).collect()
 }
 
-/// Answers that a scorer finds exact, and at least partial.
+/// Numbers of exact matches, and of at least partial ones.
 struct ExactAndPartial {
     exact: f64,
     partial: f64,
@@ -215,7 +215,7 @@ struct ExactAndPartial {
 impl ExactAndPartial {
     fn among(means: &BTreeMap<String, f64>, ranges: &BTreeMap<String, Range>) -> Option<Self> {
         let count = ranges.get(EXACT)?.count;
-        // Of answers that are one or none, the mean is a count again.
+        // For values of 0 or 1 the mean times the number is a count.
         let counted = |name: &str| Some((means.get(name)? * as_f64(count)).round());
         Some(Self {
             exact: counted(EXACT)?,
@@ -224,7 +224,7 @@ impl ExactAndPartial {
         })
     }
 
-    /// `50.00 % exact / 50.00 % partial (1/2)`, and how many have no verdict.
+    /// `50.00 % exact / 50.00 % partial (1/2)`, with the number of missing verdicts.
     fn line(&self, lacking: u64) -> String {
         let line = format!(
             "{} exact / {} partial ({}/{})",
@@ -239,7 +239,7 @@ impl ExactAndPartial {
         }
     }
 
-    /// With two decimals; what lacks a verdict makes it a range.
+    /// With two decimals; a range if verdicts are missing.
     fn share(&self, part: f64, lacking: u64) -> String {
         let whole = as_f64(self.count + lacking).max(1.0);
         let share = |part| format!("{:.2} %", part / whole * 100.0);
@@ -250,23 +250,23 @@ impl ExactAndPartial {
     }
 }
 
-/// What is lost from a level to the next.
+/// The drop of accuracy from one level to the next.
 pub(in crate::report) struct LevelDrop<'a> {
     /// The easier level.
     pub(in crate::report) from: &'a str,
     /// The harder one.
     pub(in crate::report) to: &'a str,
-    /// Of the accuracy before; `None` where there was none, or samples without a verdict leave it open.
+    /// Relative to the accuracy before; `None` if that is 0, or if missing verdicts make it uncertain.
     pub(in crate::report) drop: Option<f64>,
     /// Its 95 % confidence interval.
     pub(in crate::report) interval: Option<[f64; 2]>,
-    /// Whether samples without a verdict leave it open.
+    /// Whether missing verdicts make it uncertain.
     is_open: bool,
-    /// Wrong answers of the harder level.
+    /// Number of wrong answers in the harder level.
     pub(in crate::report) wrong: u64,
 }
 
-/// The steps between levels of which both have answers.
+/// The drops between consecutive levels with answers.
 pub(in crate::report) fn level_drops(summary: &Summary) -> Vec<LevelDrop<'_>> {
     let Some(levels) = summary.slices.get("level") else {
         return Vec::new();

@@ -1,10 +1,10 @@
-//! `Source`: what sections read.
+//! `Source`: the input of sections.
 
 use crate::report::figures::RunFigures;
 use crate::report::reported::ReportedRun;
 use crate::verdict::summary::Summary;
 
-/// How much a section says.
+/// The level of detail of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// What fits on a terminal.
@@ -13,19 +13,19 @@ pub enum Detail {
     Full,
 }
 
-/// What a section reads.
+/// The input of a section.
 #[derive(Clone, Copy)]
 pub(in crate::report) struct Source<'a> {
     /// The figures of the run.
     pub(in crate::report) summary: &'a Summary,
-    /// The run and what is known of its single samples, where a report reads them.
+    /// The run with data about single samples, if the report reads them.
     pub(in crate::report) run: Option<(&'a ReportedRun, &'a RunFigures)>,
-    /// How much is said.
+    /// The level of detail.
     pub(in crate::report) detail: Detail,
 }
 
 impl<'a> Source<'a> {
-    /// A summary without its run.
+    /// A source with only a summary.
     pub(in crate::report) fn of(summary: &'a Summary, detail: Detail) -> Self {
         Self {
             summary,
@@ -34,7 +34,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A run whose samples were read.
+    /// A source with a run and its samples.
     pub(in crate::report) fn of_run(run: &'a ReportedRun, figures: &'a RunFigures) -> Self {
         Self {
             summary: &run.summary,
@@ -47,18 +47,18 @@ impl<'a> Source<'a> {
         self.detail == Detail::Brief
     }
 
-    /// The scorers and the judges among them, the one that decides first.
+    /// Whether this scorer is the deciding one.
     pub(super) fn decides(&self, name: &str) -> bool {
         self.summary.scorer.as_deref() == Some(name)
     }
 }
 
-/// A number with four decimals at most.
+/// A number with at most four decimals.
 pub(super) fn number(number: f64) -> String {
     ((number * 1e4).round() / 1e4).to_string()
 }
 
-/// How many flipped or failed samples are listed; the rest is counted.
+/// Maximum number of flipped or failed samples listed; the rest is counted.
 pub(crate) const LISTED: usize = 20;
 
 /// `1 error`, `2 errors`
@@ -66,7 +66,7 @@ pub fn errors_of(count: u64) -> String {
     format!("{count} error{}", if count == 1 { "" } else { "s" })
 }
 
-/// ", epoch 2"; nothing for the first, which is 0.
+/// ", epoch 2"; empty for the first epoch, which is 0.
 pub fn in_epoch(epoch: u32) -> String {
     match epoch {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! What to type after a run.
+//! The next command after a run.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::verdict::check::OTHER_JUDGE;
 use crate::verdict::result::Verdict;
 use crate::verdict::run::{MEND, Run};
 
-/// The one command to type next: for what is worst, or to make a first baseline.
+/// The most useful next command: for the worst problem, or to create the first baseline.
 pub(super) fn next(run: &Run) -> Option<String> {
     let dir = shell_word(&shown(&run.dir));
     let show = |id: &str| format!("cargo evaltest show {dir} {}", shell_word(id));
@@ -24,9 +24,9 @@ pub(super) fn next(run: &Run) -> Option<String> {
     };
     let resume = || format!("cargo evaltest run --resume {dir}");
     if let Some(reason) = &run.stop_reason {
-        // Whom a judge is asked about was answered.
+        // If a judge stopped the run, there are answers.
         let has_answers = run.summary.has_answers() || reason.starts_with("judge `");
-        // Nothing would be saved, and an agent that is mended is another one.
+        // Resuming would save nothing, or the agent will be changed first.
         if reason.contains(MEND) || !has_answers {
             let again = manifest(run).map(|manifest| manifest.run_again());
             return Some(again.unwrap_or_else(|| "cargo evaltest run".to_owned()));
@@ -34,7 +34,7 @@ pub(super) fn next(run: &Run) -> Option<String> {
         return Some(resume());
     }
     if run.summary.part.is_some() && run.summary.exit_code == Exit::Passed {
-        // What errored is seen there, too.
+        // Errors are reported by the merge, too.
         let root = run.dir.parent().map(shown).unwrap_or_default();
         return Some(format!("cargo evaltest merge {}", shell_word(&root)));
     }
@@ -78,7 +78,7 @@ pub(super) fn next(run: &Run) -> Option<String> {
     Some(show_record(first))
 }
 
-/// A message with the directory of the run in its commands.
+/// Inserts the run directory into the commands of a message.
 pub(super) fn in_run(message: &str, dir: &Path) -> String {
     let dir = shell_word(&shown(dir));
     ["run --resume", "rescore", "show", "judge calibrate"]
@@ -93,7 +93,7 @@ fn manifest(run: &Run) -> Option<Manifest> {
     RunDir::open(&run.dir).and_then(|dir| dir.manifest()).ok()
 }
 
-/// Whether it asked anybody itself: one that scored the answers of another run again cannot be resumed.
+/// Whether it sent requests itself: a rescored run cannot be resumed.
 fn can_go_on(run: &Run) -> bool {
     manifest(run).is_none_or(|manifest| manifest.parent.is_none())
 }

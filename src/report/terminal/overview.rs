@@ -1,7 +1,6 @@
-//! The table at the end of a command that ran several evals: a row each, all of them together, and what to type next.
+//! The table at the end of a command with several evals: one row each, a total, and the next command.
 //!
-//! A terminal that is too narrow has fewer and shorter columns, so that no line is longer than it is wide; whoever reads
-//! a pipe has them all.
+//! On a narrow terminal columns are dropped or shortened to fit its width; a pipe gets all of them.
 
 use std::io::{self, Write};
 
@@ -19,18 +18,18 @@ use crate::verdict::result::Verdict;
 use crate::verdict::run::Run;
 use crate::verdict::summary::{BaselineChange, Summary};
 
-/// What stands where there is nothing to tell.
+/// Placeholder for a missing value.
 const NONE: &str = "-";
-/// So many evals are named in the last line.
+/// Maximum number of evals named in the last line.
 const NAMED: usize = 4;
 
-/// What the table says of an eval.
+/// The row of an eval.
 #[derive(Clone, Debug)]
 pub struct OverviewRow {
     eval: String,
-    /// Records that were asked, and all of them.
+    /// Numbers of requested and of all records.
     samples: Option<(u64, u64)>,
-    /// As it is shown, and where it lies.
+    /// As text, and as a range.
     accuracy: Option<(String, [f64; 2])>,
     change: Option<BaselineChange>,
     errors: u64,
@@ -38,12 +37,12 @@ pub struct OverviewRow {
     duration_s: f64,
     gates: GateCounts,
     exit: Exit,
-    /// What to type next.
+    /// The next command.
     next: Option<String>,
 }
 
 impl OverviewRow {
-    /// That of a run.
+    /// The row of a run.
     pub fn of(run: &Run) -> Self {
         let summary = &run.summary;
         let asked = summary.samples - summary.skipped + summary.not_judged;
@@ -61,7 +60,7 @@ impl OverviewRow {
         }
     }
 
-    /// That of an eval that did not run.
+    /// The row of an eval that did not run.
     pub fn not_run(eval: &str, exit: Exit) -> Self {
         Self {
             eval: eval.to_owned(),
@@ -77,7 +76,7 @@ impl OverviewRow {
         }
     }
 
-    /// What came after the run ended so, too.
+    /// Raises the exit status if a step after the run failed.
     pub fn ends_at_least(&mut self, exit: Exit) {
         self.exit = self.exit.max(exit);
     }
@@ -87,7 +86,7 @@ impl OverviewRow {
     }
 }
 
-/// What the agent's answers and the judges cost.
+/// Cost of the agent's answers and the judges.
 fn cost_usd(summary: &Summary) -> Option<f64> {
     let judges = summary
         .judge
@@ -97,7 +96,7 @@ fn cost_usd(summary: &Summary) -> Option<f64> {
     costs.into_iter().flatten().reduce(|sum, cost| sum + cost)
 }
 
-/// An accuracy as it is shown, and where it lies: the range that errors leave, else its interval.
+/// An accuracy as text and as a range: over missing verdicts, or else its interval.
 fn shown_accuracy(summary: &Summary) -> Option<(String, [f64; 2])> {
     let shown = accuracy::shown(summary.accuracy, summary.accuracy_bounds)?;
     let point = summary.accuracy.unwrap_or_default();
@@ -109,7 +108,7 @@ fn shown_accuracy(summary: &Summary) -> Option<(String, [f64; 2])> {
     Some((shown, ends))
 }
 
-/// What a narrow terminal does without, the first one first.
+/// The columns that narrow terminals drop, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 enum OverviewColumn {
     Time,
@@ -118,18 +117,18 @@ enum OverviewColumn {
     Errors,
     Change,
     Samples,
-    /// Always there.
+    /// Never dropped.
     Kept,
 }
 
-/// How much is shown.
+/// The layout of the table.
 #[derive(Clone, Copy, Debug)]
 struct OverviewLayout {
-    /// The longest name.
+    /// Maximum length of a name.
     name: usize,
-    /// The bar's length; 0 is none.
+    /// Length of the bar; 0 for none.
     bar: usize,
-    /// The columns before this one are left out.
+    /// Columns before this one are dropped.
     first: OverviewColumn,
 }
 
@@ -140,7 +139,7 @@ impl OverviewLayout {
         first: OverviewColumn::Time,
     };
 
-    /// From the widest to the narrowest.
+    /// All layouts, from the widest to the narrowest.
     fn all() -> impl Iterator<Item = Self> {
         let steps: [fn(&mut Self); 13] = [
             |_| {},
@@ -168,7 +167,7 @@ impl OverviewLayout {
     }
 }
 
-/// Writes the table, no wider than `width`, if that is known, and the line that says how the command ends.
+/// Writes the table, limited to `width` if known, and a line with the result of the command.
 pub fn overview(
     rows: &[OverviewRow],
     exit: Exit,
@@ -225,7 +224,7 @@ fn one(row: &OverviewRow, layout: OverviewLayout) -> Vec<Line> {
     let bar = row.accuracy.as_ref();
     let bar = bar.map(|(_, ends)| bar_of(*ends, layout.bar));
     let (accuracy, interval) = match &row.accuracy {
-        // The ends of an open range are the accuracy.
+        // The text already is the range.
         Some((shown, _)) if shown.contains(" to ") => (shown.as_str().into(), none()),
         Some((shown, ends)) => (
             shown.as_str().into(),
@@ -273,7 +272,7 @@ fn one(row: &OverviewRow, layout: OverviewLayout) -> Vec<Line> {
     ]
 }
 
-/// All of them together, where a sum says something.
+/// The totals, for columns that can be summed.
 fn total(rows: &[OverviewRow]) -> Vec<Line> {
     let asked = rows.iter().filter_map(|row| row.samples);
     let asked: u64 = asked.map(|(asked, _)| asked).sum();
@@ -316,7 +315,7 @@ fn gates(counts: GateCounts) -> Line {
     toned(tone, runs::gates(counts))
 }
 
-/// `████▒▒▒▒▒░`: full up to where an accuracy lies at least, grey up to where it lies at most.
+/// `████▒▒▒▒▒░`: full up to the lower bound of an accuracy, grey up to the upper bound.
 fn bar_of([low, high]: [f64; 2], cells: usize) -> String {
     let place = |share: f64| {
         let mut cell = 0;
@@ -336,7 +335,7 @@ fn bar_of([low, high]: [f64; 2], cells: usize) -> String {
     )
 }
 
-/// How the command ends, for which eval, and what to type.
+/// The result of the command, the eval that caused it, and the next command.
 fn last_line(rows: &[OverviewRow], exit: Exit) -> Line {
     let mut line = format!("{} evals, exit code {}", rows.len(), exit.code());
     let mut parts = Vec::new();
@@ -353,7 +352,7 @@ fn last_line(rows: &[OverviewRow], exit: Exit) -> Line {
     }
     let line = toned(exit.into(), line);
     let worst = rows.iter().filter(|row| row.exit != Exit::Passed);
-    // The first of those that are worst, and has something to look at.
+    // The first of the worst evals with a next command.
     let next = worst.filter_map(|row| Some((row.exit, row.next.as_ref()?)));
     let next = next.reduce(|worst, row| if row.0 > worst.0 { row } else { worst });
     match next {

@@ -1,4 +1,4 @@
-//! Runs under each other, a line each.
+//! A list of runs, one line each.
 
 use std::io::{self, Write};
 
@@ -11,12 +11,12 @@ use crate::report::render::terminal::table::cut;
 use crate::report::section::accuracy;
 use crate::verdict::result::Verdict;
 
-/// So many characters of a name are shown.
+/// Maximum characters of a name.
 const MOST: usize = 28;
-/// The column of gates.
+/// Index of the gates column.
 const GATES: usize = 6;
 
-/// Writes runs, a line each: when, eval, agent, samples, accuracy, errors, gates, cost, and how the run is named.
+/// Writes runs, one line each: time, eval, agent, samples, accuracy, errors, gates, cost, and the run's name.
 pub fn write(runs: &[RunGlance], paint: Paint, out: &mut dyn Write) -> io::Result<()> {
     let heads = [
         "started (UTC)",
@@ -90,7 +90,7 @@ fn tone(counts: GateCounts) -> Tone {
     worst.map_or(Tone::Plain, |(_, verdict)| verdict.into())
 }
 
-/// `2 ✓ 1 ✗`: how many came out how, the worst last.
+/// `2 ✓ 1 ✗`: numbers of gates by result, the worst last.
 pub(super) fn gates(counts: GateCounts) -> String {
     let counts = [
         (counts.ignored, "ignored"),
@@ -108,7 +108,7 @@ pub(super) fn gates(counts: GateCounts) -> String {
     told.join(" ")
 }
 
-/// A time of RFC 3339 to the minute.
+/// An RFC 3339 time without seconds.
 fn minute(time: &str) -> String {
     let minute = time.get(..16).unwrap_or(time);
     minute.replace('T', " ")

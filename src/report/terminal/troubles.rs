@@ -1,5 +1,5 @@
-//! `Troubles`: attempts that failed, and times in which nothing was asked, as they happen. The same trouble of every sample
-//! is shown three times and counted; what came of the samples is told in full at the end.
+//! `Troubles`: prints failed attempts and pauses as they happen. Similar failures are printed three times and then
+//! counted; the results of samples are reported in full at the end.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
@@ -12,24 +12,24 @@ use crate::report::event::Event;
 use crate::report::render::terminal as render;
 use crate::text::excerpt;
 
-/// So often the same is shown.
+/// How often similar failures are printed.
 const SHOWN: u64 = 3;
-/// A number behind one of these words tells failures apart.
+/// A number after one of these words is significant.
 const CODES: [&str; 5] = ["code", "status", "http", "signal", "error"];
-/// So many kinds of it are told apart: an agent may say something new each time.
+/// Maximum number of kinds, because an agent may fail with a new message each time.
 const MOST: usize = 100;
 
-/// The troubles of a run.
+/// The failures and pauses of a run.
 #[derive(Debug, Default)]
 pub struct Troubles {
     eval: String,
-    /// By what they have in common: how often, and what the first said.
+    /// Failures by their common text: count, and the first message.
     seen: HashMap<String, (u64, String)>,
-    /// Who had everybody wait.
+    /// Pauses by agent or judge.
     waits: BTreeMap<String, Waits>,
 }
 
-/// How somebody had everybody wait.
+/// The pauses of an agent or judge.
 #[derive(Debug, Default)]
 struct Waits {
     times: u64,
@@ -37,7 +37,7 @@ struct Waits {
 }
 
 impl Troubles {
-    /// Writes what an event has to say to a person, but for results: those are for whoever asked for them.
+    /// Writes an event as text, except results, which the caller prints.
     pub fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
         render::lines(self.lines(event), out)
     }
@@ -80,7 +80,7 @@ impl Troubles {
         event_lines(event)
     }
 
-    /// How often this was seen, with this time.
+    /// Counts a failure; returns the number of similar ones.
     fn again(&mut self, error: &AgentError) -> u64 {
         let mut likeness = likeness(error);
         if self.seen.len() >= MOST && !self.seen.contains_key(&likeness) {
@@ -92,7 +92,7 @@ impl Troubles {
         *times
     }
 
-    /// What was counted and not shown.
+    /// The counts of failures that were not printed.
     fn counts(&mut self) -> Vec<String> {
         let eval = &self.eval;
         let seen = std::mem::take(&mut self.seen).into_values();
@@ -111,8 +111,8 @@ impl Troubles {
     }
 }
 
-/// What failures have in common that differ in a number, such as a port or a count of seconds. A code is no such number:
-/// it says what failed.
+/// The part of a message that similar failures share: without numbers such as ports or seconds. Codes stay, because
+/// they identify the failure.
 fn likeness(error: &AgentError) -> String {
     let mut likeness = format!("{:?} ", error.kind);
     let message = excerpt(&error.message);

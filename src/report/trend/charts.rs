@@ -1,4 +1,4 @@
-//! Pictures of an eval over its runs: accuracy with its interval, slices, errors, cost, latency.
+//! Charts of an eval over its runs: accuracy with its interval, slices, errors, cost, latency.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -12,13 +12,13 @@ use crate::report::document::{
 use crate::report::render::html::chart::{short, steps};
 use crate::verdict::trend::{TrendEntry, TrendMark};
 
-/// Values of slices that are drawn.
+/// Maximum number of slices drawn.
 const MOST_SLICES: usize = 24;
 
-/// The pictures of each tier.
+/// The charts of each tier.
 pub(super) fn charts(eval: &EvalTrend<'_>) -> Vec<Block> {
     let entries = eval.entries();
-    // The largest tier first, as it says the most.
+    // The largest tier first, because it is the most informative.
     let mut tiers: Vec<(u64, Option<&str>)> = Vec::new();
     for TrendEntry { of, .. } in entries.iter().filter(|entry| entry.is_run()) {
         let tier = of.tier.as_deref();
@@ -42,7 +42,7 @@ pub(super) fn charts(eval: &EvalTrend<'_>) -> Vec<Block> {
     blocks
 }
 
-/// What is drawn of a tier.
+/// The data of a tier's charts.
 struct TierCharts<'a> {
     runs: Vec<&'a TrendEntry<'a>>,
     marks: Vec<SeriesMark>,
@@ -69,7 +69,7 @@ impl<'a> TierCharts<'a> {
         charts
     }
 
-    /// Marks the border before the next run.
+    /// Marks the boundary before the next run.
     fn mark(&mut self, class: &'static str, letter: &str) {
         let run = self.runs.len();
         let order = ["border", "mark", "new", "accepted"];
@@ -121,7 +121,7 @@ impl<'a> TierCharts<'a> {
         blocks
     }
 
-    /// What the letters mean that are there.
+    /// Explains the letters used.
     fn legend(&self) -> Option<Block> {
         let known = [
             ("B", "baseline accepted"),
@@ -146,7 +146,7 @@ impl<'a> TierCharts<'a> {
         (!line.0.is_empty()).then_some(Block::Paragraph(line))
     }
 
-    /// Each value of each dimension by itself, on one scale.
+    /// A chart per slice, on one scale.
     fn slices(&self) -> Vec<Block> {
         let of_run = |entry: &&'a TrendEntry<'a>| {
             let slices = entry.of.slices.iter();
@@ -157,7 +157,7 @@ impl<'a> TierCharts<'a> {
         };
         let names: BTreeSet<(&str, &str)> = self.runs.iter().flat_map(of_run).collect();
         let mut names: Vec<_> = names.into_iter().collect();
-        // Level 10 comes after level 9.
+        // Sort level 10 after level 9.
         let order = |value: &str| (value.parse::<i64>().unwrap_or(i64::MAX), value.to_owned());
         names.sort_by_key(|(dimension, value)| ((*dimension).to_owned(), order(value)));
         let shown = names.iter().take(MOST_SLICES);
@@ -185,7 +185,7 @@ impl<'a> TierCharts<'a> {
         blocks
     }
 
-    /// The median, and what one answer in twenty is slower than.
+    /// The median and the 95th percentile.
     fn latency(&self) -> Option<SeriesChart> {
         let caption = "Latency: median, dashed p95";
         let p50 = self.chart(caption, "", |entry| Some((entry.of.latency_s?.p50, None)))?;
@@ -200,7 +200,7 @@ impl<'a> TierCharts<'a> {
         })
     }
 
-    /// Figures that are not below 0; nothing where all of them are 0.
+    /// A chart of non-negative figures; `None` if all are 0.
     fn amount(&self, chart: Option<SeriesChart>, shown: impl Fn(f64) -> String) -> Option<Chart> {
         let chart = chart?;
         let most = chart.values().fold(0.0, f64::max);
@@ -217,7 +217,7 @@ impl<'a> TierCharts<'a> {
         }))
     }
 
-    /// The marks without their letters.
+    /// The marks without letters.
     fn borders(&self) -> Vec<SeriesMark> {
         let marks = self.marks.iter().cloned();
         let marks = marks.map(|mark| SeriesMark {
@@ -227,7 +227,7 @@ impl<'a> TierCharts<'a> {
         marks.collect()
     }
 
-    /// A picture without its scale; none where no run has the figure.
+    /// A chart without a scale; `None` if no run has the figure.
     fn chart(
         &self,
         caption: &str,
@@ -278,7 +278,7 @@ impl SeriesChart {
         points.map(|point| point.value)
     }
 
-    /// On a scale of tenths around its points and intervals.
+    /// Sets a scale in tenths that contains its points and intervals.
     fn on_shares(self) -> Self {
         let points = self.lines.iter().flat_map(|line| &line.pieces).flatten();
         let ends = points.flat_map(|point| {
@@ -288,7 +288,7 @@ impl SeriesChart {
         let ends: Vec<f64> = ends.collect();
         let low = ends.iter().copied().fold(1.0, f64::min);
         let high = ends.iter().copied().fold(0.0, f64::max);
-        // Less than two tenths would make much of little.
+        // A scale of less than two tenths would exaggerate small differences.
         let low = ((low * 10.0).floor() / 10.0).clamp(0.0, 0.8);
         let high = ((high * 10.0).ceil() / 10.0).clamp(low + 0.2, 1.0);
         let wide = if high - low > 0.55 { 0.2 } else { 0.1 };
@@ -308,7 +308,7 @@ impl SeriesChart {
     }
 }
 
-/// How a mark looks in a picture, if it does.
+/// Style and letter of a mark, if it is drawn.
 fn sign(mark: &TrendMark) -> Option<(&'static str, &'static str)> {
     Some(match mark {
         TrendMark::Dataset => ("border", "D"),
@@ -322,7 +322,7 @@ fn sign(mark: &TrendMark) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// What stands beside a point: `2026-11-23 07:51, 3f09abc: 58.8 % (51.0 to 66.0 %)`.
+/// Label of a point: `2026-11-23 07:51, 3f09abc: 58.8 % (51.0 to 66.0 %)`.
 fn label(entry: &TrendEntry<'_>) -> String {
     let commit = short_commit(entry.of);
     let commit = commit.map_or_else(String::new, |commit| format!(", {commit}"));

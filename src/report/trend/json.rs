@@ -1,4 +1,4 @@
-//! Trends as JSON: the lines of the histories without their bits, with what was found.
+//! Trends as JSON: history lines without answer bits, with the findings.
 
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{EvalTrend, TREND_VERSION};
 use crate::verdict::trend::TrendEntry;
 
-/// Trends, as they are printed as JSON.
+/// Serialises trends for JSON output.
 pub struct TrendsJson<'a>(pub &'a [EvalTrend<'a>]);
 
 impl Serialize for TrendsJson<'_> {

@@ -1,4 +1,4 @@
-//! What a trend says: what changed, pictures over its runs, and a table of them.
+//! The report of a trend: changes, charts, and a table of runs.
 
 use super::charts::charts;
 use super::{EvalTrend, minute, short_commit};
@@ -10,10 +10,10 @@ use crate::report::section::accuracy;
 use crate::verdict::alert::{AlertResult, AlertVerdict};
 use crate::verdict::trend::{TrendEntry, TrendMark};
 
-/// So many runs are bars beside each other.
+/// Maximum number of bars.
 const BARS: usize = 60;
 
-/// What the trend of an eval says. On a terminal the newest run and the alerts come last, where they are seen.
+/// The report of an eval's trend. On a terminal the newest run and the alerts come last, where they are visible.
 pub fn document(eval: &EvalTrend<'_>, detail: Detail) -> Document {
     let runs = eval.trend.runs();
     let mut title = format!("{}: {}", eval.eval, counted(runs as u64, "run"));
@@ -54,7 +54,7 @@ pub fn document(eval: &EvalTrend<'_>, detail: Detail) -> Document {
     document
 }
 
-/// What became of each alert, and why.
+/// The result of each alert, with the reason.
 fn alerts(eval: &EvalTrend<'_>) -> impl Iterator<Item = Block> {
     eval.alerts.iter().map(|result: &AlertResult| {
         let (word, tone) = match result.verdict {
@@ -70,7 +70,7 @@ fn alerts(eval: &EvalTrend<'_>) -> impl Iterator<Item = Block> {
     })
 }
 
-/// Each place at which the accuracy changed its level, the newest last.
+/// The changes of the accuracy's level, the newest last.
 fn changes(eval: &EvalTrend<'_>) -> Option<Block> {
     let entries = eval.trend.entries.iter();
     let changes = entries.flat_map(|entry| {
@@ -81,7 +81,7 @@ fn changes(eval: &EvalTrend<'_>) -> Option<Block> {
     (!changes.is_empty()).then_some(Block::Framed(Tone::Plain, changes))
 }
 
-/// The accuracies of a line beside each other, from the lowest to the highest of them.
+/// The accuracies of a line as bars, scaled from the lowest to the highest.
 fn bars(eval: &EvalTrend<'_>, line: usize) -> Option<Block> {
     const SIGNS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let runs = eval.entries().iter();
@@ -94,7 +94,7 @@ fn bars(eval: &EvalTrend<'_>, line: usize) -> Option<Block> {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sign = |value: &f64| {
-        // What differs by less than a point looks alike.
+        // Differences of less than a point look equal.
         let share = (value - low) / (high - low).max(0.08);
         let steps = [0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875];
         SIGNS[steps.iter().filter(|step| share >= **step).count()]
@@ -106,10 +106,10 @@ fn bars(eval: &EvalTrend<'_>, line: usize) -> Option<Block> {
     Some(Block::paragraph(format!("accuracy{tier} {bars} {range}")))
 }
 
-/// What a column shows of a run.
+/// The cell of a run in a column.
 type Cell = fn(&TrendEntry<'_>) -> Option<String>;
 
-/// The columns before that of the marks. Where no run has anything in one, it is left out.
+/// The columns before that of the marks. Empty ones are dropped.
 const COLUMNS: [(&str, Cell); 10] = [
     ("time (UTC)", |entry| Some(minute(entry.of.time))),
     ("commit", |entry| short_commit(entry.of)),
@@ -130,7 +130,7 @@ const COLUMNS: [(&str, Cell); 10] = [
     }),
 ];
 
-/// A row for each run and each accepted baseline that is shown.
+/// A row per run and accepted baseline shown.
 fn table(eval: &EvalTrend<'_>, detail: Detail) -> Table {
     let entries = eval.entries();
     let has = |(_, cell): &&(&str, Cell)| entries.iter().any(|entry| cell(entry).is_some());
@@ -149,7 +149,7 @@ fn table(eval: &EvalTrend<'_>, detail: Detail) -> Table {
     table
 }
 
-/// What was new in a run, a line each.
+/// The changes in a run, one line each.
 fn marks(entry: &TrendEntry<'_>, detail: Detail) -> Line {
     let mut lines = Vec::new();
     if !entry.is_run() {
@@ -190,7 +190,7 @@ fn tone(mark: &TrendMark) -> Tone {
     }
 }
 
-/// A mark in few words.
+/// A mark in a few words.
 fn mark(mark: &TrendMark) -> String {
     match mark {
         TrendMark::Dataset => "other dataset".to_owned(),
@@ -232,7 +232,7 @@ fn mark(mark: &TrendMark) -> String {
     }
 }
 
-/// The accuracy with its interval; with errors, what it could be.
+/// The accuracy with its interval, or its range if there are errors.
 pub(super) fn accuracy_cell(entry: &TrendEntry<'_>) -> Option<String> {
     let bounds = entry.bounds();
     let shown = accuracy::shown(entry.of.accuracy, bounds)?;
@@ -243,7 +243,7 @@ pub(super) fn accuracy_cell(entry: &TrendEntry<'_>) -> Option<String> {
     })
 }
 
-/// What a change of the level says, if the mark is one: by how much, since which run, and what else was new there.
+/// Describes a change of the level, if the mark is one: its size, the first run, and other changes there.
 fn change(entry: &TrendEntry<'_>, of: &TrendMark) -> Option<String> {
     let TrendMark::Level { before, after, p } = of else {
         return None;

@@ -20,28 +20,28 @@ use crate::system::lock::lock;
 
 /// Who asks.
 const USER_AGENT: &str = concat!("evaltest/", env!("CARGO_PKG_VERSION"));
-/// How long connecting may take; a host that does not answer is not waited for.
+/// Timeout of connecting.
 const CONNECT: Duration = Duration::from_secs(10);
-/// Connections that are kept when nobody needs them.
+/// Maximum number of idle connections.
 const IDLE: usize = 1024;
-/// How long they are kept. Servers close them, often after five seconds.
+/// Maximum idle time of a connection. Servers close them, often after five seconds.
 const IDLE_AGE: Duration = Duration::from_secs(15);
-/// Room for the head of a reply. Every connection has it.
+/// Buffer for response headers, per connection.
 const HEAD: usize = 32 << 10;
-/// Room for what is sent.
+/// Buffer for sending.
 const SEND: usize = 16 << 10;
-/// A pooled connection that the server had closed shows so within a round trip.
+/// A pooled connection that the server had closed fails within this time.
 pub(super) const STALE: Duration = Duration::from_secs(1);
-/// The time of a request without a deadline.
+/// Timeout of a request without a deadline.
 const FOREVER: Duration = Duration::from_hours(7 * 24);
 
-/// Asks endpoints. Shared by all threads of a run, which share its connections.
+/// Sends requests to endpoints. Shared by all threads of a run, with a common connection pool.
 #[derive(Debug)]
 pub(crate) struct Client {
     config: ureq::config::Config,
     proxies: Proxies,
-    /// The connections of each flag that stops requests: when it is set, they are closed for good. With many requests
-    /// at once a flag has several.
+    /// Connection pools by cancellation flag: setting the flag closes them permanently. A flag has several pools if
+    /// there are many concurrent requests.
     pools: Mutex<Vec<Pool>>,
     pace: Arc<Pace>,
     names: HostCache,
@@ -51,28 +51,28 @@ pub(crate) struct Client {
 struct Pool {
     flag: Handle,
     agent: Agent,
-    /// Held once by the pool, and by each request that waits for the head of its reply.
+    /// The reference count is one plus the number of requests that wait for response headers.
     asking: Arc<()>,
 }
 
-/// So many requests at once share a pool: ureq looks at all of its connections for each of them, under a lock.
+/// Maximum concurrent requests per pool: for each request ureq searches all connections of a pool under a lock.
 const SHARED: usize = 64;
 
-/// What is asked.
+/// An HTTP request.
 #[derive(Clone, Debug)]
 pub(crate) struct HttpRequest<'a> {
     pub(crate) method: &'a str,
     pub(crate) url: &'a Url,
-    /// Names and values; those that cannot be headers fail the request.
+    /// Names and values; invalid ones fail the request.
     pub(crate) headers: &'a [(String, String)],
     pub(crate) body: Option<&'a [u8]>,
-    /// When the reply must be whole.
+    /// When the reply must be complete.
     pub(crate) deadline: Option<Instant>,
-    /// How long the body may be.
+    /// Maximum size of the body.
     pub(crate) max_bytes: u64,
 }
 
-/// What came back, whatever its status.
+/// An HTTP reply of any status.
 #[derive(Debug)]
 pub(crate) struct HttpReply {
     pub(crate) status: StatusCode,
@@ -81,14 +81,14 @@ pub(crate) struct HttpReply {
 }
 
 impl Client {
-    /// A client with the proxies and certificates of the environment.
+    /// A client with the environment's proxies and certificates.
     ///
     /// # Errors
-    /// When the environment names what is no proxy or no certificate.
+    /// If the environment contains an invalid proxy or certificate.
     pub(crate) fn new() -> Result<Self> {
         let config = Agent::config_builder()
             .user_agent(USER_AGENT)
-            // Their bodies say more.
+            // Error bodies have details.
             .http_status_as_error(false)
             .max_redirects(0)
             .max_idle_connections(IDLE)
@@ -111,10 +111,10 @@ impl Client {
         })
     }
 
-    /// Asks once, and reads the reply whole.
+    /// Sends a request and reads the whole reply.
     ///
     /// # Errors
-    /// A reply of any status is one; see [`Failure`] for what is none.
+    /// Replies of any status are no errors; see [`Failure`].
     pub(crate) fn send(
         &self,
         request: &HttpRequest<'_>,
@@ -124,7 +124,7 @@ impl Client {
         let allowed = request.deadline.map_or(FOREVER, |deadline| {
             deadline.saturating_duration_since(started)
         });
-        // Whatever a closed socket says, it was closed by us.
+        // After cancellation any socket error is our own doing.
         let failure = |error: &ureq::Error| {
             if cancel.is_cancelled() {
                 Failure::cancelled()
@@ -145,7 +145,7 @@ impl Client {
         })
     }
 
-    /// Asks, and reads the head of the reply; the caller reads the body, for which `max_bytes` does not count.
+    /// Sends a request and reads the response headers; the caller reads the body, which `max_bytes` does not limit.
     ///
     /// # Errors
     /// Those of ureq, for [`Failure::of`].
@@ -158,7 +158,7 @@ impl Client {
         let (agent, _asking) = self.agent(cancel);
         let (response, is_fresh) = noted(|| self.ask(&agent, request, IDLE_AGE));
         match response {
-            // A server may close a connection that it finds idle at the moment when we use it.
+            // The server may close an idle connection just as it is used.
             Err(ureq::Error::Io(_) | ureq::Error::Protocol(_))
                 if !is_fresh && clock::since(started) < STALE && !cancel.is_cancelled() =>
             {
@@ -168,7 +168,7 @@ impl Client {
         }
     }
 
-    /// Asks over a connection that was idle for `idle_age` at most.
+    /// Sends a request over a connection idle for at most `idle_age`.
     fn ask(
         &self,
         agent: &Agent,
@@ -206,7 +206,7 @@ impl Client {
         Deadline::of(deadline, || agent.run(request))
     }
 
-    /// Connections that are closed when this flag is set, with what says that somebody asks over them.
+    /// A connection pool that is closed when this flag is set, and the counter of its requests.
     fn agent(&self, cancel: &Cancel) -> (Agent, Arc<()>) {
         let mut pools = lock(&self.pools);
         let has_room =
@@ -231,14 +231,14 @@ impl Client {
 }
 
 impl HttpReply {
-    /// The body without the mark with which some servers begin what is UTF-8.
+    /// The body without a UTF-8 byte order mark.
     pub(crate) fn text(&self) -> &[u8] {
         self.body
             .strip_prefix(b"\xEF\xBB\xBF")
             .unwrap_or(&self.body)
     }
 
-    /// Where a redirect points to.
+    /// Target of a redirect.
     pub(crate) fn location(&self) -> Option<&str> {
         let is_redirect = self.status.is_redirection();
         let location = self.headers.get(http::header::LOCATION);

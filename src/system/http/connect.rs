@@ -1,4 +1,4 @@
-//! `Noting`: ureq's own way to connect, which notes that a connection is a fresh one, and takes its time.
+//! `Noting`: ureq's default connector, which also records that a connection is new, and paces connecting.
 
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
@@ -15,17 +15,17 @@ use ureq::unversioned::transport::{
 };
 
 thread_local! {
-    /// Whether the request of this thread asked for a fresh connection. ureq connects on the thread that asks.
+    /// Whether this thread's request opened a new connection. ureq connects on the calling thread.
     static FRESH: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The time between connections when there are many: 500 at once overflow the queue of most servers, which holds
-/// some hundred; the system then tries the others again after a second.
+/// Minimum interval between new connections: 500 at once overflow the accept queue of most servers (a few hundred),
+/// and the system then retries after a second.
 const GAP: Duration = Duration::from_micros(200);
-/// So many are made without a gap.
+/// Number of connections without an interval.
 const BURST: u32 = 32;
 
-/// Descriptors that connecting takes at most.
+/// Maximum descriptors needed to connect.
 const DESCRIPTORS: usize = 4;
 
 #[derive(Debug)]
@@ -43,12 +43,12 @@ impl Noting {
     }
 }
 
-/// When the next connection may be made.
+/// When the next connection may be opened.
 #[derive(Debug, Default)]
 pub(super) struct Pace(Mutex<Option<Instant>>);
 
 impl Pace {
-    /// How long to wait for a turn that is asked for now.
+    /// The delay of a connection requested now.
     fn turn(&self, now: Instant) -> Duration {
         let mut next = lock(&self.0);
         let earliest = now.checked_sub(GAP * BURST).unwrap_or(now);
@@ -88,7 +88,7 @@ impl Connector<()> for Noting {
             self.system.connect(&details, None)
         });
         match connected {
-            // Here, where nothing was read yet, it means nothing else.
+            // At this stage, before anything was read, it has no other meaning.
             Err(Error::Io(error)) => Err(match Shortage::of(&error) {
                 Some(shortage) => short(shortage),
                 None => Error::Io(error),
@@ -98,12 +98,12 @@ impl Connector<()> for Noting {
     }
 }
 
-/// The time by the clock of deadlines.
+/// The time of the clock for deadlines.
 fn now() -> time::Instant {
     time::Instant::Exact(clock::now())
 }
 
-/// What `work` gives, and whether it had a fresh connection made.
+/// The result of `work`, and whether it opened a new connection.
 pub(super) fn noted<T>(work: impl FnOnce() -> T) -> (T, bool) {
     FRESH.set(false);
     let done = work();
@@ -120,7 +120,7 @@ mod tests {
         let waits: Vec<_> = (0..500).map(|_| pace.turn(now)).collect();
         assert!(waits[..32].iter().all(Duration::is_zero));
         assert_eq!(waits[499], GAP * (499 - BURST));
-        // Whoever pauses may go on at once.
+        // After a pause there is no delay.
         assert_eq!(pace.turn(now + Duration::from_secs(1)), Duration::ZERO);
     }
 }

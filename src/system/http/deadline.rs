@@ -1,8 +1,8 @@
-//! `Deadline`: when a request must be over, by the clock that stands still while this process does.
+//! `Deadline`: the deadline of a request, by the clock that pauses while this process does.
 //!
-//! ureq's own clock goes on while the process is stopped, so it is told of no deadline. Whatever waits for a server is
-//! given the time that is left; a wait that ended while the process was stopped is waited again, for nobody could read
-//! what came. Nothing is sent twice for it.
+//! ureq's own clock continues while the process is stopped, so it gets no deadline. Instead, each wait for a server is
+//! limited to the remaining time; a wait that expired while the process was stopped is repeated, because nothing could
+//! be read. Nothing is sent twice.
 
 use std::cell::Cell;
 use std::io::ErrorKind;
@@ -14,22 +14,22 @@ use ureq::unversioned::transport::{Buffers, NextTimeout, Transport};
 
 use crate::system::clock;
 
-/// When a request must be over, if ever.
+/// When a request must be complete, if ever.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline(Option<Instant>);
 
 thread_local! {
-    /// That of the request of this thread. ureq looks names up, connects and sends on the thread that asks.
+    /// The deadline of this thread's request. ureq resolves, connects and sends on the calling thread.
     static CURRENT: Cell<Deadline> = const { Cell::new(Deadline(None)) };
 }
 
 impl Deadline {
-    /// That of the request that this thread makes.
+    /// The deadline of this thread's request.
     pub(super) fn current() -> Self {
         CURRENT.get()
     }
 
-    /// Makes a request that has this deadline.
+    /// Runs a request with this deadline.
     pub(super) fn of<T>(deadline: Option<Instant>, work: impl FnOnce() -> T) -> T {
         let before = CURRENT.replace(Self(deadline));
         let done = work();
@@ -37,7 +37,7 @@ impl Deadline {
         done
     }
 
-    /// What is left of a time.
+    /// Limits a timeout to the remaining time.
     fn limit(self, timeout: NextTimeout) -> Result<NextTimeout, Error> {
         let Some(deadline) = self.0 else {
             return Ok(timeout);
@@ -56,7 +56,7 @@ impl Deadline {
         })
     }
 
-    /// Does what takes so long at most; once more where its time was up because this process was stopped.
+    /// Runs `work` with a timeout; repeats it if the timeout expired because this process was stopped.
     pub(super) fn patiently<T>(
         self,
         timeout: NextTimeout,
@@ -80,7 +80,7 @@ fn is_timeout(error: &Error) -> bool {
     }
 }
 
-/// A connection that keeps the deadline of the request that was sent over it last.
+/// A connection with the deadline of the last request sent over it.
 #[derive(Debug)]
 pub(super) struct Timed {
     system: Box<dyn Transport>,
@@ -101,7 +101,7 @@ impl Transport for Timed {
 
     fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), Error> {
         self.deadline = Deadline::current();
-        // What was sent in part cannot be sent again; but a write that a stop interrupts begins its time anew.
+        // A partial write cannot be repeated, but a write interrupted by a stop restarts its timeout.
         let timeout = self.deadline.limit(timeout)?;
         self.system.transmit_output(amount, timeout)
     }

@@ -1,4 +1,4 @@
-//! `Failure`: why a request has no reply.
+//! `Failure`: why a request has no complete reply.
 
 use std::time::Duration;
 
@@ -6,30 +6,30 @@ use ureq::{Error, Timeout};
 
 use crate::system::shortage::Shortage;
 
-/// Why there is no whole reply.
+/// Why there is no complete reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) cause: Cause,
-    /// What the endpoint did, to be read after its name: `cannot be reached: connection refused`.
+    /// A predicate to put after the endpoint's name: `cannot be reached: connection refused`.
     pub(crate) message: String,
 }
 
-/// The class of a [`Failure`].
+/// The cause of a [`Failure`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// There is no connection, or none that can be trusted.
+    /// No connection, or an untrusted one.
     Unreachable,
-    /// The connection broke before the reply was whole, or what came is no HTTP.
+    /// The connection broke, or the reply was invalid HTTP.
     Broken,
     /// The deadline passed.
     TimedOut,
-    /// The reply is longer than it may be.
+    /// The reply exceeds its limit.
     TooLarge,
     /// The run was stopped.
     Cancelled,
-    /// The request cannot be sent as it is.
+    /// The request is invalid.
     BadRequest,
-    /// This machine has no room for a connection.
+    /// This machine lacks resources for a connection.
     Shortage,
 }
 
@@ -50,7 +50,7 @@ impl Failure {
         Self::new(Cause::Cancelled, "was not waited for: the run was stopped")
     }
 
-    /// What ureq says, in plain words. `allowed` is the time that the request had.
+    /// Converts an error of ureq. `allowed` is the request's timeout.
     pub(crate) fn of(error: &Error, allowed: Duration) -> Self {
         let unreachable = |why: &dyn std::fmt::Display| {
             Self::new(Cause::Unreachable, format!("cannot be reached: {why}"))
@@ -68,7 +68,7 @@ impl Failure {
                 unreachable(&"there is no such host")
             }
             Error::Io(error) if is_unconnected(error) => unreachable(error),
-            // What rustls refuses comes as such an error.
+            // rustls reports rejected certificates this way.
             Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                 unreachable(&format_args!("no secure connection: {error}"))
             }
@@ -95,14 +95,14 @@ impl Failure {
     }
 }
 
-/// As [`short`] made it.
+/// Whether [`short`] created the error.
 fn is_shortage(error: &std::io::Error) -> bool {
     error
         .get_ref()
         .is_some_and(<dyn std::error::Error + Send + Sync>::is::<Shortage>)
 }
 
-/// What ureq is told of a shortage.
+/// Wraps a shortage as an error of ureq.
 pub(super) fn short(shortage: Shortage) -> Error {
     Error::Io(std::io::Error::other(shortage))
 }

@@ -1,4 +1,4 @@
-//! Keys: from a variable, and never into a message.
+//! API keys: read from variables, and hidden in messages.
 
 use std::path::Path;
 
@@ -6,17 +6,17 @@ use crate::error::{Error, Result};
 use crate::system::variables;
 use crate::text::redact::REDACTED;
 
-/// Shorter keys, such as the `none` of a local server, are no secrets.
+/// Shorter keys, such as `none` for a local server, are not secret.
 const SECRET_BYTES: usize = 8;
 
-/// The value of a variable that goes into a header, from the environment, else from the `.env` file beside the
-/// root of the workspace that `folder` lies in. `option` is how the spec names the variable.
+/// The value of a variable used in a header, from the environment, or else from the `.env` file in the root of the
+/// workspace that contains `folder`. `option` is the spec key with the variable's name.
 ///
 /// # Errors
-/// When its name is none, when it is set nowhere, or cannot stand in a header.
+/// If its name is invalid, if it is not set, or if its value is not valid in a header.
 pub(crate) fn from_variable(name: &str, option: &str, folder: &Path) -> Result<String> {
     if !is_name(name) {
-        // It may be the key itself, which nobody wants to read in a log.
+        // Do not print it: it may be the key itself.
         let key = option.split(':').next().unwrap_or_default();
         let error = Error::usage(format!(
             "`{key}` needs the name of a variable, not its value"
@@ -41,13 +41,13 @@ pub(crate) fn from_variable(name: &str, option: &str, folder: &Path) -> Result<S
     Ok(key)
 }
 
-/// Whether a variable can be called so.
+/// Whether it is a valid variable name.
 fn is_name(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     !text.is_empty() && text.bytes().all(is_part) && !text.as_bytes()[0].is_ascii_digit()
 }
 
-/// The message without the keys: endpoints are known to repeat the key that they refuse.
+/// Removes keys from a message: some endpoints repeat a rejected key.
 pub(crate) fn hide<'a>(message: String, keys: impl IntoIterator<Item = &'a str>) -> String {
     let secret = keys.into_iter().filter(|key| key.len() >= SECRET_BYTES);
     secret.fold(message, |message, key| message.replace(key, REDACTED))

@@ -1,4 +1,4 @@
-//! The proxy that the environment names for an address.
+//! Proxies from the environment.
 
 use ureq::{Proxy, ProxyProtocol};
 
@@ -13,10 +13,10 @@ pub(super) struct Proxies {
 }
 
 impl Proxies {
-    /// Those of `http_proxy`, `https_proxy` and `all_proxy`, also in capitals, but for the hosts of `no_proxy`.
+    /// Reads `http_proxy`, `https_proxy` and `all_proxy` (lower or upper case), with the exceptions in `no_proxy`.
     ///
     /// # Errors
-    /// When a variable holds what is no proxy: silently going without one would send requests elsewhere.
+    /// If a variable is invalid: ignoring it would silently bypass the proxy.
     pub(super) fn from_env() -> Result<Self> {
         Self::from(&|name| std::env::var(name).ok())
     }
@@ -49,7 +49,7 @@ impl Proxies {
         })
     }
 
-    /// The proxy for an address; none for this machine.
+    /// The proxy for a URL; `None` for local addresses.
     pub(super) fn of(&self, url: &Url) -> Option<Proxy> {
         if url.is_local() {
             return None;
@@ -65,7 +65,7 @@ impl Proxies {
 
 fn make(address: &str, except: Option<&str>) -> Option<Proxy> {
     let proxy = Proxy::new(address).ok()?;
-    // The others need a feature that nobody asked for yet.
+    // Other protocols would need another cargo feature.
     if !matches!(proxy.protocol(), ProxyProtocol::Http | ProxyProtocol::Https) {
         return None;
     }

@@ -1,5 +1,5 @@
-//! `HostCache`: where hosts are. ureq asks before every request, also when it has a connection already, and starts a
-//! thread to do so.
+//! `HostCache`: caches DNS lookups. ureq resolves before every request, even with an open connection, and starts a
+//! thread for it.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -17,12 +17,12 @@ use super::failure::short;
 use crate::system::lock::lock;
 use crate::system::shortage;
 
-/// How long an answer is believed. Endpoints move, and not within a breath.
+/// How long a result is cached; endpoints rarely move.
 const FRESH: Duration = Duration::from_secs(30);
-/// Hosts that are remembered; redirects could name any number.
+/// Maximum number of cached hosts; redirects could name any number.
 const HOSTS: usize = 256;
 
-/// Remembers where hosts are. Of many threads that ask for one host, one looks it up and the others wait.
+/// Caches the addresses of hosts. Of several threads that need the same host, one resolves it and the others wait.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HostCache(Arc<Memory>);
 
@@ -33,12 +33,12 @@ struct Memory {
     found: Condvar,
 }
 
-/// Descriptors that looking a name up takes at most.
+/// Maximum descriptors needed for a lookup.
 const DESCRIPTORS: usize = 8;
 
 #[derive(Debug)]
 enum Known {
-    /// Somebody is looking.
+    /// A thread is resolving it.
     Sought,
     At(Vec<SocketAddr>, Instant),
 }

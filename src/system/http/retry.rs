@@ -1,11 +1,11 @@
-//! When an endpoint wants to be asked again.
+//! When an endpoint wants to be called again.
 
 use std::time::Duration;
 
 use ureq::http::HeaderMap;
 
-/// The pause of a `Retry-After`, in seconds or up to a date, or of `retry-after-ms`, which some endpoints add.
-/// `None` where there is none that can be read; a date that has passed is no pause.
+/// The pause requested by `Retry-After` (seconds or a date) or by `retry-after-ms`, which some endpoints add. `None`
+/// if there is no valid one; zero for a date in the past.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let now = crate::system::clock::timestamp();
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
@@ -17,7 +17,7 @@ fn pause(text: &str, now: jiff::Timestamp) -> Option<Duration> {
     if let Some(pause) = parse_seconds(text, 1.0) {
         return Some(pause);
     }
-    // The form of all dates in HTTP is one of those of mail.
+    // HTTP dates are a subset of the format for mail.
     let date = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
     Some(Duration::try_from(date.duration_since(now)).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! The client against a server on this machine that keeps, closes, breaks and withholds.
+//! Tests the client with a local server that keeps or closes connections, breaks off, and delays.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use crate::system::cancel::Cancel;
 use crate::system::http::client::STALE;
 use crate::tests::patience::{LONG, given_time, until};
 
-/// What a server does with the request of this number, counted over its connection and over all.
+/// The server's reaction to a request, given its number on its connection and over all connections.
 type Act = dyn Fn(&mut TcpStream, usize, usize) -> Next + Send + Sync;
 
 #[derive(PartialEq)]
@@ -70,7 +70,7 @@ impl Server {
         client.send(&request, cancel)
     }
 
-    /// Asks, and once more where a closed connection was not noticed in time, as happens on a busy machine.
+    /// Sends a request, and repeats it if a closed connection was not noticed in time, as on a busy machine.
     fn ask_patiently(&self, client: &Client, cancel: &Cancel) -> Result<HttpReply, Failure> {
         loop {
             let started = Instant::now();
@@ -122,7 +122,7 @@ fn a_connection_serves_one_request_after_the_other() {
         assert_eq!((reply.status.as_u16(), &*reply.body), (200, &b"ok"[..]));
     }
     assert_eq!(server.connections(), 1);
-    // Many at once, each with its own, which all are kept.
+    // Several concurrent connections, all of which are kept.
     for _ in 0..2 {
         thread::scope(|scope| {
             for _ in 0..30 {
@@ -135,7 +135,7 @@ fn a_connection_serves_one_request_after_the_other() {
 
 #[test]
 fn a_connection_that_was_closed_while_idle_is_replaced() {
-    // The server reads the second request of a connection, and closes: it had wanted to close before.
+    // The server reads a connection's second request and then closes it, as if it had closed before.
     let server = Server::new(|stream, here, _| {
         if here == 1 {
             return Next::Close;
@@ -152,7 +152,7 @@ fn a_connection_that_was_closed_while_idle_is_replaced() {
         "{}",
         server.connections()
     );
-    // One that closes fresh connections is broken, and asked once.
+    // A server that closes new connections is broken, so the request is not repeated.
     let server = Server::new(|_, _, _| Next::Close);
     let failure = server.ask(&client, &cancel).unwrap_err();
     assert_eq!((failure.cause, server.connections()), (Cause::Broken, 1));
@@ -182,11 +182,11 @@ fn the_deadline_covers_head_and_body() {
         let started = Instant::now();
         let failure = given_time(Duration::from_millis(150), |time| {
             let failure = server.ask_in(&client, &cancel, time).unwrap_err();
-            // Where there was no time even to connect.
+            // There was not even time to connect.
             (failure.cause != Cause::Unreachable).then_some(failure)
         });
         assert_eq!(failure.cause, Cause::TimedOut, "{failure:?}");
-        // How much time is left when it is sent depends on the machine.
+        // The remaining time on sending depends on the machine.
         let message = failure.message;
         assert!(message.starts_with("did not answer in "), "{message}");
         assert!(started.elapsed() < LONG);
@@ -297,7 +297,7 @@ fn nobody_there_and_no_such_name_are_unreachable() {
     let failure = ask(format!("http://{gone}/"));
     assert_eq!(failure.cause, Cause::Unreachable);
     assert!(failure.message.contains("refused"), "{failure:?}");
-    // A header that cannot be sent.
+    // An invalid header.
     let url = Url::new(format!("http://{gone}/"), "").unwrap();
     let request = HttpRequest {
         method: "GET",

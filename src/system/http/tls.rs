@@ -1,4 +1,4 @@
-//! Which certificates are trusted: those of `SSL_CERT_FILE` if it is set, as for other programs, else Mozilla's.
+//! Trusted certificates: those in `SSL_CERT_FILE` if it is set, as in other programs, or else Mozilla's.
 
 use std::path::Path;
 
@@ -6,10 +6,10 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use crate::error::{Error, Result};
 
-/// The configuration that the environment asks for.
+/// The configuration from the environment.
 ///
 /// # Errors
-/// When the file cannot be read or holds no certificate.
+/// If the file cannot be read or contains no certificate.
 pub(super) fn from_env() -> Result<TlsConfig> {
     let file = std::env::var_os("SSL_CERT_FILE").filter(|file| !file.is_empty());
     let Some(file) = file else {

@@ -1,4 +1,4 @@
-//! `Url`: the address of an endpoint, checked.
+//! `Url`: the validated URL of an endpoint.
 
 use std::net::IpAddr;
 
@@ -7,7 +7,7 @@ use ureq::http::Uri;
 use crate::error::{Error, Result};
 use crate::text::redact::is_secret_parameter;
 
-/// An absolute `http` or `https` address without a password in it.
+/// An absolute `http` or `https` URL without a password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Url {
     text: String,
@@ -15,15 +15,15 @@ pub(crate) struct Url {
 }
 
 impl Url {
-    /// Checks an address.
+    /// Validates a URL.
     ///
     /// # Errors
-    /// When it is none, with `example` as the hint, or when it holds a password.
+    /// If it is invalid (with `example` as the hint), or contains a password.
     pub(crate) fn new(text: impl Into<String>, example: &str) -> Result<Self> {
         let text = text.into();
         let parsed: Option<Uri> = text.parse().ok();
         let authority = parsed.as_ref().and_then(Uri::authority);
-        // Before the address is shown to anybody.
+        // Check this before the URL appears in any message.
         if authority.is_some_and(|authority| authority.as_str().contains('@')) {
             let message = "the URL of the endpoint holds a password";
             return Err(Error::usage(message).hint("name the variable of a key: `api_key_env`"));
@@ -40,17 +40,17 @@ impl Url {
         })
     }
 
-    /// The address as it was given.
+    /// The URL as given.
     pub(crate) fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whether it is this machine, which no proxy can reach.
+    /// Whether it is a local address, which a proxy cannot reach.
     pub(crate) fn is_local(&self) -> bool {
         self.is_local
     }
 
-    /// Keys that stand in the address itself: `?key=…`.
+    /// Keys in the URL's query: `?key=…`.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
         let query = self.text.split_once('?').map_or("", |(_, query)| query);
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));

@@ -1,7 +1,7 @@
 //! Orphans of a program that adopts them.
 //!
-//! It becomes their parent in place of the system's first process, and so finds them without a search through all
-//! processes. What belongs to an attempt that is over is killed; [`kill_all`] ends the rest.
+//! Orphans become children of this program instead of the init process, so they are found without searching all
+//! processes. Orphans of finished attempts are killed; [`kill_all`] kills the rest.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -21,33 +21,33 @@ use rustix::process::{
     pidfd_send_signal, set_child_subreaper, waitid,
 };
 
-/// So many pauses are made until processes that were killed are gone. They are counted: on a busy machine everything
-/// takes longer, and so do they.
+/// Maximum number of pauses while waiting for killed processes. A count rather than a duration, because on a busy
+/// machine everything is slower, including pauses.
 const PATIENCE: u32 = 10_000;
 const PAUSE: Duration = Duration::from_millis(1);
 
 static ADOPTS: AtomicBool = AtomicBool::new(false);
-/// Marks of attempts that go on.
+/// Marks of attempts in progress.
 static LIVING: LazyLock<Mutex<HashSet<OsString>>> = LazyLock::new(Mutex::default);
 
-/// The mark of this program itself, where another has it run as an agent. What it starts bears it, too, until that has
-/// become another program.
+/// The mark of this program, if another one runs it as an agent. Its child processes also have it until they call
+/// `exec`.
 static OWN: LazyLock<Option<OsString>> = LazyLock::new(|| std::env::var_os(MARK));
 
-/// Makes this process the parent of orphans among its descendants, for its whole life. For programs that start nothing
-/// but agents and wait for all that they start.
+/// Makes this process the parent of orphaned descendants for its whole life. For programs that only start agents and
+/// wait for everything they start.
 pub(super) fn adopt() {
     let adopts = set_child_subreaper(Some(getpid())).is_ok();
     ADOPTS.store(adopts, Ordering::Relaxed);
 }
 
-/// Takes [`adopt`] back, for programs that start what is to outlive them, such as a browser.
+/// Undoes [`adopt`], for programs that start processes that should outlive them, such as a browser.
 pub(super) fn leave() {
     let _ = set_child_subreaper(None);
     ADOPTS.store(false, Ordering::Relaxed);
 }
 
-/// Kills every process that was adopted, before the program ends.
+/// Kills every adopted process before the program ends.
 pub(super) fn kill_all() {
     watch::dismiss();
     if ADOPTS.load(Ordering::Relaxed) {
@@ -55,7 +55,7 @@ pub(super) fn kill_all() {
     }
 }
 
-/// Whether an attempt with this mark is watched: where orphans are adopted.
+/// Starts to watch an attempt with this mark, if orphans are adopted.
 pub(super) fn begin(mark: &OsStr) -> bool {
     let adopts = ADOPTS.load(Ordering::Relaxed);
     if adopts {
@@ -64,7 +64,7 @@ pub(super) fn begin(mark: &OsStr) -> bool {
     adopts
 }
 
-/// Ends what an attempt left behind.
+/// Kills the orphans of an attempt.
 pub(super) fn end(mark: &OsStr) {
     living(|marks| marks.remove(mark));
     for child in kill_while(is_left_behind) {
@@ -78,8 +78,8 @@ fn living<T>(work: impl FnOnce(&mut HashSet<OsString>) -> T) -> T {
     work(&mut lock(&LIVING))
 }
 
-/// Kills adopted processes that are meant. Their own children are then adopted, so it looks again, and gives the children
-/// that are there in the end.
+/// Kills selected adopted processes. Their children are then adopted, so it repeats, and returns the remaining
+/// children.
 fn kill_while(is_meant: impl Fn(Pid) -> bool) -> Vec<Adopted> {
     let mut pauses = 0;
     loop {
@@ -103,18 +103,18 @@ fn kill_while(is_meant: impl Fn(Pid) -> bool) -> Vec<Adopted> {
     }
 }
 
-/// A child of this process, which may be an agent as well.
+/// A child of this process, which may also be an agent.
 ///
-/// Others take the ends of children at the same time, so that its number may be an agent's a moment later: what is done
-/// to it goes by the descriptor, which is taken before anything is found out about it.
+/// Other threads reap children concurrently, so its pid may be reused by an agent at any time: use the pidfd, which is
+/// opened before anything is checked.
 struct Adopted {
     pid: Pid,
-    /// `None` where the system has no more, or none at all.
+    /// `None` if the system supports no pidfds or has no descriptor left.
     pidfd: Option<OwnedFd>,
 }
 
 impl Adopted {
-    /// `None` if it is gone already: then its number may be an agent's at any moment.
+    /// `None` if it is already gone: then its pid may belong to an agent.
     fn of(pid: Pid) -> Option<Self> {
         let pidfd = match pidfd_open(pid, PidfdFlags::empty()) {
             Err(Errno::SRCH | Errno::INVAL) => return None,
@@ -130,7 +130,7 @@ impl Adopted {
         };
     }
 
-    /// Takes its end, and says whether it has come.
+    /// Reaps it if it has ended; returns whether it has.
     fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
         let id = match &self.pidfd {
@@ -141,9 +141,9 @@ impl Adopted {
     }
 }
 
-/// The children of the main thread: orphans come to it, and few agents are started by it.
+/// The children of the main thread, which adopts orphans and starts few agents.
 fn adopted() -> Vec<Adopted> {
-    // The list leaves some out when others end while it is read.
+    // The list may be incomplete if processes end while it is read.
     let (mut before, mut children) = (listed(), listed());
     while before != children {
         (before, children) = (children, listed());
@@ -161,7 +161,7 @@ fn listed() -> String {
     fs::read_to_string(format!("/proc/self/task/{own}/children")).unwrap_or_default()
 }
 
-/// Whether a process bears the mark of an attempt that is over.
+/// Whether a process has the mark of a finished attempt.
 fn is_left_behind(pid: Pid) -> bool {
     let mark = escapees::value_of(pid, MARK);
     mark.is_some_and(|mark| {
@@ -170,11 +170,11 @@ fn is_left_behind(pid: Pid) -> bool {
     })
 }
 
-/// Whether a process was adopted and has ended, so that nobody else waits for it. It is in the group of an agent, which
-/// leads that; whoever else this program starts leads a group of its own or is in ours.
+/// Whether a process was adopted and has ended, so that only we can reap it. It is in the group of an agent, whose
+/// leader is another process; all other children lead their own group or are in ours.
 fn is_dead_orphan(pid: Pid) -> bool {
     let own = pid.as_raw_pid();
-    // Of another namespace's groups, as ours may be, the number is 0.
+    // The number is 0 for groups of another pid namespace, which may be ours.
     let is_strange = |group: i32| {
         let ours = || state_of("self").map(|(_, group)| group);
         group != own && group != 0 && Some(group) != ours()
@@ -184,10 +184,10 @@ fn is_dead_orphan(pid: Pid) -> bool {
     found.is_some_and(|(state, group)| state == "Z" && is_strange(group)) && !group::is_living(pid)
 }
 
-/// The state of a process and its group.
+/// The state and group of a process.
 fn state_of(process: &str) -> Option<(String, i32)> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name may hold anything.
+    // The process name may contain any character.
     let (_, fields) = stat.rsplit_once(") ")?;
     let mut fields = fields.split(' ');
     let state = fields.next()?.to_owned();

@@ -1,10 +1,9 @@
 //! One child process, run to its end by one thread and one `poll` loop.
 //!
-//! The loop feeds stdin, collects stdout and stderr, and watches the leader's end, the deadline and the
-//! cancel flag. Past a limit it stops the group: `SIGTERM`, a grace period, `SIGKILL`. However the leader
-//! ends, the rest of its group is killed while the leader's zombie still holds the group's number, and
-//! the pipes are emptied of what they hold at that moment; a process that escaped from the group may keep
-//! them open for as long as it likes.
+//! The loop feeds stdin, collects stdout and stderr, and watches the leader, the deadline and the cancel flag. When a
+//! limit is exceeded it stops the group: `SIGTERM`, a grace period, `SIGKILL`. When the leader ends, the rest of its
+//! group is killed while the leader's zombie still holds the group id, and the pipes are drained of their current
+//! content; processes that escaped from the group may keep the pipes open.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -21,22 +20,22 @@ use super::tail::Tail;
 use crate::system::cancel::Cancel;
 use crate::system::clock;
 
-/// Which of the agent's outputs a piece of live output came from.
+/// The stream of a piece of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamKind {
-    /// Standard output: the reply.
+    /// Standard output: the answer.
     Stdout,
-    /// Standard error: progress and complaints.
+    /// Standard error: progress and errors.
     Stderr,
 }
 
-/// How much of stderr is kept. Records keep less: a secret is redacted before it can be cut in two.
+/// Bytes of stderr to store. Records store less, so that a secret is redacted before it can be split.
 const STDERR_BYTES: usize = 8 * 1024;
-/// The longest grace period; keeps sums of times in range.
+/// Maximum grace period; avoids overflow in sums.
 const MAX_GRACE: Duration = Duration::from_hours(1);
 
-/// What ends a process that does not end by itself.
+/// The limits after which a process is stopped.
 pub(crate) struct ProcessLimits<'a> {
     pub(crate) deadline: Option<Instant>,
     pub(crate) cancel: &'a Cancel,
@@ -44,17 +43,17 @@ pub(crate) struct ProcessLimits<'a> {
     pub(crate) term_grace: Duration,
 }
 
-/// How it ended.
+/// How a process ended.
 pub(crate) enum End {
     Exited(ExitStatus),
     TimedOut,
     Cancelled,
     TooLarge,
-    /// The system did not let us follow it.
+    /// The process could not be monitored.
     Lost(io::Error),
 }
 
-/// The end, and what was said until then.
+/// How a process ended, and its output.
 pub(crate) struct Finished {
     pub(crate) end: End,
     pub(crate) stdout: Vec<u8>,
@@ -64,7 +63,7 @@ pub(crate) struct Finished {
 /// Called with each piece of output.
 pub(crate) type Watcher<'a> = dyn Fn(StreamKind, &[u8]) + 'a;
 
-/// Runs a started child to its end. Afterwards nothing of its process group is alive.
+/// Runs a started child to its end. Afterwards its process group has no living members.
 pub(crate) fn run(
     child: Child,
     input: &[u8],
@@ -112,10 +111,10 @@ struct Process<'a> {
     watcher: Option<&'a Watcher<'a>>,
 }
 
-/// A stop under way.
+/// A stop in progress.
 struct Stop {
     cause: Cause,
-    /// When SIGKILL follows or, once it was sent, when to give up.
+    /// When to send SIGKILL or, after that, when to give up.
     until: Instant,
     killed: bool,
 }
@@ -127,7 +126,7 @@ enum Cause {
     TooLarge,
 }
 
-/// What `poll` watches.
+/// The descriptors to poll.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     Leader,
@@ -138,7 +137,7 @@ enum Source {
 }
 
 impl Process<'_> {
-    /// Returns when the leader has ended and nothing more is to be waited for.
+    /// Returns when the leader has ended and there is nothing more to wait for.
     fn drive(&mut self) -> io::Result<()> {
         if let Some(stdin) = &self.stdin {
             ioctl_fionbio(stdin, true)?;
@@ -149,7 +148,7 @@ impl Process<'_> {
         if let Some(stderr) = &self.stderr {
             ioctl_fionbio(stderr, true)?;
         }
-        // Most prompts fit into the pipe, and stdin is closed before the first wait.
+        // Most prompts fit into the pipe, so that stdin is closed before the first wait.
         self.feed();
         let mut ready = Vec::with_capacity(5);
         loop {
@@ -173,9 +172,9 @@ impl Process<'_> {
         }
     }
 
-    /// Applies the deadline, the cancel flag and the steps of a stop.
+    /// Checks the deadline and the cancel flag, and advances a stop.
     fn enforce(&mut self, now: Instant) {
-        // A leader that ended in time has answered, even if the deadline passes while we look.
+        // A leader that ended in time has answered, even if the deadline passes now.
         if self.stop.is_none() && !self.ended {
             if self.limits.cancel.is_cancelled() {
                 self.begin_stop(Cause::Cancelled, now);
@@ -217,12 +216,12 @@ impl Process<'_> {
         let Some(stop) = &self.stop else {
             return self.ended;
         };
-        // A wrapper such as `sh -c` ends at once by SIGTERM. The grace period is for the agent that it
-        // started as well, whose life shows in the pipes it holds.
+        // A wrapper such as `sh -c` ends immediately on SIGTERM. The grace period is also for the agent it started,
+        // which still holds the pipes open.
         self.ended && (stop.killed || (self.stdout.is_none() && self.stderr.is_none()))
     }
 
-    /// Sleeps until something can be done, and says what.
+    /// Waits until something is ready, and returns what.
     fn wait(&self, ready: &mut Vec<Source>) -> io::Result<()> {
         ready.clear();
         let mut sources = Vec::with_capacity(5);
@@ -271,7 +270,7 @@ impl Process<'_> {
         Ok(())
     }
 
-    /// Writes as much of the input as the pipe takes, and closes it after the last byte.
+    /// Writes as much input as the pipe takes, and closes it after the last byte.
     fn feed(&mut self) {
         let Some(stdin) = &self.stdin else { return };
         while !self.unsent.is_empty() {
@@ -279,14 +278,14 @@ impl Process<'_> {
                 Ok(written) => self.unsent = &self.unsent[written..],
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
-                // EPIPE: the agent does not want to read it all, which is its own affair.
+                // EPIPE: the agent need not read everything.
                 Err(_) => break,
             }
         }
         self.stdin = None;
     }
 
-    /// Reads one piece of stdout and says how long it was.
+    /// Reads one piece of stdout and returns its length.
     fn read_stdout(&mut self) -> usize {
         let mut piece = [0; PIECE_BYTES];
         let piece = read_piece(&mut self.stdout, &mut piece);
@@ -294,7 +293,7 @@ impl Process<'_> {
             return 0;
         }
         self.show(StreamKind::Stdout, piece);
-        // What is said after the deadline counts no more; it is read so that the agent can end.
+        // Discard output after the deadline, but read it so that the agent can end.
         if self.stop.is_none() {
             self.output.extend_from_slice(piece);
             if self.output.len() as u64 > self.limits.max_output_bytes {
@@ -306,7 +305,7 @@ impl Process<'_> {
         piece.len()
     }
 
-    /// Reads one piece of stderr and says how long it was.
+    /// Reads one piece of stderr and returns its length.
     fn read_stderr(&mut self) -> usize {
         let mut piece = [0; PIECE_BYTES];
         let piece = read_piece(&mut self.stderr, &mut piece);
@@ -323,10 +322,10 @@ impl Process<'_> {
         }
     }
 
-    /// Kills what is left of the group, empties the pipes and reaps the leader.
+    /// Kills the rest of the group, drains the pipes and reaps the leader.
     fn finish(&mut self) -> End {
         self.group.signal(Signal::KILL);
-        // Exactly what is in the pipes now: an escaped process could refill them for ever.
+        // Only what is in the pipes now: an escaped process could refill them forever.
         let mut left = self.stdout.as_ref().map_or(0, buffered);
         while left > 0 && self.stdout.is_some() {
             match self.read_stdout() {

@@ -1,5 +1,4 @@
-//! The variables a program gets: a short list that programs need to work at all, and the names a spec
-//! adds.
+//! The variables passed to a program: a short list that programs need, and those named in the spec.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -9,7 +8,7 @@ use crate::system::variables;
 use crate::text::quoted;
 use crate::text::redact::is_secret_name;
 
-/// Passed without being named.
+/// Variables that are always passed.
 const ALLOWED: [&str; 7] = [
     "PATH",
     "HOME",
@@ -19,18 +18,18 @@ const ALLOWED: [&str; 7] = [
     "VIRTUAL_ENV",
     "PYTHONPATH",
 ];
-/// Beginnings of further names that are passed without being named.
+/// Prefixes of variables that are always passed.
 const ALLOWED_PREFIXES: [&str; 2] = ["LC_", "SSL_CERT_"];
-/// Where variables come from, and which of them are passed.
+/// The source of variables, and which of them are passed.
 #[derive(Clone)]
 pub(crate) struct Environment {
     /// The environment of this process.
     pub(crate) ambient: BTreeMap<OsString, OsString>,
-    /// Names that the spec adds.
+    /// Names from the spec.
     pub(crate) named: Vec<String>,
-    /// Those of them whose values are no secrets.
+    /// Names from the spec with values that are not secret.
     pub(crate) plain: Vec<String>,
-    /// Values for added names that `ambient` lacks.
+    /// Values for names from the spec that `ambient` lacks.
     pub(crate) fallback: BTreeMap<String, String>,
 }
 
@@ -44,7 +43,7 @@ impl Environment {
         }
     }
 
-    /// Adds names of variables whose values are no secrets. They pass as the others do.
+    /// Adds names of variables whose values are not secret. They are passed like others.
     pub(crate) fn name_plain(&mut self, names: impl IntoIterator<Item = impl Into<String>>) {
         for name in names.into_iter().map(Into::into) {
             if !self.named.contains(&name) {
@@ -54,7 +53,7 @@ impl Environment {
         }
     }
 
-    /// The variables that pass, for more to be added.
+    /// The variables to pass; more can be added.
     pub(crate) fn vars(&self) -> BTreeMap<&OsStr, OsString> {
         self.passed()
             .into_iter()
@@ -62,8 +61,7 @@ impl Environment {
             .collect()
     }
 
-    /// The passed variables with secret values: all that the spec adds, whatever they are called, unless they are
-    /// [plain](variables::is_plain).
+    /// The passed variables with secret values: all named in the spec, unless they are [plain](variables::is_plain).
     pub(crate) fn secrets(&self) -> Vec<(String, String)> {
         let text = |(name, value): (&OsStr, &OsStr)| {
             let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
@@ -83,8 +81,7 @@ impl Environment {
         secrets.map(|(_, value)| value).collect()
     }
 
-    /// What a failure message of the `program` (`agent`) ends with: keys it may have missed. Empty if there
-    /// is nothing to say.
+    /// A suffix for error messages of the `program` (`agent`): keys that it may lack. Empty if there are none.
     pub(crate) fn advice(&self, program: &str) -> String {
         let unset = self.unset();
         let withheld = self.withheld_keys();
@@ -104,13 +101,13 @@ impl Environment {
         advice
     }
 
-    /// The names that the spec adds and that have no value.
+    /// Names from the spec without a value.
     pub(crate) fn unset(&self) -> Vec<String> {
         let unset = self.named.iter().filter(|name| self.value(name).is_none());
         unset.cloned().collect()
     }
 
-    /// API keys that are at hand and that the spec does not name.
+    /// API keys that are set but not named in the spec.
     fn withheld_keys(&self) -> Vec<&str> {
         let ambient = self.ambient.iter().filter(|(_, value)| !value.is_empty());
         let ambient = ambient.filter_map(|(name, _)| name.to_str());
@@ -138,7 +135,7 @@ impl Environment {
         allowed.chain(named).collect()
     }
 
-    /// The value of a name that the spec adds; the process environment wins over `.env`.
+    /// The value of a name from the spec; the process environment takes precedence over `.env`.
     fn value(&self, name: &str) -> Option<&OsStr> {
         let ambient = self.ambient.get(OsStr::new(name)).map(OsString::as_os_str);
         ambient.or_else(|| self.fallback.get(name).map(OsStr::new))

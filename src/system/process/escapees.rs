@@ -1,9 +1,8 @@
-//! Processes that left the group of a program that is stopped, as `setsid` does.
+//! Processes that left the group of a stopped program, for example by `setsid`.
 //!
-//! They inherited the program's environment, in which one variable has a value of its own (an agent's: its
-//! scratch folder). The search looks at all processes, so it is made only when a program is stopped, not when
-//! it ends by itself.
-//! A process that also changed its environment is not found.
+//! They inherited the program's environment, which contains a variable with a unique value (an agent's scratch
+//! folder). The search reads all processes, so it only runs when a program is stopped, not when it ends by itself.
+//! Processes that also changed their environment are not found.
 
 use std::ffi::OsStr;
 
@@ -20,6 +19,6 @@ pub(crate) use proc::value_of;
 by_platform! {
     proc, ps;
 
-    /// Kills every process in whose environment the variable has this value, except this one.
+    /// Kills every process except this one whose environment has this value of the variable.
     pub(crate) fn kill(variable: &str, value: &OsStr);
 }

@@ -1,12 +1,12 @@
-//! What a program said, for a message: short, on one line and without half a secret.
+//! Formats program output for messages: short, on one line and without parts of secrets.
 
 use crate::printable::on_one_line;
 use crate::text::redact::half_token;
 
-/// A longer word is no token, but may hold one.
+/// Maximum length of a token; a longer word may contain one.
 const WORD: usize = 200;
 
-/// The beginning of what a program said, on one line and without anything a terminal would obey.
+/// The beginning of a program's output, on one line and without control characters.
 pub(crate) fn beginning(bytes: &[u8], limit: usize) -> String {
     let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(limit)]);
     let is_cut = bytes.len() > limit;
@@ -18,8 +18,8 @@ pub(crate) fn beginning(bytes: &[u8], limit: usize) -> String {
     on_one_line(&shown)
 }
 
-/// The end of what a program said, in the same way. It begins with a whole word, unless there is none: half a
-/// word may be half a secret.
+/// The end of a program's output in the same way. It starts with a whole word if possible, because part of a word may
+/// be part of a secret.
 pub(crate) fn ending(text: &str, limit: usize) -> String {
     let text = text.trim();
     if text.len() <= limit {
@@ -33,14 +33,13 @@ pub(crate) fn ending(text: &str, limit: usize) -> String {
     )
 }
 
-/// A text that was cut somewhere, without its last word, which may be half a secret, and with a mark. What
-/// begins with known secrets, the redactor finds by the mark. A word that is longer than tokens are is kept, up to where
-/// one may begin in its end.
+/// A truncated text without its last word, which may be part of a secret, and with a mark, by which the redactor finds
+/// parts of known secrets. A word longer than a token is kept up to where a token could start.
 pub(crate) fn cut(text: &str) -> String {
     format!("{}…", safe(text))
 }
 
-/// A text up to so many bytes, as it is: cut, and with a mark, where there is more.
+/// A text of at most `limit` bytes; if it is truncated, a mark is appended.
 pub(crate) fn at_most(mut text: String, limit: usize) -> String {
     if text.len() <= limit {
         return text;

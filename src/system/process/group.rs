@@ -1,8 +1,8 @@
 //! A started program and its process group.
 //!
-//! The program leads a group of its own, so its pid names the group. A pid can be used again as soon as
-//! its process is reaped; therefore signals go out only before [`ProcessGroup::reap`], while the leader, dead or
-//! alive, still holds the number.
+//! The program leads its own group, so its pid is the group id. A pid can be reused once its process is reaped;
+//! therefore signals are only sent before [`ProcessGroup::reap`], while the leader, alive or zombie, still holds the
+//! pid.
 
 use std::collections::HashSet;
 use std::io;
@@ -17,9 +17,9 @@ use crate::system::lock::lock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-/// How often to look when a descriptor to wait on is missing.
+/// Polling interval if there is no descriptor to wait on.
 pub(crate) const TICK: Duration = Duration::from_millis(10);
-/// How long a process may take to end by SIGKILL before it is left behind.
+/// How long a process may take to end after SIGKILL before it is abandoned.
 pub(crate) const KILL_PATIENCE: Duration = Duration::from_secs(20);
 
 /// The groups that may be signalled.
@@ -35,22 +35,22 @@ pub(crate) fn is_living(pid: Pid) -> bool {
     living().contains(&pid)
 }
 
-/// Kills every group, for a program that ends at once.
+/// Kills every group, for a program that exits immediately.
 pub(crate) fn kill_all() {
     for &pid in living().iter() {
         let _ = kill_process_group(pid, Signal::KILL);
     }
 }
 
-/// The leader and everything that stayed in its group.
+/// The leader and the processes that stayed in its group.
 ///
-/// Dropping it kills and reaps, which only matters when a live-output callback panics or `poll` fails:
-/// every other way goes through [`ProcessGroup::reap`] or [`ProcessGroup::abandon`].
+/// Dropping it kills and reaps, which only happens if a live-output callback panics or `poll` fails: otherwise
+/// [`ProcessGroup::reap`] or [`ProcessGroup::abandon`] is called.
 pub(crate) struct ProcessGroup {
     child: Child,
-    /// Readable once the leader has ended. `None` where the system has no descriptor left.
+    /// Readable once the leader has ended. `None` if no descriptor is available.
     pidfd: Option<OwnedFd>,
-    /// Whether the pid is no longer ours to signal.
+    /// Whether the pid must no longer be signalled.
     gone: bool,
 }
 
@@ -77,27 +77,27 @@ impl ProcessGroup {
     /// Sends a signal to every process of the group.
     pub(crate) fn signal(&self, signal: Signal) {
         if !self.gone {
-            // It fails when nobody is left, or when the group belongs to another user (`sudo`), which
-            // the wait that follows every signal bounds.
+            // Fails if no process is left, or if the group belongs to another user (`sudo`); a bounded wait follows
+            // every signal.
             let _ = kill_process_group(self.pid(), signal);
         }
     }
 
-    /// Whether the leader has ended. It stays a zombie, so that its pid still names the group.
+    /// Whether the leader has ended. It stays a zombie, so that its pid remains reserved.
     pub(crate) fn leader_ended(&mut self) -> bool {
         if self.gone {
             return true;
         }
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let Ok(status) = waitid(WaitId::Pid(self.pid()), options) else {
-            // Somebody else reaped it, as the kernel does while SIGCHLD is ignored.
+            // It was reaped elsewhere, for example by the kernel if SIGCHLD is ignored.
             self.abandon();
             return true;
         };
         status.is_some()
     }
 
-    /// Waits for the leader to end and says whether it has.
+    /// Waits for the leader to end; returns whether it has.
     pub(crate) fn wait(&mut self, patience: Duration) -> bool {
         let until = Instant::now() + patience;
         loop {
@@ -112,20 +112,19 @@ impl ProcessGroup {
                 None => std::thread::sleep(left.min(TICK)),
                 Some(pidfd) => {
                     let timeout = Timespec::try_from(left).ok();
-                    // Whatever it says, the leader is looked at again.
+                    // The leader is checked again in any case.
                     let _ = poll(&mut [PollFd::new(pidfd, PollFlags::IN)], timeout.as_ref());
                 }
             }
         }
     }
 
-    /// The same for a leader whose pipes are closed: one that is on its way out is waited for even on a busy machine.
+    /// The same for a leader with closed pipes: while it is exiting, the wait is extended, for busy machines.
     pub(crate) fn wait_for_end(&mut self, patience: Duration) -> bool {
         self.wait(patience) || (native::is_exiting(self.pid()) && self.wait(KILL_PATIENCE))
     }
 
-    /// Kills all that is left of the group and takes the leader's exit status; `None` where there is none to
-    /// take.
+    /// Kills the rest of the group and takes the leader's exit status; `None` if there is none.
     pub(crate) fn kill(&mut self) -> Option<ExitStatus> {
         self.signal(Signal::KILL);
         if !self.gone && !self.wait(KILL_PATIENCE) {
@@ -134,7 +133,7 @@ impl ProcessGroup {
         self.reap().ok()
     }
 
-    /// Takes the exit status of a leader that has ended; afterwards nothing can be signalled.
+    /// Takes the exit status of a leader that has ended; it must not be signalled afterwards.
     pub(crate) fn reap(&mut self) -> io::Result<ExitStatus> {
         if self.gone {
             let reason = "its exit status was taken by somebody else; is SIGCHLD ignored?";
@@ -144,8 +143,7 @@ impl ProcessGroup {
         self.child.wait()
     }
 
-    /// Signals it no more: from now on its pid may be another's, or it is left behind because it does not even end by
-    /// SIGKILL (a hung file system).
+    /// Stops signalling it: its pid may be reused, or it does not even end after SIGKILL (a hung file system).
     pub(crate) fn abandon(&mut self) {
         self.gone = true;
         living().remove(&self.pid());
@@ -166,35 +164,35 @@ impl Drop for ProcessGroup {
     }
 }
 
-/// How a process ended, for messages.
+/// How a process ended, as text.
 pub(crate) fn how_it_ended(status: ExitStatus) -> String {
     match status.code() {
         Some(code) => format!("exited with code {code}"),
-        // The standard library's form: `signal: 9 (SIGKILL)`.
+        // The standard library writes `signal: 9 (SIGKILL)`.
         None => format!("was ended by {status}"),
     }
 }
 
-/// Whether a process was ended by a signal that programs hardly ever send themselves.
+/// Whether a process was killed by a signal that programs hardly ever send to themselves.
 pub(crate) fn was_killed(status: ExitStatus) -> bool {
     status.signal().is_some_and(is_from_outside)
 }
 
-/// Whether programs hardly ever send themselves this signal: that of a person, or of a system without memory.
+/// Whether a signal usually comes from outside: from a person, or from a system without memory.
 pub(crate) fn is_from_outside(signal: i32) -> bool {
     let killing = [Signal::KILL, Signal::TERM, Signal::HUP, Signal::INT];
     killing.iter().any(|killing| killing.as_raw() == signal)
 }
 
-/// Whether a program ended as one that was asked to end: by such a signal, or with the exit code by which a shell passes
-/// it on. Whoever ends a whole job asks each of its processes, those of the agent and then evaltest or the other way round.
+/// Whether a program ended as requested from outside: by such a signal, or with a shell's exit code for it. A job that
+/// is stopped sends it to each process, to the agent before or after evaltest.
 pub(crate) fn was_asked_to_end(signal: Option<i32>, exit_code: Option<i32>) -> bool {
     let signal = signal.or_else(|| Some(exit_code? - 128));
     let asking = [Signal::TERM, Signal::HUP, Signal::INT];
     signal.is_some_and(|signal| asking.iter().any(|asking| asking.as_raw() == signal))
 }
 
-/// The signal that ended a process, if one did.
+/// The signal that killed a process, if any.
 pub(crate) fn signal_of(status: ExitStatus) -> Option<i32> {
     status.signal()
 }

@@ -1,4 +1,4 @@
-//! Finding and starting a program, and saying why it cannot be started.
+//! Finds and starts a program, and explains failures.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -16,25 +16,25 @@ use crate::system::process::named::FileHashes;
 use crate::system::shortage::{self, Shortage};
 use crate::text::hash::Fingerprint;
 
-/// Where a system without `PATH` looks.
+/// Default search path without `PATH`.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-/// How often and how far apart a program that is still being written is tried: as long as a busy machine may take
-/// to have another thread's child let go of it.
+/// Number and interval of retries for a program file that is still open for writing: another thread's forked child may
+/// hold it for a while on a busy machine.
 const BUSY_TRIES: u32 = 1000;
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 
-/// Descriptors that starting a program takes at most: the two ends of three pipes and of one that tells errors, the
-/// program itself, and what follows its end.
+/// Maximum number of descriptors needed to start a program: both ends of three pipes and of an error pipe, the program
+/// file, and the pidfd.
 pub(crate) const DESCRIPTORS: usize = 10;
 
 /// Why a program cannot be started.
 #[derive(Debug)]
 pub(crate) struct NotStarted {
-    /// Whether it is not there.
+    /// Whether it does not exist.
     pub(crate) not_found: bool,
-    /// Whether it is for this machine, which has no room for it now.
+    /// Whether a resource of this machine is temporarily exhausted.
     pub(crate) is_shortage: bool,
-    /// One line for people.
+    /// A message in one line.
     pub(crate) message: String,
 }
 
@@ -62,26 +62,26 @@ impl NotStarted {
     }
 }
 
-/// Everything it takes to start a program.
+/// The parameters of a program start.
 pub(crate) struct Launch<'a> {
-    /// The program as typed, and its arguments. Not empty.
+    /// The program as typed, with its arguments. Not empty.
     pub(crate) args: &'a [String],
-    /// The folder in which the program runs.
+    /// The working directory.
     pub(crate) cwd: &'a Path,
-    /// The folder from which a program with a `/` is looked for.
+    /// The base folder of a program name with a `/`.
     pub(crate) folder: &'a Path,
-    /// All variables it gets.
+    /// All variables to pass.
     pub(crate) env: BTreeMap<&'a OsStr, OsString>,
 }
 
 impl Launch<'_> {
-    /// Starts the program as the leader of a process group of its own.
+    /// Starts the program as the leader of its own process group.
     pub(crate) fn start(&self, with_stdin: bool) -> Result<Child, NotStarted> {
         let name = self.args.first().map_or("", String::as_str);
         let program = self.resolve(name)?;
         let mut command = Command::new(&program);
         if !name.contains('/') {
-            // As `execvp` does; programs of many names look at it.
+            // Like `execvp`; multi-call programs depend on it.
             command.arg0(name);
         }
         command
@@ -107,7 +107,7 @@ impl Launch<'_> {
                     shortage::pass_on(child.id());
                     return Ok(child);
                 }
-                // Another thread forked while the file was open for writing; it closes it in a moment.
+                // Another thread forked while the file was open for writing; its child will close it soon.
                 Err(error) if errno(&error) == Some(Errno::TXTBSY) && tries < BUSY_TRIES => {
                     tries += 1;
                     std::thread::sleep(BUSY_PAUSE);
@@ -117,7 +117,7 @@ impl Launch<'_> {
         }
     }
 
-    /// The program's file, if there is one. It is not started.
+    /// The path of the program, without starting it.
     pub(crate) fn check(&self) -> Result<PathBuf, NotStarted> {
         let name = self.args.first().map_or("", String::as_str);
         let program = self.resolve(name)?;
@@ -128,7 +128,7 @@ impl Launch<'_> {
         }
     }
 
-    /// What of it can change an answer: the words, the files that they name, the folders, the variables.
+    /// Everything that can affect an answer: arguments, files they name, folders, variables.
     pub(crate) fn fingerprint(&self, agent: &str, named: &FileHashes) -> Fingerprint {
         let name = self.args.first().map_or("", String::as_str);
         let program = self.resolve(name).ok();
@@ -141,7 +141,7 @@ impl Launch<'_> {
                 named.hash(program.as_deref(), arguments, &[self.cwd, self.folder]),
             );
         for (name, value) in &self.env {
-            // They differ from shell to shell, and where a program is found is known.
+            // These differ between shells, and the program's path is already included.
             let is_place = |place: &&str| **name == **place;
             let is_passing = ["PATH", "HOME", "TMPDIR"].iter().any(is_place)
                 || name.to_string_lossy().starts_with("SSL_CERT_");
@@ -155,8 +155,8 @@ impl Launch<'_> {
         fingerprint
     }
 
-    /// The file to run. An absolute path, also so that the standard library need not search `PATH` itself,
-    /// for which it would leave the fast way of starting processes.
+    /// The path of the program file. Absolute, also so that the standard library does not search `PATH`, which would
+    /// disable its fast way of spawning.
     pub(crate) fn resolve(&self, name: &str) -> Result<PathBuf, NotStarted> {
         if name.is_empty() {
             let message = "`command` begins with an empty name".to_owned();
@@ -177,7 +177,7 @@ impl Launch<'_> {
                 unusable = Some(file);
             }
         }
-        // Starting it anyway fails with the reason.
+        // Starting it fails with the reason.
         unusable.ok_or_else(|| self.not_found(name))
     }
 

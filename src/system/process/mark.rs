@@ -1,4 +1,4 @@
-//! `ProcessMark`: which process something belongs to, so that it can be told later whether that is still there.
+//! `ProcessMark`: identifies a process, to check later whether it still exists.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use rustix::process::{Pid, getppid, test_kill_process};
 
 use super::native::begun;
 
-/// A process of this machine: its number, and when it began, for numbers are given again.
+/// A process of this machine: its pid and start time, because pids are reused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessMark {
     pid: Pid,
@@ -15,9 +15,9 @@ pub(crate) struct ProcessMark {
 }
 
 impl ProcessMark {
-    /// The process that started this one; `None` where none is left that did.
+    /// The parent process; `None` if it has ended.
     pub(crate) fn of_parent() -> Option<Self> {
-        // Whoever lost its parent is the first process's.
+        // Orphans are children of the init process.
         let pid = getppid().filter(|pid| pid.as_raw_pid() > 1)?;
         Some(Self {
             pid,
@@ -25,7 +25,7 @@ impl ProcessMark {
         })
     }
 
-    /// What [`fmt::Display`] wrote.
+    /// Parses the output of [`fmt::Display`].
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (pid, begun) = text.trim().split_once(' ')?;
         Some(Self {
@@ -34,7 +34,7 @@ impl ProcessMark {
         })
     }
 
-    /// Whether it is still there.
+    /// Whether the process still exists.
     pub(crate) fn is_alive(&self) -> bool {
         let is_there = match test_kill_process(self.pid) {
             Ok(()) | Err(Errno::PERM) => true,
@@ -76,7 +76,7 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(!mark.is_alive());
-        // Another process has the number now.
+        // The pid belongs to another process now.
         let other = ProcessMark {
             begun: parent.begun.as_ref().map(|begun| format!("{begun}0")),
             ..parent

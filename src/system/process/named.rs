@@ -1,6 +1,6 @@
-//! Files that a command names: its program, and what of its arguments is a file.
+//! Files named in a command line: the program, and arguments that are files.
 //!
-//! What a program reads besides cannot be known: modules that it imports, packages, its data, the clock.
+//! Other inputs of a program are unknown: imported modules, packages, its data, the clock.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,19 +12,19 @@ use crate::system::file;
 use crate::system::lock::lock;
 use crate::text::hash::Hasher;
 
-/// Of larger files, such as models, size and time of change stand for the content.
+/// For files above this size, such as models, size and modification time replace the content.
 const LARGEST: u64 = 256 << 20;
-/// So many words of a command are looked at; none has more bytes than `LONGEST_WORD`.
+/// Maximum number of words checked per command; each has at most `LONGEST_WORD` bytes.
 const MOST_WORDS: usize = 1000;
 const LONGEST_WORD: usize = 4096;
 
-/// Hashes of files. A file that is as it was is not read again.
+/// Cache of file hashes. An unchanged file is not read again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileHashes {
     known: Arc<Mutex<HashMap<PathBuf, (FileState, String)>>>,
 }
 
-/// By what a file is known to be as it was.
+/// Identifies an unchanged file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileState {
     file: (u64, u64),
@@ -34,7 +34,7 @@ struct FileState {
 }
 
 impl FileHashes {
-    /// A hash of the contents of all files that the words of a command name, seen from any of `folders`.
+    /// A hash of the contents of all files named in a command line, relative to any of `folders`.
     pub(crate) fn hash(
         &self,
         program: Option<&Path>,
@@ -56,7 +56,7 @@ impl FileHashes {
         hash.hex()
     }
 
-    /// The hash of a file; `None` if it is none, or cannot be read.
+    /// The hash of a file; `None` if it is not a file or cannot be read.
     fn file(&self, path: &Path) -> Option<String> {
         let about = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
         let state = FileState {
@@ -78,20 +78,21 @@ impl FileHashes {
         Some(hash)
     }
 
-    /// Locks; a map cannot be half changed here.
+    /// Ignores poisoning: the map is never left inconsistent.
     fn known(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, (FileState, String)>> {
         lock(&self.known)
     }
 }
 
-/// The files that a text names, such as an argument of a command, seen from any of `folders`.
+/// The files named in a text, such as an argument, relative to any of `folders`.
 pub(crate) fn files_in(text: &str, folders: &[&Path]) -> Vec<PathBuf> {
     let words = words(text).take(MOST_WORDS);
     let paths = words.flat_map(|word| folders.iter().map(move |folder| folder.join(word)));
     paths.filter(|path| path.is_file()).collect()
 }
 
-/// What of an argument may name a file: the whole, and its words: `--config=a.toml`, `python3 agent.py | tee log`.
+/// The parts of an argument that may name files: the whole and its words, as in `--config=a.toml` or
+/// `python3 agent.py | tee log`.
 fn words(argument: &str) -> impl Iterator<Item = &str> {
     let marks = |c: char| c.is_whitespace() || "'\"`;|&()<>=,".contains(c);
     let whole = std::iter::once(argument);

@@ -1,4 +1,4 @@
-//! What Linux tells of a single process, and what other systems do instead.
+//! Information on a single process, on Linux and on other systems.
 
 use std::os::fd::OwnedFd;
 
@@ -14,13 +14,13 @@ mod portable;
 by_platform! {
     linux, portable;
 
-    /// A descriptor that turns readable when the process ends, if there is one: who waits looks from time to time otherwise.
+    /// A descriptor that becomes readable when the process ends, if available; otherwise callers poll.
     pub(crate) fn end_of(pid: Pid) -> Option<OwnedFd>;
 
-    /// Whether a process is ending, of which closing its pipes is a part.
+    /// Whether a process is exiting, which includes closing its pipes.
     pub(crate) fn is_exiting(pid: Pid) -> bool;
 
-    /// When a process began, as far as that can be told: no other with its number began then.
+    /// The start time of a process, as precisely as known: unique among processes with the same pid.
     pub(crate) fn begun(pid: Pid) -> Option<String>;
 
     /// Whether this process was started with a signal ignored.

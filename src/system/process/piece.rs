@@ -1,13 +1,13 @@
-//! What a process prints, read piece by piece.
+//! Reads process output in pieces.
 
 use std::os::fd::AsFd;
 
 use rustix::io::{Errno, ioctl_fionread};
 
-/// How much is read at once.
+/// Maximum bytes per read.
 pub(super) const PIECE_BYTES: usize = 16 * 1024;
 
-/// Reads what is there of a pipe, at most as much as `piece` holds; at its end the pipe is given up. It must not block.
+/// Reads what is available from a pipe, limited to the size of `piece`; closes the pipe at its end. Must not block.
 pub(super) fn read_piece<'p>(pipe: &mut Option<impl AsFd>, piece: &'p mut [u8]) -> &'p [u8] {
     let Some(open) = pipe else { return &[] };
     match rustix::io::read(open, &mut *piece) {
@@ -20,7 +20,7 @@ pub(super) fn read_piece<'p>(pipe: &mut Option<impl AsFd>, piece: &'p mut [u8]) 
     }
 }
 
-/// How many bytes wait in a pipe.
+/// Number of bytes waiting in a pipe.
 pub(super) fn buffered(pipe: &impl AsFd) -> u64 {
     ioctl_fionread(pipe).unwrap_or(0)
 }

@@ -1,12 +1,12 @@
-//! The end of a stream of which only the end is kept.
+//! Stores only the end of a stream.
 
-/// The last bytes of what was pushed.
+/// The last bytes pushed.
 pub(crate) struct Tail {
     bytes: Vec<u8>,
-    /// How much was pushed in all.
+    /// Total number of bytes pushed.
     pushed: u64,
     limit: usize,
-    /// Whether the beginning is lost.
+    /// Whether the beginning was dropped.
     is_cut: bool,
 }
 
@@ -25,19 +25,19 @@ impl Tail {
         let surplus = bytes.len().saturating_sub(self.limit);
         self.is_cut |= surplus > 0;
         let bytes = &bytes[surplus..];
-        // Cutting at twice the limit moves each byte at most once, however small the pieces are.
+        // Truncating at twice the limit moves each byte at most once, for pieces of any size.
         if self.bytes.len() + bytes.len() > 2 * self.limit {
             self.cut_to(self.limit - bytes.len());
         }
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// How much was pushed in all.
+    /// Total number of bytes pushed.
     pub(crate) fn pushed(&self) -> u64 {
         self.pushed
     }
 
-    /// The tail of what came after this many bytes.
+    /// The tail of what was pushed after this many bytes.
     pub(crate) fn since(&self, pushed: u64) -> Option<String> {
         let wanted = usize::try_from(self.pushed.saturating_sub(pushed)).unwrap_or(usize::MAX);
         let from = self.bytes.len().saturating_sub(wanted);
@@ -50,11 +50,11 @@ impl Tail {
         tail.text()
     }
 
-    /// The tail as a text; `None` if nothing came.
+    /// The tail as text; `None` if nothing was pushed.
     pub(crate) fn text(mut self) -> Option<String> {
         self.cut_to(self.limit);
         if self.is_cut {
-            // The cut may have gone through a character; what is left of it says nothing.
+            // Truncation may have split a character; drop its rest.
             let rest = self.bytes.iter().take(3);
             let rest = rest.take_while(|byte| **byte & 0xC0 == 0x80).count();
             self.bytes.drain(..rest);
@@ -95,7 +95,7 @@ mod tests {
     fn a_character_cut_in_two_is_left_out() {
         check(&["ab€1234", "567"], Some("1234567"));
         check(&["ab€1234567"], Some("1234567"));
-        // Bytes that were never a character are shown as such.
+        // Bytes that are invalid UTF-8 are shown as such.
         let mut tail = Tail::new(8);
         tail.push(b"\x82ab");
         assert_eq!(tail.text().as_deref(), Some("\u{FFFD}ab"));

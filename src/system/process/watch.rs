@@ -1,8 +1,8 @@
-//! A watch for the case that this program is killed at once: then nobody is left to end the agents that run.
+//! A watchdog process that kills running agents if this program is killed.
 //!
-//! It is this same program, started again, in a process group of its own; a program of somebody else, such as a test
-//! binary, would do all its own work again, and is watched by a shell. It waits until the pipe that it reads is
-//! closed, which the system does however the other end dies, and then kills whatever bears this program's mark.
+//! It is this program, started again in its own process group; a foreign program, such as a test binary, would repeat
+//! its own work, so a shell is the watchdog there. It waits until the pipe it reads is closed, which happens however
+//! this program dies, and then kills all processes with this program's mark.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
@@ -14,15 +14,15 @@ use std::sync::{Mutex, OnceLock};
 use super::escapees;
 use crate::system::lock::lock;
 
-/// The variable that tells every program whose it is: the process id of the one that started it.
+/// The variable that marks all child processes: the process id of the program that started them.
 const MARK: &str = "EVALTEST_PID";
-/// The first argument of the program when it is started to watch; the process id follows.
+/// The first argument of the watchdog, followed by the process id.
 const WATCH: &str = "__evaltest_watch";
-/// What is written to a watch that is needed no more.
+/// Sent to a watchdog that is no longer needed.
 const DISMISSAL: u8 = b'.';
 
-/// The same watch in the words of a shell. Where there is no `/proc`, as on macOS, it finds nobody: agents of a test
-/// binary that is killed there stay. Those that dropped the mark from their environment stay everywhere.
+/// The watchdog as a shell script. Without `/proc`, as on macOS, it finds no processes: agents of a killed test binary
+/// stay there. Processes that removed the mark from their environment stay everywhere.
 const SHELL_WATCH: &str = r#"
 IFS= read -r said
 [ "$said" = . ] && exit 0
@@ -43,15 +43,15 @@ for folder in "${TMPDIR:-/tmp}/evaltest-worker-$1-"* "${TMPDIR:-/tmp}/evaltest-$
 done
 "#;
 
-/// Whether this program begins with [`watch_if_asked`].
+/// Whether this program starts with [`watch_if_asked`].
 static CAN_WATCH: AtomicBool = AtomicBool::new(false);
-/// The watch; it is started with the first agent.
+/// The watchdog, started with the first agent.
 static WATCHER: OnceLock<Mutex<Option<Child>>> = OnceLock::new();
 
-/// When this program was started to watch another: waits for its end, kills what it left running, and gives the exit
-/// code. Else `None`. A program that calls it first, as `cargo evaltest` does, leaves no agent behind even when it is
-/// killed by `SIGKILL`; for sandboxed agents the sandbox sees to that. Any other
-/// program is watched by a shell, which does the same where there is a `/proc`, and not on macOS.
+/// If this program was started as a watchdog: waits for the end of the other program, kills what it left running, and
+/// returns the exit code. Otherwise `None`. A program that calls it first, as `cargo evaltest` does, leaves no agents
+/// behind even if it is killed by `SIGKILL`; for sandboxed agents the sandbox ensures that. For other programs a shell
+/// is the watchdog, which does the same if there is a `/proc`, so not on macOS.
 pub fn watch_if_asked() -> Option<ExitCode> {
     CAN_WATCH.store(true, Ordering::Relaxed);
     let mut args = std::env::args_os().skip(1);
@@ -69,7 +69,7 @@ fn watch(pid: &str) {
     if said.ends_with(&[DISMISSAL]) {
         return;
     }
-    // What was being started held the pipe as well, and let go of it when it became a program that has its mark.
+    // A process that was being started also held the pipe, and closed it on `exec`, when it already had its mark.
     escapees::kill(MARK, OsStr::new(pid));
     let entries = std::fs::read_dir(std::env::temp_dir())
         .into_iter()
@@ -77,15 +77,15 @@ fn watch(pid: &str) {
     for entry in entries.flatten() {
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_folder && is_folder_of(&entry.file_name().to_string_lossy(), pid) {
-            // That program made it, is gone, and removes it itself when it ends as it should.
+            // Created by the killed program, which removes it itself when it ends normally.
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }
 }
 
-/// Whether the program with this process id gives such a name to a folder among the temporary files: a
-/// [`TemporaryFolder`](crate::system::temporary_folder::TemporaryFolder) ends in six letters and digits, a folder of a worker in
-/// a number.
+/// Whether a temporary folder belongs to the program with this process id: the name of a
+/// [`TemporaryFolder`](crate::system::temporary_folder::TemporaryFolder) ends in six letters and digits, that of a
+/// worker's folder in a number.
 fn is_folder_of(name: &str, pid: &str) -> bool {
     let end = |start: &str| {
         name.strip_prefix(start)?
@@ -98,13 +98,13 @@ fn is_folder_of(name: &str, pid: &str) -> bool {
     end("evaltest-worker-").is_some_and(is_number) || end("evaltest-").is_some_and(is_random)
 }
 
-/// Has this program watched from now on, if it can be; gives the mark of what it starts.
+/// Starts the watchdog if possible; returns the mark for child processes.
 pub(crate) fn mark() -> (&'static OsStr, OsString) {
     WATCHER.get_or_init(|| Mutex::new(start()));
     (OsStr::new(MARK), std::process::id().to_string().into())
 }
 
-/// The program ends by itself. Gives the mark of what it started, if it started anything.
+/// Called when the program ends by itself. Returns the mark of its child processes, if it started any.
 pub(crate) fn dismiss() -> Option<(&'static str, OsString)> {
     let watcher = lock(WATCHER.get()?).take();
     if let Some(mut watcher) = watcher {
@@ -131,12 +131,12 @@ fn start() -> Option<Child> {
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        // It holds no folder that others may want to remove.
+        // Do not block the removal of the current folder.
         .current_dir("/")
-        // It outlives an interrupt from the terminal.
+        // It survives an interrupt from the terminal.
         .process_group(0)
         .spawn();
-    // Without it agents may outlive a `kill -9`, as they would without this program.
+    // Without it, agents may survive a `kill -9` of this program.
     started.ok()
 }
 

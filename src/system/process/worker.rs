@@ -1,10 +1,10 @@
-//! A program that stays: it reads lines from stdin and answers with lines on stdout.
+//! A long-running program that reads lines from stdin and answers with lines on stdout.
 //!
-//! Here are the process and its pipes; whoever talks with it does so in one `poll` loop of one thread. [`ask`] is
-//! the talk of one line at a time; the agent `worker` has several lines under way.
+//! This module handles the process and its pipes; callers communicate in one `poll` loop on one thread. [`ask`]
+//! handles one line at a time; the agent `worker` has several in flight.
 //!
-//! Dropping a worker closes its stdin, which ends a well-made program, waits a moment, and kills what is left
-//! of its group and who left the group.
+//! Dropping a worker closes its stdin, which ends a well-behaved program, waits a moment, and kills the rest of its
+//! group and processes that left the group.
 
 pub(crate) mod ask;
 
@@ -28,19 +28,19 @@ use super::piece::{PIECE_BYTES, buffered, read_piece};
 use super::tail::Tail;
 use crate::system::clock;
 
-/// The variable in the environment of every worker, with a value that no other worker has.
+/// The variable with a unique value in the environment of every worker.
 const MARK: &str = "EVALTEST_WORKER";
-/// How long a program may take to end when its stdin is closed.
+/// How long a program may take to end after its stdin is closed.
 pub(crate) const GRACE: Duration = Duration::from_secs(1);
-/// How much of stderr is kept.
+/// Bytes of stderr to store.
 const STDERR_BYTES: usize = 8 * 1024;
 
-/// A program that was started.
+/// A running program.
 pub(crate) struct WorkerProcess {
     group: ProcessGroup,
     stdin: Option<ChildStdin>,
     stdout: ChildStdout,
-    /// A pipe whose other end is closed would be readable for ever.
+    /// Do not poll a pipe whose other end is closed: it would always be readable.
     stdout_is_open: bool,
     stderr: Option<ChildStderr>,
     tail: Tail,
@@ -49,7 +49,7 @@ pub(crate) struct WorkerProcess {
 }
 
 impl WorkerProcess {
-    /// Starts a program that is named by `args` and runs in `folder`.
+    /// Starts the program `args` in `folder`.
     pub(crate) fn start(
         args: &[String],
         folder: &Path,
@@ -87,7 +87,7 @@ impl WorkerProcess {
         Ok(worker)
     }
 
-    /// Gives it this long to end when its stdin is closed, instead of [`GRACE`].
+    /// Sets the time to end after stdin is closed, instead of [`GRACE`].
     pub(crate) fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
         self
@@ -103,20 +103,20 @@ impl WorkerProcess {
         Ok(ioctl_fionbio(&self.stdout, true)?)
     }
 
-    /// Whether it ended while nobody asked.
+    /// Whether it ended between requests.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.stdin.is_none() || self.group.leader_ended()
     }
 
-    /// Sleeps until something can be done: it printed something, takes more of what is unsent, has ended, one of
-    /// `others` is readable, or the time has come.
+    /// Waits for an event: output, space for unsent input, the end of the program, one of `others` readable, or a
+    /// timeout.
     pub(crate) fn wait(
         &self,
         feeds: bool,
         until: Option<Instant>,
         mut others: Vec<BorrowedFd<'_>>,
     ) -> io::Result<()> {
-        // Nearly always one and the same.
+        // Usually all are the same.
         others.dedup_by_key(|fd| fd.as_raw_fd());
         let mut fds = Vec::with_capacity(4 + others.len());
         if self.stdout_is_open {
@@ -150,7 +150,7 @@ impl WorkerProcess {
                 Ok(written) => *unsent = &unsent[written..],
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return,
-                // It does not read on; what it says or how it ends tells more.
+                // It stopped reading; its output or exit status says more.
                 Err(_) => {
                     self.stdin = None;
                     return;
@@ -159,8 +159,8 @@ impl WorkerProcess {
         }
     }
 
-    /// Reads one piece of stdout and says whether more may come. A program that ended leaves nothing behind
-    /// but what is in the pipe now: a process that it started may keep the pipe open for ever.
+    /// Reads one piece of stdout and returns whether more may come. After the program ended only the pipe's current
+    /// content counts, because its child processes may keep the pipe open forever.
     pub(crate) fn read(&mut self, reply: &mut Vec<u8>) -> io::Result<bool> {
         let ended = self.group.leader_ended();
         let mut piece = [0; PIECE_BYTES];
@@ -181,7 +181,7 @@ impl WorkerProcess {
         self.show_stderr(|_| {});
     }
 
-    /// Reads one piece of stderr and shows it.
+    /// Reads one piece of stderr and passes it to `show`.
     pub(crate) fn show_stderr(&mut self, show: impl FnOnce(&[u8])) {
         let mut piece = [0; PIECE_BYTES];
         let piece = read_piece(&mut self.stderr, &mut piece);
@@ -191,18 +191,18 @@ impl WorkerProcess {
         }
     }
 
-    /// Kills it and gives the end of what it wrote to stderr.
+    /// Kills it and returns the end of its stderr.
     pub(crate) fn end(mut self) -> Option<String> {
         self.kill();
         self.take_stderr().text()
     }
 
-    /// Kills what is left of its group and tells how it ended. Afterwards stderr is read to its end.
+    /// Kills the rest of its group and returns its exit status. Then stderr is read to its end.
     pub(crate) fn kill(&mut self) -> Option<ExitStatus> {
         self.stdin = None;
         self.grace = Duration::ZERO;
         let status = self.group.kill();
-        // What is in the pipe now, and no more: who left the group may write to it for ever.
+        // Only what is in the pipe now: processes that left the group may write forever.
         let waiting = self.stderr.as_ref().map_or(0, buffered);
         for _ in 0..waiting.div_ceil(PIECE_BYTES as u64) {
             self.read_stderr();
@@ -210,33 +210,33 @@ impl WorkerProcess {
         status
     }
 
-    /// Asks its whole group to end.
+    /// Sends SIGTERM to its group.
     pub(crate) fn terminate(&mut self) {
         self.stdin = None;
         self.group.signal(Signal::TERM);
     }
 
-    /// Waits for it to end by itself and says whether it has.
+    /// Waits for it to end by itself; returns whether it has.
     pub(crate) fn ends_in(&mut self, patience: Duration) -> bool {
         self.group.wait(patience)
     }
 
-    /// The same for one that closed its stdout, be it because it is about to be gone.
+    /// The same after it closed its stdout, for example because it is exiting.
     pub(crate) fn ends_closed(&mut self, patience: Duration) -> bool {
         self.group.wait_for_end(patience)
     }
 
-    /// The end of what it wrote to stderr, and how much that was in all.
+    /// The end of its stderr, with the total size.
     pub(crate) fn stderr(&self) -> &Tail {
         &self.tail
     }
 
-    /// The same, of a worker that is needed no more.
+    /// The same for a worker that is no longer needed.
     pub(crate) fn take_stderr(&mut self) -> Tail {
         std::mem::replace(&mut self.tail, Tail::new(0))
     }
 
-    /// Closes stdin, so that it ends by itself; for several, before they are waited for one by one.
+    /// Closes stdin so that it ends by itself; call it for several workers before waiting for each.
     pub(crate) fn dismiss(&mut self) {
         self.stdin = None;
     }

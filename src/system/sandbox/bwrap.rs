@@ -1,4 +1,4 @@
-//! The arguments of `bwrap`, and whether it works here.
+//! Builds arguments of `bwrap`, and checks whether it works.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
@@ -12,33 +12,33 @@ use super::{Inmate, Network, PROCESSES, Sandbox, Ulimits, relay, shim};
 use crate::error::{Error, Result};
 use crate::system::temporary_folder::TemporaryFolder;
 
-/// The program that makes sandboxes.
+/// Name of the bubblewrap program.
 const BWRAP: &str = "bwrap";
-/// Where the sockets of relayed ports and the program that serves them are seen.
+/// Mount point of the relay program and its sockets.
 const RELAY: &str = "/run/evaltest";
-/// The first user id of agents when root runs them, and how many there are. They are within what containers map, and
-/// nobody's: a limit on processes counts those of one id.
+/// First user id and number of ids for agents if root runs them. They are in the range that containers map and
+/// otherwise unused, because limits on processes count per user id.
 const FIRST_UID: u32 = 61_184;
 const UIDS: u32 = 4_000;
-/// A folder of ours holds no more than folders.
+/// Our folder only contains folders.
 const EMPTY_BYTES: &str = "4096";
 
-/// What of a sandbox the machine and its `bwrap` can do.
+/// The sandbox features supported by this machine and its `bwrap`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Strength {
-    /// How many files the agent makes has a limit.
+    /// The number of files is limited.
     pub(super) counts_files: bool,
-    /// There is a shim: system calls are filtered, and what was left open is closed.
+    /// There is a shim, which filters system calls and closes inherited files.
     has_shim: bool,
-    /// No namespace of users can be made in it, even without the filter of system calls.
+    /// User namespaces are forbidden even without the system call filter.
     no_users: bool,
 }
 
 impl Strength {
-    /// All that there are, the best first, with a shim or without.
+    /// All combinations, the best first, with or without a shim.
     fn all(has_shim: bool) -> impl Iterator<Item = Self> {
         let known = [(true, true), (false, true), (true, false), (false, false)];
-        // Whoever is root makes no namespace of users, and the filter alone forbids the agent to.
+        // Root needs no user namespace, and only the filter forbids the agent to create one.
         let known = known.into_iter().filter(move |(counts_files, no_users)| {
             (has_shim || !counts_files) && !(is_root() && *no_users)
         });
@@ -49,7 +49,7 @@ impl Strength {
         })
     }
 
-    /// What it has not, as people should know.
+    /// Notes for the user on missing features.
     pub(super) fn notices(self) -> Vec<String> {
         let mut notices = Vec::new();
         if !self.has_shim {
@@ -80,7 +80,7 @@ impl Strength {
 }
 
 impl Sandbox {
-    /// What of it works here, or why nothing does.
+    /// The supported features, or why it does not work.
     pub(super) fn strength(&self) -> Result<Strength> {
         let hint = "Debian, Ubuntu: `apt install bubblewrap`; or remove `sandbox` from `agent` to run it without";
         if shim::in_path(BWRAP).is_none() {
@@ -103,7 +103,7 @@ impl Sandbox {
         }
     }
 
-    /// Makes a sandbox in which nothing is done.
+    /// Tests an empty sandbox.
     fn attempt(&self, strength: Strength) -> Result<()> {
         let mut line = BwrapArguments::default();
         self.begin(&mut line, strength)?;
@@ -144,7 +144,7 @@ impl Sandbox {
         }
     }
 
-    /// The arguments up to the folders of every sandbox.
+    /// The arguments common to all sandboxes.
     fn begin(&self, line: &mut BwrapArguments, strength: Strength) -> Result<()> {
         if strength.has_shim {
             line.paths([shim::program()?])?.words([shim::BWRAP]);
@@ -163,7 +163,7 @@ impl Sandbox {
         self.in_memory(line, strength, shim::memory::TMP, Path::new("/tmp"))
     }
 
-    /// A folder in memory to which the agent may write.
+    /// Adds a writable in-memory folder.
     fn in_memory(
         &self,
         line: &mut BwrapArguments,
@@ -182,7 +182,7 @@ impl Sandbox {
         Ok(())
     }
 
-    /// The empty folder below which the shim mounts.
+    /// The empty folder in which the shim mounts.
     fn memory(&self) -> Result<&Path> {
         let folder = self.memory.get_or_try_init(TemporaryFolder::new);
         let folder = folder.map_err(|error| {
@@ -191,7 +191,7 @@ impl Sandbox {
         Ok(folder.path())
     }
 
-    /// The arguments that run a program in a sandbox of its own.
+    /// The command line that runs a program in a new sandbox.
     pub(super) fn by_bwrap(
         &self,
         inmate: &Inmate<'_>,
@@ -220,7 +220,7 @@ impl Sandbox {
                 line.words(["--remount-ro"]).paths([at])?;
             }
         }
-        // Nothing else may be seen of the folder it runs in, which must be there all the same.
+        // The working directory must exist, but its other content must not be visible.
         line.parents(&inmate.cwd.join("any"));
         line.words(["--chdir"]).paths([inmate.cwd])?;
         line.words(["--remount-ro", "/", "--"]);
@@ -236,7 +236,7 @@ impl Sandbox {
         Ok(line.0)
     }
 
-    /// What is separated, apart from files.
+    /// The namespaces to separate, apart from files.
     fn isolation(&self, strength: Strength) -> Vec<&'static str> {
         let mut args = vec![
             "--unshare-pid",
@@ -249,7 +249,7 @@ impl Sandbox {
             "ALL",
         ];
         if is_root() {
-            // To become another user, and to have no way back.
+            // To change the user without a way back.
             for capability in ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"] {
                 args.extend(["--cap-add", capability]);
             }
@@ -265,7 +265,7 @@ impl Sandbox {
         args
     }
 
-    /// Brings the relayed ports in; gives what serves them inside.
+    /// Mounts the relayed ports; returns the command that serves them inside.
     fn relayed(&self, line: &mut BwrapArguments) -> Result<Vec<String>> {
         let Network::Loopback(ports) = &self.network else {
             return Ok(Vec::new());
@@ -287,7 +287,7 @@ impl Sandbox {
     }
 }
 
-/// Arguments that are put together; paths that are not UTF-8 are refused.
+/// A command line under construction; paths that are not UTF-8 are errors.
 #[derive(Default)]
 struct BwrapArguments(Vec<String>);
 
@@ -304,7 +304,7 @@ impl BwrapArguments {
         Ok(self)
     }
 
-    /// The folders above a path, which everybody may pass: `bwrap` would make them for its own user alone.
+    /// Creates the parent folders of a path with access for everyone; `bwrap` would create them for its own user only.
     fn parents(&mut self, path: &Path) -> &mut Self {
         let Some(parent) = path.parent() else {
             return self;
@@ -336,13 +336,13 @@ fn arguments(mount: &Mount) -> Vec<&OsStr> {
     }
 }
 
-/// What makes another user of root.
+/// Arguments to switch from root to another user.
 fn demotion() -> Vec<String> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     if !is_root() {
         return Vec::new();
     }
-    // Far from the ids of other runs on this machine, whose processes would count.
+    // Spread ids, because processes of other runs with the same id would count.
     let start = std::process::id().wrapping_mul(61);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let id = FIRST_UID + start.wrapping_add(count) % UIDS;
@@ -362,7 +362,7 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Lets the agent's user read a copy that was made for it.
+/// Makes a file that was copied for the agent readable for its user.
 fn readable(file: &Path) -> Result<()> {
     let wrong = |error: std::io::Error| Error::io("make readable", file, &error);
     let mut rights = std::fs::metadata(file).map_err(wrong)?.permissions();

@@ -1,10 +1,10 @@
-//! Which sandbox is asked for, and which one works here.
+//! The requested kinds of sandboxes, and which one works.
 
 use super::Sandbox;
 use super::bwrap::Strength;
 use crate::error::{Error, Result};
 
-/// What is to confine an agent.
+/// The kind of sandbox for an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SandboxKind {
@@ -13,13 +13,13 @@ pub enum SandboxKind {
     Bwrap,
     /// Landlock, or an error.
     Landlock,
-    /// Bubblewrap where it works, else Landlock, else an error.
+    /// Bubblewrap if it works, or else Landlock, or else an error.
     Auto,
-    /// Bubblewrap where it works, else Landlock, else nothing, which is told.
+    /// Bubblewrap if it works, or else Landlock, or else none, with a notice.
     AutoOrNone,
 }
 
-/// What confines an agent here.
+/// The sandbox in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Used {
     Bwrap(Strength),
@@ -28,7 +28,7 @@ pub(crate) enum Used {
 }
 
 impl Used {
-    /// As the manifest of a run names it.
+    /// Its name in a run's manifest.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Bwrap(_) => "bwrap",
@@ -38,13 +38,13 @@ impl Used {
     }
 }
 
-/// Finds out what works.
+/// Determines which sandbox works.
 pub(super) fn choose(sandbox: &Sandbox) -> Result<Used> {
     let (bwrap, landlock) = (|| sandbox.strength(), || sandbox.try_landlock());
     first_of(sandbox.kind, bwrap, landlock)
 }
 
-/// The first of what is asked for that works.
+/// The first requested one that works.
 fn first_of(
     kind: SandboxKind,
     bwrap: impl FnOnce() -> Result<Strength>,
@@ -106,7 +106,7 @@ mod tests {
         ] {
             assert!(error.contains(part), "{error}");
         }
-        // Whoever names one wants no other.
+        // An explicit kind has no fallback.
         assert!(used(SandboxKind::Bwrap, false, true).is_err());
         assert_eq!(
             used(SandboxKind::Landlock, true, true).as_deref(),

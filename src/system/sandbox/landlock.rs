@@ -1,4 +1,4 @@
-//! Landlock: what the shim is told to keep an agent in by rules of the kernel, without namespaces and without rights.
+//! Landlock: builds the shim's arguments to confine an agent by kernel rules, without namespaces or privileges.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::system::process::excerpt::ending;
 
 impl Sandbox {
-    /// Says why Landlock cannot confine here.
+    /// Returns an error if Landlock is unavailable.
     pub(super) fn try_landlock(&self) -> Result<()> {
         let program = shim::program()?;
         let nothing = Wishes {
@@ -36,7 +36,7 @@ impl Sandbox {
         Err(Error::usage(format!("`sandbox: landlock`: {said}")).hint(hint))
     }
 
-    /// The arguments that run a program, kept in by Landlock.
+    /// The command line that runs a program confined by Landlock.
     pub(super) fn by_landlock(&self, inmate: &Inmate<'_>, limits: Ulimits) -> Result<Vec<String>> {
         let files = inmate.files.iter().map(|file| file.to_path_buf());
         let mut wishes = self.wishes(inmate);
@@ -50,7 +50,7 @@ impl Sandbox {
         Ok(line)
     }
 
-    /// What the shim is told.
+    /// The arguments of the shim.
     fn fence(&self, wishes: &Wishes<'_>, scratch: Option<&Path>) -> Result<Vec<String>> {
         let system = view::system().into_iter().filter_map(|mount| match mount {
             Mount::Read { from, .. } => Some(from),

@@ -1,8 +1,8 @@
-//! Single TCP ports of this machine's loopback for a sandbox that has a network of its own.
+//! Relays single TCP ports of this machine's loopback device into a sandbox with a separate network.
 //!
-//! Outside, a thread per port takes connections on a socket in the file system and passes them on to the port. That
-//! socket is seen in the sandbox, where this same program, started again, listens on the port and passes connections on
-//! to the socket. So the agent reaches `127.0.0.1:PORT` as it would without a sandbox, and nothing else.
+//! Outside, one thread per port accepts connections on a Unix socket and forwards them to the port. The socket is
+//! visible in the sandbox, where another instance of this program listens on the port and forwards connections to the
+//! socket. So the agent reaches `127.0.0.1:PORT` as without a sandbox, and nothing else.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -18,13 +18,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::error::{Error, Result};
 use crate::system::temporary_folder::TemporaryFolder;
 
-/// The first argument of the program when it is started in a sandbox.
+/// The first argument of the program in a sandbox.
 pub(super) const SERVE: &str = "__evaltest_relay";
-/// How many connections to a port an agent may have at once: each takes two threads of ours.
+/// Maximum concurrent connections per port: each needs two of our threads.
 const CONNECTIONS: usize = 128;
 const PIECE_BYTES: usize = 16 * 1024;
 
-/// In a sandbox: serves the ports that the arguments name, runs the program that follows, and gives its exit code.
+/// In a sandbox: serves the ports in the arguments, runs the program that follows, and returns its exit code.
 pub(super) fn serve(mut args: impl Iterator<Item = OsString>) -> io::Result<u8> {
     let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what.to_owned());
     for arg in args.by_ref() {
@@ -52,23 +52,23 @@ pub(super) fn serve(mut args: impl Iterator<Item = OsString>) -> io::Result<u8> 
             });
         }
     };
-    // As shells say it.
+    // Exit code as reported by shells.
     let code = status
         .code()
         .or_else(|| status.signal().map(|signal| 128 + signal));
     Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
-/// The outside of the relayed ports; they are served until the program ends.
+/// The outer end of the relayed ports, served until the program ends.
 #[derive(Debug)]
 pub(super) struct Relay {
-    /// The threads stay with sockets that nobody finds any more when it is gone.
+    /// When it is removed, the threads keep unreachable sockets.
     _folder: TemporaryFolder,
     sockets: Vec<(u16, PathBuf)>,
 }
 
 impl Relay {
-    /// Serves the ports by sockets in a folder of their own.
+    /// Serves the ports by sockets in a new folder.
     pub(super) fn start(ports: &[u16]) -> Result<Self> {
         let failed = |error: io::Error| {
             Error::infrastructure(format!("`network: {{ loopback: … }}`: {error}"))
@@ -78,7 +78,7 @@ impl Relay {
         for &port in ports {
             let socket = folder.path().join(port.to_string());
             let listener = UnixListener::bind(&socket).map_err(failed)?;
-            // The agent may be another user.
+            // The agent may run as another user.
             std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o666))
                 .map_err(failed)?;
             let accept = move || listener.accept().map(|(from, _)| from);
@@ -101,7 +101,7 @@ impl Relay {
     }
 }
 
-/// A connection that can be read by one thread and written by another.
+/// A connection that can be read on one thread and written on another.
 trait Stream: Read + Write + Send + Sized + 'static {
     fn twin(&self) -> io::Result<Self>;
     fn close(&self, how: Shutdown);
@@ -127,7 +127,7 @@ impl Stream for UnixStream {
     }
 }
 
-/// Passes on each connection that comes, on threads of its own.
+/// Forwards each incoming connection on its own threads.
 fn pass_on<A: Stream, B: Stream>(
     accept: impl Fn() -> io::Result<A> + Send + 'static,
     connect: impl Fn() -> io::Result<B> + Send + 'static,
@@ -136,14 +136,14 @@ fn pass_on<A: Stream, B: Stream>(
     let work = move || {
         loop {
             let Ok(from) = accept() else {
-                // Out of descriptors, which others give back.
+                // Out of descriptors: wait until others are closed.
                 std::thread::sleep(std::time::Duration::from_millis(10));
                 continue;
             };
             if open.load(Ordering::Relaxed) >= CONNECTIONS {
                 continue;
             }
-            // Whoever refuses or is not there: the agent sees its connection closed.
+            // If the target refuses, the agent sees its connection closed.
             let Ok(to) = connect() else { continue };
             let (Ok(from_twin), Ok(to_twin)) = (from.twin(), to.twin()) else {
                 continue;
@@ -169,7 +169,7 @@ fn pass_on<A: Stream, B: Stream>(
         .map(drop)
 }
 
-/// Copies until the end, and passes the end on.
+/// Copies until the end of input, and then closes the output.
 fn copy<A: Stream, B: Stream>(mut from: A, mut to: B) {
     let mut piece = [0; PIECE_BYTES];
     loop {

@@ -1,8 +1,8 @@
-//! The program that stands between `evaltest` and an agent: it gives up what the agent must not have, then becomes the
-//! agent, or `bwrap`, which makes the rest.
+//! The program between `evaltest` and an agent: it drops what the agent must not have, then becomes the agent by
+//! `exec`, or `bwrap`, which does the rest.
 //!
-//! It is this same program, started again, so that nothing of `evaltest` runs between `fork` and `exec`. What it needs
-//! comes with the feature `sandbox`, which the command has; a program that has it not is helped by the installed command.
+//! It is another instance of this program, so that no code of `evaltest` runs between `fork` and `exec`. It requires
+//! the feature `sandbox`, which the command has; programs without it use the installed command.
 
 #[cfg(all(
     feature = "sandbox",
@@ -24,48 +24,48 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::relay;
 use crate::error::{Error, Result};
 
-/// The first argument where it is to become `bwrap`.
+/// The first argument if it becomes `bwrap`.
 pub(super) const BWRAP: &str = "__evaltest_bwrap";
-/// The first argument where Landlock is to confine what it becomes.
+/// The first argument for confinement by Landlock.
 pub(super) const LANDLOCK: &str = "__evaltest_landlock";
-/// Ends the arguments that are for it.
+/// Ends its own arguments.
 pub(super) const END: &str = "--";
-/// Its exit code when it cannot confine, or cannot start, what follows; and when that is not there.
+/// Exit codes if it cannot confine or start the program, and if the program does not exist.
 const CANNOT: u8 = 126;
 const NOT_THERE: u8 = 127;
 
-/// What it is told before Landlock confines.
+/// Arguments for confinement by Landlock.
 pub(super) mod fence {
-    /// A file or a tree that may be read; what `--private` names is left out of what `--system` names.
+    /// A readable file or tree; `--system` excludes the paths in `--private`.
     pub(in super::super) const READ: &str = "--read";
     pub(in super::super) const SYSTEM: &str = "--system";
     pub(in super::super) const PRIVATE: &str = "--private";
-    /// What may never be read.
+    /// Never readable.
     pub(in super::super) const HIDDEN: &str = "--hidden";
-    /// A folder that may be written to.
+    /// A writable folder.
     pub(in super::super) const WRITE: &str = "--write";
-    /// No network, but for the ports that `--port` names.
+    /// No network, except for the ports in `--port`.
     pub(in super::super) const OFFLINE: &str = "--offline";
     pub(in super::super) const PORT: &str = "--port";
 }
 
-/// What it is told before it becomes `bwrap`.
+/// Arguments before it becomes `bwrap`.
 pub(super) mod memory {
-    /// An empty folder, below which folders in memory are mounted, and how many bytes each takes.
+    /// An empty folder in which in-memory folders are mounted, and the size of each in bytes.
     pub(in super::super) const AT: &str = "--memory";
-    /// Their names: the scratch folder, `/tmp`, `/dev/shm`.
+    /// Names of these folders: the scratch folder, `/tmp`, `/dev/shm`.
     pub(in super::super) const SCRATCH: &str = "scratch";
     pub(in super::super) const TMP: &str = "tmp";
     pub(in super::super) const SHM: &str = "shm";
 }
 
-/// The installed program that does it where this one cannot.
+/// The installed program that serves as the shim if this one cannot.
 const COMMAND: &str = "cargo-evaltest";
 
-/// Whether this program begins with [`serve_if_asked`].
+/// Whether this program starts with [`serve_if_asked`].
 static CAN_SERVE: AtomicBool = AtomicBool::new(false);
 
-/// The program that confines: this one, if it can, else the installed command.
+/// The shim: this program if possible, or else the installed command.
 pub(super) fn program() -> Result<PathBuf> {
     if !IS_PROCESSOR_KNOWN {
         return Err(Error::usage(
@@ -76,7 +76,7 @@ pub(super) fn program() -> Result<PathBuf> {
     own_or_command(KNOWS_HOW, "Landlock is set up")
 }
 
-/// The program that serves ports in a sandbox, which any can.
+/// The relay program, which needs no special feature.
 pub(super) fn relay() -> Result<PathBuf> {
     own_or_command(true, "`network: { loopback: … }` is served")
 }
@@ -96,16 +96,16 @@ fn own_or_command(can_own: bool, what: &str) -> Result<PathBuf> {
     })
 }
 
-/// A program in `PATH`.
+/// Finds a program in `PATH`.
 pub(super) fn in_path(name: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let mut files = std::env::split_paths(&folders).map(|folder| folder.join(name));
     files.find(|file| file.is_file())
 }
 
-/// When this program was started to confine another: does so, and gives the exit code where it does not become that
-/// program. Else `None`. A program that runs evals with `sandbox` and has the feature `sandbox` may call it first, as
-/// `cargo evaltest` does; for any other the installed command serves.
+/// If this program was started as a shim: confines and becomes the other program; returns the exit code on failure.
+/// Otherwise `None`. A program that runs evals with `sandbox` and has the feature `sandbox` may call it first, as
+/// `cargo evaltest` does; other programs use the installed command.
 pub fn serve_if_asked() -> Option<ExitCode> {
     CAN_SERVE.store(true, Ordering::Relaxed);
     let mut args = std::env::args_os().skip(1);
@@ -138,7 +138,7 @@ pub fn serve_if_asked() -> Option<ExitCode> {
 ))]
 use inside::confine;
 
-/// Whether a shim can be had here: system calls have other numbers on other processors.
+/// Whether the processor is supported: system call numbers depend on it.
 const IS_PROCESSOR_KNOWN: bool = cfg!(all(
     target_os = "linux",
     any(
@@ -147,7 +147,7 @@ const IS_PROCESSOR_KNOWN: bool = cfg!(all(
         target_arch = "x86_64"
     )
 ));
-/// Whether this program can confine.
+/// Whether this program can be the shim.
 const KNOWS_HOW: bool = IS_PROCESSOR_KNOWN && cfg!(feature = "sandbox");
 
 #[cfg(not(all(

@@ -1,6 +1,6 @@
-//! Limits that the kernel keeps for a process and all its children.
+//! Kernel resource limits for a process and its children.
 //!
-//! A shell sets them and then becomes the program, so that nothing of this process runs between `fork` and `exec`.
+//! A shell sets them and then becomes the program, so that no code of this process runs between `fork` and `exec`.
 
 use std::process::{Command, Stdio};
 
@@ -8,29 +8,30 @@ use crate::error::{Error, Result};
 use crate::system::process::excerpt::ending;
 use crate::system::process::group::how_it_ended;
 
-/// Limits of an agent's program. What is not given stays as it is for `evaltest` itself.
+/// Resource limits of an agent's program. Limits that are not set are inherited from `evaltest`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ulimits {
-    /// Processes and threads. Without a sandbox all processes of the user count, and root has no limit.
+    /// Maximum number of processes and threads. Without a sandbox all processes of the user count, and root is not
+    /// limited.
     pub processes: Option<u64>,
-    /// Bytes of address space of one process. Programs such as Node and Java reserve far more than they use.
+    /// Address space of one process in bytes. Programs such as Node and Java reserve far more than they use.
     pub memory_bytes: Option<u64>,
-    /// Open files of one process.
+    /// Maximum number of open files of one process.
     pub files: Option<u64>,
-    /// Bytes of the largest file that can be written.
+    /// Maximum size of a written file in bytes.
     pub file_bytes: Option<u64>,
-    /// Seconds of CPU time of one process.
+    /// CPU time of one process in seconds.
     pub cpu_s: Option<u64>,
 }
 
 impl Ulimits {
-    /// Whether nothing is limited.
+    /// Whether there are no limits.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// These limits, where nothing is said those of `default`.
+    /// These limits, with defaults for those not set.
     pub(super) fn or(self, default: Self) -> Self {
         Self {
             processes: self.processes.or(default.processes),
@@ -41,8 +42,8 @@ impl Ulimits {
         }
     }
 
-    /// Says why programs cannot be run within these limits here: one is above what this user may have, or too low for
-    /// any program to start.
+    /// Returns an error if programs cannot run with these limits: one exceeds the user's own, or is too low for any
+    /// program.
     pub(crate) fn check(&self) -> Result<()> {
         let Some((shell, args)) = self
             .wrapper()
@@ -59,7 +60,7 @@ impl Ulimits {
         let output = output.map_err(|error| {
             Error::infrastructure(format!("`ulimits`: `/bin/sh` cannot be started: {error}"))
         })?;
-        // Whoever has as many processes already may have fewer when samples are asked.
+        // The user may have fewer processes when samples are requested.
         if output.status.success()
             || (self.processes.is_some() && self.without_processes().check().is_ok())
         {
@@ -84,12 +85,12 @@ impl Ulimits {
         }
     }
 
-    /// The arguments that set the limits and then run a program, whose arguments follow.
+    /// The prefix of a command line that sets the limits.
     pub(crate) fn wrapper(&self) -> Vec<String> {
         if self.is_empty() {
             return Vec::new();
         }
-        // `-u` is `-p` in dash. The size of files is in units of 512 bytes, that of memory in KiB.
+        // `-u` is `-p` in dash. File sizes are in units of 512 bytes, memory in KiB.
         let lines = [
             self.processes
                 .map(|limit| format!("{{ ulimit -u {limit} 2>/dev/null || ulimit -p {limit}; }}")),

@@ -1,9 +1,9 @@
-//! What a sandboxed program sees of the file system: an ordered list of mounts. Later ones lie over earlier ones.
+//! The file system visible in a sandbox: an ordered list of mounts. Later ones cover earlier ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders of the system, which hold programs and nobody's work. The rest of `/` is not there.
+/// System folders, which contain programs and no user data. The rest of `/` is hidden.
 const SYSTEM: [&str; 10] = [
     "/usr",
     "/bin",
@@ -16,35 +16,35 @@ const SYSTEM: [&str; 10] = [
     "/nix/store",
     "/gnu/store",
 ];
-/// What a folder of programs is called; what it stands in is all of an installation.
+/// Names of program folders; their parent is the whole installation.
 const OF_PROGRAMS: [&str; 4] = ["bin", "sbin", "shims", "Scripts"];
-/// The name server's address stands behind a link that leads out of `/etc`.
+/// The DNS configuration may be a link that leads out of `/etc`.
 const RESOLVER: &str = "/etc/resolv.conf";
 
-/// One step in making the file system.
+/// One step in setting up the file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Mount {
-    /// A link of the system, such as `/bin` to `usr/bin`.
+    /// A system link, such as from `/bin` to `usr/bin`.
     Link { target: PathBuf, at: PathBuf },
-    /// A file or folder, to be read.
+    /// A read-only file or folder.
     Read { from: PathBuf, at: PathBuf },
-    /// An empty folder over what is there.
+    /// An empty folder that covers existing content.
     HideFolder(PathBuf),
-    /// An empty file over what is there.
+    /// An empty file that covers existing content.
     HideFile(PathBuf),
 }
 
-/// What decides on the view. All paths are absolute.
+/// The input for the view. All paths are absolute.
 pub(super) struct Wishes<'a> {
-    /// The program that is run.
+    /// The program.
     pub(super) program: &'a Path,
-    /// Its arguments that may name files of its own, as paths.
+    /// Its arguments that may name files, as paths.
     pub(super) arguments: Vec<PathBuf>,
-    /// What the spec lets it read besides.
+    /// Additional readable paths from the spec.
     pub(super) read: Vec<PathBuf>,
-    /// What it must not see: dataset, spec, snapshots, runs.
+    /// Hidden paths: dataset, spec, snapshots, runs.
     pub(super) hidden: &'a [PathBuf],
-    /// What it sees only in parts that are named: home, the project.
+    /// Paths of which only named parts are visible: home, the project.
     pub(super) private: Vec<PathBuf>,
 }
 
@@ -88,7 +88,7 @@ pub(super) fn system() -> Vec<Mount> {
     mounts
 }
 
-/// What is seen besides, folders before what is in them.
+/// Additional visible paths, folders before their content.
 pub(super) fn named(wishes: &Wishes<'_>) -> Vec<PathBuf> {
     let named = wishes.arguments.iter().filter(|path| path.is_file());
     let mut named: Vec<PathBuf> = named.cloned().collect();
@@ -98,7 +98,7 @@ pub(super) fn named(wishes: &Wishes<'_>) -> Vec<PathBuf> {
     named
 }
 
-/// What is seen only in parts: the user's home and the project.
+/// Paths of which only parts are visible: the user's home and the project.
 pub(super) fn private() -> Vec<PathBuf> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let folders = home.into_iter().chain([crate::system::project::root()]);
@@ -108,7 +108,7 @@ pub(super) fn private() -> Vec<PathBuf> {
         .collect()
 }
 
-/// Lays something empty over whatever of `paths` is seen so far.
+/// Covers those of `paths` that are visible so far.
 fn hide(mounts: &mut Vec<Mount>, paths: &[PathBuf]) {
     let mut covers = Vec::new();
     for path in paths {
@@ -118,7 +118,7 @@ fn hide(mounts: &mut Vec<Mount>, paths: &[PathBuf]) {
         let seen = mounts.iter().filter_map(|mount| match mount {
             Mount::Read { from, at } => {
                 let rest = path.strip_prefix(from).ok()?;
-                // `join` of nothing would add a slash.
+                // Joining an empty path would append a slash.
                 Some(if rest.as_os_str().is_empty() {
                     at.clone()
                 } else {
@@ -136,7 +136,7 @@ fn hide(mounts: &mut Vec<Mount>, paths: &[PathBuf]) {
             }
         }));
     }
-    // In a folder that is empty now nothing is left to hide, nor a place to hide it at.
+    // A covered folder is empty, so nothing inside needs to be, or can be, covered.
     let folders: Vec<PathBuf> = covers.iter().filter_map(hidden_folder).cloned().collect();
     let is_covered = |mount: &Mount| match mount {
         Mount::HideFolder(at) | Mount::HideFile(at) => folders
@@ -155,8 +155,8 @@ fn hidden_folder(mount: &Mount) -> Option<&PathBuf> {
     }
 }
 
-/// The program, with the installation that it is part of (an environment of Python, a version of Node), unless that is
-/// a folder with other things in it.
+/// The program with its installation (such as a Python environment or a Node version), unless that folder also
+/// contains other things.
 fn installation(wishes: &Wishes<'_>) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let real = fs::canonicalize(wishes.program).ok();

@@ -30,7 +30,7 @@ pub(crate) struct ModelArgs {
 }
 
 impl ModelArgs {
-    /// The model.
+    /// The model described by the options.
     pub(crate) fn model(&self) -> Result<Model> {
         let Some(name) = &self.model_name else {
             return Err(Error::usage("no model is named").hint(
@@ -44,7 +44,7 @@ impl ModelArgs {
         Ok(model)
     }
 
-    /// How a run is exported.
+    /// Options for exporting a run.
     pub(crate) fn options(&self, dir: &RunDir) -> Result<ExportOptions> {
         let mut options = ExportOptions::of_run(self.model()?, &dir.manifest()?);
         if self.underscore_to_dot.is_some() {
@@ -54,7 +54,7 @@ impl ModelArgs {
     }
 }
 
-/// Writes all files into a folder, a new one in the current folder unless one is named; tells where it is.
+/// Writes all files into a folder (by default a new one in the current folder) and returns its path.
 pub(crate) fn to_folder(
     dir: &RunDir,
     options: &ExportOptions,
@@ -75,7 +75,7 @@ pub(crate) fn to_folder(
     Ok((folder, exported))
 }
 
-/// A name that no folder has yet: two exports in a second are two folders.
+/// An unused folder name, so that two exports in one second do not collide.
 fn free(name: &str) -> PathBuf {
     let names = (2..).map(|number| format!("{name}-{number}"));
     let mut names = std::iter::once(name.to_owned()).chain(names);

@@ -1,4 +1,4 @@
-//! `cargo evaltest export` in the formats that are no leaderboard's: a run as data for other programs.
+//! `cargo evaltest export` in general data formats.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use evaltest::{Error, Result};
 use crate::command::report::WatchedWriter;
 use crate::console;
 
-/// The format of this name.
+/// The format with this name.
 pub(crate) fn named(name: &str) -> Result<&'static dyn DataFormat> {
     format(name).ok_or_else(|| Error::usage(format!("there is no format `{name}`")))
 }
 
-/// Writes a run to a file, one of its own in a folder; tells where it is.
+/// Writes a run to a file, or to a new file if `output` is a folder; returns its path.
 pub(crate) fn to_file(
     dir: &RunDir,
     format: &dyn DataFormat,
@@ -34,7 +34,7 @@ pub(crate) fn to_file(
     let file = std::path::absolute(&file).unwrap_or(file);
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|error| Error::io("create", folder, &error))?;
-    // Another program may look at the file at any time: it is there whole or not at all.
+    // Write atomically: another program may read the file at any time.
     let mut out = NewFile::beside(&file)?;
     format.write(&run, &mut out)?;
     out.put(&file)?;
@@ -53,7 +53,7 @@ pub(crate) fn to_stdout(dir: &RunDir, format: &dyn DataFormat, texts: MaskedText
         let mut out = WatchedWriter { out, failed: None };
         if let Err(error) = format.write(&run, &mut out) {
             match out.failed {
-                // Such as that nobody reads on.
+                // Such as a closed pipe.
                 Some(kind) => return Err(kind.into()),
                 None => unreadable = Some(error),
             }

@@ -1,4 +1,4 @@
-//! The flags as keys of a spec.
+//! Converts flags to keys of a spec.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::command::run::options::absolute;
 use crate::run_ids;
 
 impl GenerateArgs {
-    /// The flags that `run` does not have.
+    /// Overrides for the flags that `run` does not have.
     pub(super) fn overrides(&self) -> Result<Vec<Override>> {
         let mut changes = Vec::new();
         let mut set = |key: &str, value: Option<Value>| {
@@ -51,8 +51,8 @@ impl GenerateArgs {
         Ok(changes)
     }
 
-    /// Whether a solver is named: by a flag, in the spec or in the run that goes on. What cannot be read is told of by whoever
-    /// reads it to run it.
+    /// Whether a solver is set: by a flag, in the spec or in the resumed run. Unreadable files count as no here;
+    /// reading them for the run reports the error.
     fn asks_solver(&self) -> bool {
         let has_solver = |config: &Value| {
             let solver = config.pointer("/benchmark/solver");
@@ -75,7 +75,7 @@ impl GenerateArgs {
     }
 }
 
-/// What is typed in a shell means what it means there.
+/// Resolves a path relative to the current folder.
 fn place(path: &Path) -> Result<String> {
     let typed = path.to_string_lossy();
     if typed.starts_with("hf://") {

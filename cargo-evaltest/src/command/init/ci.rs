@@ -1,4 +1,4 @@
-//! Where the workflow of a CI service is written, and in which folder of the repository it runs.
+//! Location of the CI workflow file, and the folder of the repository that it runs in.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use evaltest::engine::text::clean;
 use super::provenance::Provenance;
 use super::{Writer, workflow};
 
-/// CI services for which there is a workflow.
+/// CI services with a workflow template.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Ci {
     /// GitHub Actions
@@ -20,14 +20,14 @@ pub(super) enum Ci {
     Gitlab,
 }
 
-/// Services read what lies at a repository's top; evals may lie deeper.
+/// Services read workflows at the top of the repository; evals may be in a subfolder.
 #[derive(Debug, PartialEq, Eq)]
 struct WorkflowPlace {
-    /// The way from the current folder to the top, such as `../`; empty if it is the top.
+    /// Relative path from the current folder to the top, such as `../`; empty at the top.
     up: String,
-    /// The way from the top to the folder of the project, where runs are kept; empty if it is the top.
+    /// Relative path from the top to the project's folder, which contains the runs; empty at the top.
     inside: String,
-    /// The current folder is not the project's, and no repository is around it.
+    /// The current folder is not the project's and is in no repository.
     is_unsure: bool,
 }
 
@@ -48,7 +48,7 @@ impl WorkflowPlace {
             .map_or(0, |way| way.iter().count());
         Self {
             up: "../".repeat(deep),
-            // What is around the repository is not in a checkout.
+            // Folders above the repository are not part of a checkout.
             inside: below(&project)
                 .or_else(|| below(current))
                 .unwrap_or_default(),
@@ -57,7 +57,7 @@ impl WorkflowPlace {
     }
 }
 
-/// Writes the workflow of a service at the top of the repository; says what is left to do.
+/// Writes a service's workflow at the top of the repository; returns the remaining steps.
 pub(super) fn write(
     writer: &mut Writer,
     ci: Ci,
@@ -78,7 +78,7 @@ pub(super) fn write(
             let text = workflow::gitlab(origin, &place.inside, shards);
             let file = format!("{}{WHOLE}", place.up);
             let whole = fs::read_to_string(writer.root.join(&file)).ok();
-            // The user's own stays as it is, and ours is ours when a line of it was mended.
+            // Never overwrite the user's own file. A workflow with this line is ours even if it was edited.
             let is_ours = |old: &String| old.lines().any(|line| line == "evaltest:");
             let is_own = whole.as_ref().is_some_and(|old| !is_ours(old));
             if is_own && !whole.is_some_and(|old| old.contains(PART)) {
@@ -95,7 +95,7 @@ pub(super) fn write(
         let inside = clean(&place.inside);
         next.push(format!("let {file} run in `{inside}`, too: it was there"));
     }
-    // One that was there may install from elsewhere by now.
+    // An existing workflow may install from elsewhere.
     if let Some(here) = origin.of_this_machine()
         && written.contains(&workflow::install(origin))
     {
@@ -142,9 +142,9 @@ mod tests {
         check("rust/crates/m", "../../", "crates/m", false);
         fs::write(top.join("rust/Cargo.toml"), "[workspace]\n").unwrap();
         fs::write(top.join("rust/crates/m/Cargo.toml"), "[package]\n").unwrap();
-        // Runs of a member are kept in the workspace.
+        // Runs of a member are stored in the workspace.
         check("rust/crates/m", "../../", "", false);
-        // A repository in a workspace is checked out without it.
+        // A repository inside a workspace is checked out without the workspace.
         make("rust/crates/m/.git");
         check("rust/crates/m", "", "", false);
     }

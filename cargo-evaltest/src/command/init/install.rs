@@ -1,22 +1,22 @@
-//! The line by which a machine of a CI service installs the command.
+//! The command line that installs evaltest on a CI machine.
 
 use evaltest::engine::text::shell_word;
 
 use super::provenance::Provenance;
 
-/// How a machine of a CI service comes to the command.
+/// How to install the command on a CI machine.
 pub(super) struct Install {
-    /// A line to type.
+    /// The command line.
     pub(super) command: String,
-    /// What to know of that line, if anything.
+    /// Remarks on the command line.
     note: Vec<&'static str>,
-    /// It is built there, and needs Rust.
+    /// Whether it compiles from source and needs Rust.
     pub(super) builds: bool,
 }
 
 impl Install {
     pub(super) fn of(origin: &Provenance) -> Self {
-        // Not the toolchain that a project asks for.
+        // `+stable`: do not use the toolchain that the project pins.
         const CARGO: &str = "cargo +stable install --locked";
         const PIP: &str = "python3 -m pip install";
         let version = env!("CARGO_PKG_VERSION");
@@ -73,7 +73,7 @@ impl Install {
         }
     }
 
-    /// The name under which it is there then.
+    /// Name of the installed command.
     pub(super) fn name(&self) -> &'static str {
         if self.builds {
             "cargo evaltest"

@@ -1,4 +1,4 @@
-//! Changing a user's `Cargo.toml` without touching its comments and layout.
+//! Edits a user's `Cargo.toml` without changing its comments and layout.
 
 use std::path::Path;
 
@@ -7,15 +7,15 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Val
 
 use super::provenance::Provenance;
 
-/// What is added.
+/// The additions to the manifest.
 pub(super) struct ExampleTest<'a> {
-    /// The name of the eval and of the test target.
+    /// Name of the eval and of the test target.
     pub(super) name: &'a str,
-    /// An answer costs nothing, so that a plain `cargo test` may ask.
+    /// Whether answers are free, so that a plain `cargo test` may request them.
     pub(super) is_free: bool,
     /// Features of the library that the eval needs.
     pub(super) features: &'a [&'a str],
-    /// Where the library is to come from, if that is known.
+    /// Source of the library, if known.
     pub(super) origin: Option<Provenance>,
 }
 
@@ -28,12 +28,12 @@ fn read(path: &Path) -> Result<DocumentMut> {
         .map_err(|error| Error::usage(format!("{}: {error}", path.display())))
 }
 
-/// Whether the manifest is of a package and not only of a workspace.
+/// Whether the manifest has a package and is not only a workspace.
 pub(super) fn is_package(path: &Path) -> Result<bool> {
     Ok(read(path)?.contains_key("package"))
 }
 
-/// Whether the manifest of a folder, if it has one, names evals besides those in `evals/`.
+/// Whether a folder's manifest, if any, names evals outside `evals/`.
 pub(super) fn names_evals(folder: &Path) -> Result<bool> {
     let path = folder.join("Cargo.toml");
     if !path.is_file() {
@@ -47,14 +47,14 @@ pub(super) fn names_evals(folder: &Path) -> Result<bool> {
     Ok(table.is_some())
 }
 
-/// Whether cargo has the library already, or can have it from where the command came from.
+/// Whether cargo has the library, or can get it from where the command was installed.
 pub(super) fn can_have_library(path: &Path, origin: Option<&Provenance>) -> Result<bool> {
     let manifest = read(path)?;
     let there = manifest.get(TABLE).and_then(|table| table.get(NAME));
     Ok(there.is_some() || dependency(origin, env!("CARGO_PKG_REPOSITORY")).is_some())
 }
 
-/// Adds the dev-dependency, the test target and the metadata; false if the target was there.
+/// Adds the dev-dependency, the test target and the metadata; returns false if the target exists.
 pub(super) fn add_test(path: &Path, asked: &ExampleTest<'_>) -> Result<bool> {
     let name = asked.name;
     let mut manifest = read(path)?;
@@ -116,7 +116,7 @@ pub(super) fn add_test(path: &Path, asked: &ExampleTest<'_>) -> Result<bool> {
     Ok(true)
 }
 
-/// Adds the library, or asks for more features of it; the key that is in the way if there is one.
+/// Adds the library, or more features of it; returns the conflicting key, if any.
 fn add_dependency(
     manifest: &mut DocumentMut,
     asked: &ExampleTest<'_>,
@@ -132,7 +132,7 @@ fn add_dependency(
         note = comment;
     }
     if let Some(comment) = note {
-        // A table in one line has no place for it.
+        // An inline table cannot hold it.
         let key = if is_inline {
             manifest.key_mut(TABLE)
         } else {
@@ -154,7 +154,7 @@ fn add_dependency(
     Ok(())
 }
 
-/// The library from where the command came, and what to know of that; `None` where cargo would look in vain.
+/// The dependency entry for the command's source, and remarks; `None` if cargo could not find the library there.
 fn dependency(
     origin: Option<&Provenance>,
     repository: &str,
@@ -175,7 +175,7 @@ fn dependency(
             }
         }
         Some(Provenance::Registry) => return Some((value(env!("CARGO_PKG_VERSION")), None)),
-        // A Python index has the command alone.
+        // A Python index has only the command.
         Some(Provenance::Index | Provenance::Wheel(_)) | None => {
             if repository.is_empty() {
                 return None;
@@ -186,10 +186,10 @@ fn dependency(
     Some((value(table), note))
 }
 
-/// Asks for a feature of a dependency, unless it is asked for; false if that is no dependency.
+/// Enables a feature of a dependency if needed; false if the item is not a dependency.
 fn add_feature(dependency: &mut Item, feature: &str) -> bool {
     if let Item::Value(Value::String(version)) = dependency {
-        // The comment behind it stays there.
+        // Keep the comment after it.
         let decor = version.decor().clone();
         let mut table = InlineTable::new();
         table.insert("version", version.value().as_str().into());
@@ -209,7 +209,7 @@ fn add_feature(dependency: &mut Item, feature: &str) -> bool {
     true
 }
 
-/// A table that shows no header of its own.
+/// A table without a header of its own.
 fn implicit() -> Item {
     let mut table = Table::new();
     table.set_implicit(true);

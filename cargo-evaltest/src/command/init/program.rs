@@ -1,11 +1,11 @@
-//! The program of one's own that `init` writes into a spec: which of its words are files.
+//! The user's program in a spec written by `init`: which of its words are files.
 
 use std::path::Path;
 
-/// Ends of files that an interpreter is given.
+/// Extensions of files run by an interpreter.
 const SCRIPTS: &[&str] = &["py", "js", "mjs", "ts", "rb", "sh"];
 
-/// The words as the spec has them: the program runs in the spec's folder, and was typed in the one above.
+/// The words relative to the spec: the program runs in the spec's folder but was typed in its parent.
 pub(super) fn from_spec(words: &[String]) -> Vec<String> {
     let word = |(at, word): (usize, &String)| {
         if is_file(at, word) {
@@ -17,7 +17,7 @@ pub(super) fn from_spec(words: &[String]) -> Vec<String> {
     words.iter().enumerate().map(word).collect()
 }
 
-/// The files among the words that are not there.
+/// The words that name missing files.
 pub(super) fn missing(words: &[String]) -> impl Iterator<Item = &str> {
     let words = words.iter().enumerate();
     words
@@ -29,8 +29,8 @@ fn inside(word: &str) -> &str {
     word.strip_prefix("./").unwrap_or(word)
 }
 
-/// Whether a word names a file by a path from here, be it there or not. A `/` alone makes a file of the first word only:
-/// models are called `ORG/NAME`.
+/// Whether a word is a relative file path, existing or not. A single `/` is enough only for the first word, because
+/// models are named `ORG/NAME`.
 fn is_file(at: usize, word: &str) -> bool {
     if word.starts_with(['/', '-']) || word.contains("://") {
         return false;

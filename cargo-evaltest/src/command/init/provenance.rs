@@ -1,4 +1,4 @@
-//! What this program was built from, which is where another machine can have it from.
+//! Where this program was built or installed from, so that another machine can install it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,36 +20,36 @@ pub(super) enum InstallFrom {
     Wheel,
 }
 
-/// A place to install from that is known to have this program.
+/// A known source of this program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Provenance {
-    /// A checkout on this machine.
+    /// A local checkout.
     Path(PathBuf),
-    /// A repository, and the commit where it is known.
+    /// A repository, with the commit if known.
     Git {
         address: String,
         rev: Option<String>,
     },
-    /// This version, in a crate registry.
+    /// This version in a crate registry.
     Registry,
-    /// This version, in an index of Python packages.
+    /// This version in a Python package index.
     Index,
-    /// A wheel that was installed from this file or address.
+    /// A wheel that was installed from this file or URL.
     Wheel(String),
 }
 
-/// What is known of the place where this program was built, and of the one where it lies.
+/// What is known about the build and the install location.
 struct Built<'a> {
-    /// The folder of the package `cargo-evaltest` while it was compiled.
+    /// Folder of the package `cargo-evaltest` at compile time.
     package: &'a Path,
-    /// `[workspace.package] repository`; empty as long as nobody filled it in.
+    /// `[workspace.package] repository`; empty until it is filled in.
     repository: &'a str,
-    /// The wheel that brought it, if one did.
+    /// The wheel that contained it, if any.
     wheel: Option<Provenance>,
 }
 
 impl Provenance {
-    /// Where it is on this machine, if other machines cannot have it from there.
+    /// The local path, if other machines cannot install from it.
     pub(super) fn of_this_machine(&self) -> Option<String> {
         match self {
             Self::Path(folder) => Some(folder.to_string_lossy().into_owned()),
@@ -58,7 +58,7 @@ impl Provenance {
         }
     }
 
-    /// What was asked for, or by default what this program really came from.
+    /// The requested source, or by default the detected one.
     pub(super) fn of(asked: Option<InstallFrom>) -> Result<Self> {
         let program = std::env::current_exe().and_then(fs::canonicalize).ok();
         let built = Built {
@@ -116,14 +116,14 @@ impl Built<'_> {
             })
     }
 
-    /// Cargo unpacks what it has from a registry below `registry/src`.
+    /// Cargo unpacks registry crates below `registry/src`.
     fn is_of_registry(&self) -> bool {
         let text = self.package.to_string_lossy();
         text.contains("/registry/src/") || text.contains("\\registry\\src\\")
     }
 
-    /// A release names its repository: as long as nobody filled it in, no index has the wheel, and it came from a
-    /// folder that nobody wrote down (`--find-links`).
+    /// The wheel, if it can be installed again. Without a repository this is no release, so no index has it: the wheel
+    /// came from an unrecorded folder (`--find-links`).
     fn wheel(&self) -> Option<Provenance> {
         let is_released = !self.repository.is_empty();
         let wheel = self.wheel.clone();
@@ -134,7 +134,7 @@ impl Built<'_> {
         if self.repository.is_empty() {
             return None;
         }
-        // Cargo checks a commit out below `git/checkouts/NAME-HASH/COMMIT`.
+        // Cargo checks out commits below `git/checkouts/NAME-HASH/COMMIT`.
         let text = self.package.to_string_lossy();
         let rev = text
             .split_once("/git/checkouts/")
@@ -146,7 +146,7 @@ impl Built<'_> {
         })
     }
 
-    /// The folder of evaltest's own sources, if this program was built from a checkout that is still there.
+    /// The folder of evaltest's sources, if this program was built from a checkout that still exists.
     fn checkout(&self) -> Option<PathBuf> {
         let folder = self.package.parent()?;
         let manifest = fs::read_to_string(folder.join("Cargo.toml")).ok()?;
@@ -156,8 +156,8 @@ impl Built<'_> {
     }
 }
 
-/// The wheel that brought a program: beside it lies the script `evaltest`, and its environment says what was installed
-/// from where. Without that it is not taken for published.
+/// The wheel that installed a program: the script `evaltest` is next to it, and the Python environment records its
+/// source. Without that record it is not considered published.
 fn wheel(program: &Path) -> Option<Provenance> {
     let bin = program.parent()?;
     let script = fs::read(bin.join("evaltest")).ok()?;
@@ -166,7 +166,7 @@ fn wheel(program: &Path) -> Option<Provenance> {
         return None;
     }
     let known = installed(bin.parent()?)?;
-    // Installers write it where the package did not come from an index.
+    // Installers write it if the package did not come from an index.
     let Ok(direct) = fs::read_to_string(known.join("direct_url.json")) else {
         return Some(Provenance::Index);
     };
@@ -179,8 +179,8 @@ fn wheel(program: &Path) -> Option<Provenance> {
     Some(Provenance::Wheel(file.unwrap_or_else(|| url.to_owned())))
 }
 
-/// What Python's environment at `prefix` says of this version. Debian has `dist-packages`, Fedora `lib64`, and both
-/// `local` for what is not of the system.
+/// The metadata folder of this version in the Python environment at `prefix`. Debian uses `dist-packages`, Fedora
+/// `lib64`, and both `local` for non-system packages.
 fn installed(prefix: &Path) -> Option<PathBuf> {
     let prefix = glob::Pattern::escape(&prefix.to_string_lossy());
     let info = format!("evaltest-{}.dist-info", env!("CARGO_PKG_VERSION"));
@@ -230,7 +230,7 @@ mod tests {
             ..built(HERE, ADDRESS)
         };
         assert_eq!(wheel.origin().unwrap(), Provenance::Index);
-        // Of no release: whatever it was installed from, it was no index.
+        // Not a release, so it cannot have come from an index.
         let unreleased = Built {
             wheel: Some(Provenance::Index),
             ..built("/gone/cargo-evaltest", "")
@@ -315,7 +315,7 @@ mod tests {
         };
         check("file:///tmp/my%20wheels/%C3%A9.whl", "/tmp/my wheels/é.whl");
         check("file://localhost/tmp/a.whl", "/tmp/a.whl");
-        // An address stays one.
+        // A URL stays a URL.
         check(
             "https://example.org/a%20b.whl",
             "https://example.org/a%20b.whl",

@@ -1,8 +1,8 @@
-//! A schema that is there: of another version, or somebody's own.
+//! An existing schema file: written by another version, or by the user.
 
 use serde_json::Value;
 
-/// Whether `init` wrote this schema. One that names kinds of a user's own was made by `cargo evaltest schema --own-…`.
+/// Whether `init` wrote this schema. One with the user's own kinds was written by `cargo evaltest schema --own-…`.
 pub(super) fn is_ours(text: &str) -> bool {
     let Ok(schema) = serde_json::from_str::<Value>(text) else {
         return false;
@@ -10,7 +10,7 @@ pub(super) fn is_ours(text: &str) -> bool {
     schema["title"] == "A spec of evaltest" && !names_own_kinds(&schema)
 }
 
-/// Built-in kinds are described, others are names and nothing else.
+/// Built-in kinds have descriptions; the user's kinds have only names.
 fn names_own_kinds(schema: &Value) -> bool {
     let forms = ["benchmark", "agent", "scorer"].into_iter();
     let mut forms = forms.filter_map(|kind| schema["$defs"][kind]["anyOf"].as_array());

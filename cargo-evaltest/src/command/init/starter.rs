@@ -1,4 +1,4 @@
-//! The evals that `init` writes: one that runs at once, and one for each benchmark.
+//! The evals that `init` writes: one that runs without setup, and one per benchmark.
 
 use clap::ValueEnum;
 use evaltest::{Error, Result};
@@ -22,16 +22,16 @@ pub(super) enum KnownBenchmark {
     Bfcl,
 }
 
-/// An eval as files, to start from.
+/// The files of a starter eval.
 pub(super) struct Starter {
     spec: &'static str,
-    /// Beside the spec in a folder of the eval's name.
+    /// Files next to the spec, in a folder with the eval's name.
     pub(super) files: &'static [(&'static str, &'static str)],
-    /// The built-in demo agent answers it: it runs at once, and costs nothing.
+    /// Answered by the built-in demo agent: runs without setup and costs nothing.
     pub(super) demo: bool,
-    /// Features of the library that it needs as a cargo test.
+    /// Features of the library needed to run it as a cargo test.
     pub(super) features: &'static [&'static str],
-    /// What is to be done before it runs.
+    /// Steps to do before the first run.
     pub(super) before: &'static [&'static str],
 }
 
@@ -49,7 +49,7 @@ const RUNS: Starter = Starter {
 const OWN_AGENT: &str = "write your agent into the spec: `agent:`";
 
 impl Starter {
-    /// The example for a benchmark; without one, the example that shows most.
+    /// The starter for a benchmark; by default the example.
     pub(super) fn of(kind: Option<KnownBenchmark>) -> Self {
         let fetched = |spec: &'static str| Self {
             spec,
@@ -87,14 +87,14 @@ impl Starter {
         }
     }
 
-    /// Those that its data need, whoever answers.
+    /// Features needed to load the data, for any agent.
     pub(super) fn features_of_data(&self) -> &'static [&'static str] {
         if self.demo { &[] } else { self.features }
     }
 
-    /// The spec of an eval of this name, with the user's agent if there is one.
+    /// The spec for an eval of this name, with the user's agent if there is one.
     pub(super) fn spec(&self, name: &str, program: &[String]) -> Result<String> {
-        // `NAME_OF_A_MODEL` is the user's to fill in.
+        // The user fills in `NAME_OF_A_MODEL`.
         let text = self
             .spec
             .replace("NAME_OF_A_MODEL", "\0")

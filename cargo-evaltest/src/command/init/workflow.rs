@@ -1,4 +1,4 @@
-//! Workflows that gate pull requests. They install the command from where this program came from.
+//! CI workflows that gate pull requests. They install the command from this program's source.
 
 use evaltest::engine::text::shell_word;
 
@@ -10,15 +10,15 @@ const GITHUB_RUST: &str = include_str!("ci/github_rust.yml");
 const GITHUB_PYTHON: &str = include_str!("ci/github_python.yml");
 const GITLAB: &str = include_str!("ci/gitlab.yml");
 
-/// Shards run in jobs of their own, and the job that else runs the evals merges them.
+/// Each shard runs in its own job; another job merges them.
 const GITHUB_SHARDS: &str = include_str!("ci/github_shards.yml");
 const GITHUB_MERGE: &str = include_str!("ci/github_merge.yml");
 const GITLAB_SHARDS: &str = include_str!("ci/gitlab_shards.yml");
 
-/// The most shards: a matrix of GitHub has no more than 256 jobs, `parallel` of GitLab no more than 200.
+/// Maximum number of shards: a GitHub matrix allows 256 jobs, GitLab's `parallel` allows 200.
 pub(super) const MOST_SHARDS: u32 = 200;
 
-/// What stands in a template where the evals run at once; their agents are set up there.
+/// Template part for a job that runs all evals and sets up their agents.
 const GITHUB_AGENT: &str =
     "      # Set up what your agent needs here, such as actions/setup-python.\n";
 const GITHUB_KEYS: &str = "          # Keys of your agent, named in `agent.env` of the spec:
@@ -27,13 +27,13 @@ const GITLAB_AGENT: &str =
     "  # Set up what your agent needs in `before_script`. Keys of your agent, named in `agent.env` of the spec, are variables
   # of the project: masked, and not in this file.\n";
 
-/// The same where shards are merged, also when one of them failed: the merge names it.
+/// Template part for a job that merges shards. It also runs if a shard failed, to name the missing one.
 const GITHUB_NEEDS: &str = "    needs: shard\n    # Also when a shard failed: the merge says which one is missing.\n    if: ${{ !cancelled() }}\n";
 const GITLAB_NEEDS: &str = "  needs: [evaltest-shard]\n";
 const GITLAB_WHEN: &str =
     "      # Also when a shard failed: the merge says which one is missing.\n      when: always\n";
 
-/// A template with parts in place of its words. What a part says is no word of the template.
+/// Replaces placeholders in a template. Replacement texts are not searched again.
 fn filled(template: &str, parts: &[(&str, &str)]) -> String {
     let mut text = String::with_capacity(template.len());
     let mut rest = template;
@@ -50,12 +50,12 @@ fn filled(template: &str, parts: &[(&str, &str)]) -> String {
     text + rest
 }
 
-/// The line that installs the command.
+/// The install command line.
 pub(super) fn install(origin: &Provenance) -> String {
     Install::of(origin).command
 }
 
-/// A path or pattern as YAML takes it.
+/// A path or pattern as a YAML scalar.
 fn scalar(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/_-.*".contains(c);
     if name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_plain) {
@@ -65,7 +65,7 @@ fn scalar(name: &str) -> String {
     }
 }
 
-/// What says in which folder of the repository a step runs; nothing at its top.
+/// The line that sets a step's working directory; empty at the top of the repository.
 pub(super) fn github_folder(inside: &str) -> String {
     if inside.is_empty() {
         return String::new();
@@ -73,7 +73,7 @@ pub(super) fn github_folder(inside: &str) -> String {
     format!("        working-directory: {}\n", scalar(inside))
 }
 
-/// The same of a job's script.
+/// The same for a job's script.
 pub(super) fn gitlab_folder(inside: &str) -> String {
     if inside.is_empty() {
         return String::new();
@@ -81,7 +81,7 @@ pub(super) fn gitlab_folder(inside: &str) -> String {
     format!("    - |\n      cd {}\n", shell_word(inside))
 }
 
-/// A path below a folder; empty is here.
+/// A path below a folder; `.` if empty.
 fn below(inside: &str) -> String {
     if inside.is_empty() {
         String::new()
@@ -90,7 +90,7 @@ fn below(inside: &str) -> String {
     }
 }
 
-/// What one job does to all samples, and what it does when shards were asked before.
+/// The command: run all samples, or merge if the shards ran before.
 fn evaluate(shards: Option<u32>) -> &'static str {
     if shards.is_some() {
         "merge evaltest-runs"
@@ -99,7 +99,7 @@ fn evaluate(shards: Option<u32>) -> &'static str {
     }
 }
 
-/// A workflow of GitHub Actions, for the folder `inside` of the repository; in so many shards.
+/// A GitHub Actions workflow for the folder `inside` of the repository, with this number of shards.
 pub(super) fn github(origin: &Provenance, inside: &str, shards: Option<u32>) -> String {
     let install = Install::of(origin);
     let (setup, outside) = if install.builds {
@@ -140,12 +140,12 @@ pub(super) fn github(origin: &Provenance, inside: &str, shards: Option<u32>) -> 
     filled(GITHUB, &[&common[..], &parts, &evaluate].concat())
 }
 
-/// A job of GitLab CI, for the folder `inside` of the repository; in so many shards.
+/// A GitLab CI job for the folder `inside` of the repository, with this number of shards.
 pub(super) fn gitlab(origin: &Provenance, inside: &str, shards: Option<u32>) -> String {
     let install = Install::of(origin);
     let image = if install.builds { "rust:1" } else { "python:3" };
     let line = if install.builds {
-        // The image has its own toolchain, and not under that name.
+        // The image has its own toolchain, not named `stable`.
         format!(
             "rustup toolchain install stable --profile minimal --no-self-update\n      (cd / && {})",
             install.command
@@ -342,7 +342,7 @@ mod tests {
         assert!(inside.contains("working-directory: COMMAND\n"), "{inside}");
     }
 
-    /// A toolchain that the project asks for is not the one that builds evaltest.
+    /// evaltest is not built with the toolchain that the project pins.
     #[test]
     fn it_is_built_outside_the_checkout_by_the_stable_toolchain() {
         let text = github(&Provenance::Registry, "m", None);
@@ -356,7 +356,7 @@ mod tests {
         assert!(text.contains("rustup toolchain install stable"), "{text}");
     }
 
-    /// Each service says in its own way which shard a job is, and that the merge comes after failures, too.
+    /// Each service has its own variable for the shard, and its own way to merge after failures.
     #[test]
     fn shards_are_jobs_that_another_one_merges() {
         let text = github(&Provenance::Index, "m", Some(3));

@@ -12,10 +12,10 @@ use super::lines::{self, JudgedArgs};
 use super::{few_labels, figure, figures};
 use crate::console;
 
-/// Classes that a table on a terminal has room for.
+/// Maximum number of classes shown in a terminal table.
 const SHOWN_CLASSES: usize = 12;
 
-/// Means of points are as many as items: of more than this a table says nothing to a person.
+/// Maximum number of points shown: mean points may differ for each item, and a larger table is unreadable.
 const MOST_POINTS: usize = 12;
 
 /// How far a judge agrees with the labels of people
@@ -53,7 +53,7 @@ pub(super) fn run(args: &AgreementArgs) -> Result<Exit> {
     Ok(Exit::Passed)
 }
 
-/// The figures, with how many items they are of.
+/// The figures with their item counts.
 pub(super) fn of_figures(agreement: &JudgeAgreement, few: Option<String>) -> Vec<Block> {
     let (n, items) = (agreement.n, agreement.items);
     let counts = format!("{n} of {items} items have a label and a verdict");

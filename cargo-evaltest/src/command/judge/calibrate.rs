@@ -179,7 +179,7 @@ fn plan_text(dir: &Path, judge: &JudgeOfRun, width: f64, plans: &[LabelPlan]) ->
     ]
 }
 
-/// What the labels say of the judge, and what to do with the file.
+/// What the labels show about the judge, and what to do with the file.
 fn calibration_text(
     dir: &Path,
     judge: &JudgeOfRun,
@@ -236,19 +236,19 @@ fn calibration_text(
     text.blocks
 }
 
-/// What a spec is to name: the way from its folder.
+/// Path of the file relative to the spec.
 fn from_spec(judge: &JudgeOfRun, file: &Path) -> String {
     let path = judge.from_spec(file);
     shown(path.as_deref().unwrap_or(file))
 }
 
-/// Whether the gates of the run look for this file.
+/// Whether the run's gates read this file.
 fn is_read(judge: &JudgeOfRun, file: &Path) -> bool {
     let own = judge.file();
     own == file || own.canonicalize().ok() == file.canonicalize().ok()
 }
 
-/// That the gates of the run look elsewhere.
+/// A note if the run's gates read another file.
 fn elsewhere(dir: &Path, judge: &JudgeOfRun, file: &Path) -> Option<String> {
     (!is_read(judge, file)).then(|| {
         format!(

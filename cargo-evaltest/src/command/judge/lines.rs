@@ -1,4 +1,4 @@
-//! The lines that the commands of `judge` read.
+//! Reads the input lines of the `judge` commands.
 
 use std::path::{Path, PathBuf};
 
@@ -20,11 +20,11 @@ pub(super) struct JudgedArgs {
     pub(super) json: bool,
 }
 
-/// The lines of a file that are not blank, each given to `next` with the name of the file and the line's number.
+/// Passes each non-blank line to `next` with the file name and line number.
 ///
 /// # Errors
 ///
-/// The first line that is not as it should be, and a file without lines.
+/// The first malformed line, or a file without lines.
 pub(super) fn each<T: JudgedLine>(
     input: &Path,
     mut next: impl FnMut(&Path, u64, T) -> Result<()>,

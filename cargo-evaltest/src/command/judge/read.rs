@@ -1,7 +1,6 @@
-//! `cargo evaltest judge read`: replies of judges in, the same lines with what they say.
+//! `cargo evaltest judge read`: parses replies of judges and adds their verdicts to the same lines.
 //!
-//! Lines are read and written as `score` does it ([`crate::answers`]): a `reading` is spliced in, and no other byte
-//! changes.
+//! Lines are read and written as in `score` ([`crate::answers`]): a `reading` is inserted, and no other byte changes.
 
 mod options;
 mod reader;
@@ -63,7 +62,7 @@ was not offered or is merely mentioned.";
 
 const VERB: Verb = Verb("read", "read");
 
-/// Reads the input and tells how it ended, as `score` does.
+/// Processes the input and returns the exit code, as `score` does.
 pub(crate) fn run(args: &ReadArgs) -> Result<Exit> {
     let reader = args.options.reader()?;
     let input = AnswerInput::open(&AnswersArgs {

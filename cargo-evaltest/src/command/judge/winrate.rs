@@ -64,7 +64,7 @@ pub(super) fn run(args: &WinrateArgs) -> Result<Exit> {
 
 type Verdicts = (Option<Preferred>, Option<Preferred>);
 
-/// The lines of a file, which are all of one kind.
+/// The lines of a file, all of one kind.
 enum WinrateLines {
     BothOrders(Vec<Verdicts>),
     Preferences(Vec<Option<f64>>),

@@ -1,4 +1,4 @@
-//! A page of the manual: what `clap_mangen` makes of options, and sections of our own.
+//! A man page: options by `clap_mangen`, plus our own sections.
 
 use std::io;
 
@@ -10,13 +10,13 @@ use evaltest::Exit;
 use super::named;
 use crate::examples;
 
-/// The words before the codes, behind the help of a command that has its own.
+/// The prefix of the exit codes in a command's help.
 const CODES: &str = "Exit codes: ";
 
-/// The page of a command, which is named by the words behind `cargo evaltest`.
+/// The page of a command; `below` is the part of its name after `cargo evaltest`.
 pub(super) fn of(command: &Command, below: &str) -> Vec<u8> {
     let mut page = Vec::new();
-    // Writing into memory does not fail.
+    // Writing to memory cannot fail.
     let _ = write(command, below, &mut page);
     page
 }
@@ -30,7 +30,7 @@ fn write(command: &Command, below: &str, page: &mut Vec<u8>) -> io::Result<()> {
         .source(format!("evaltest {}", env!("CARGO_PKG_VERSION")))
         .manual("evaltest");
     man.render_title(page)?;
-    // A name that is to be typed is not cut in two.
+    // Do not hyphenate names that users type.
     let mut whole_words = Roff::default();
     whole_words.control("nh", []).control("ad", ["l"]);
     whole_words.to_writer(page)?;
@@ -51,7 +51,7 @@ fn write(command: &Command, below: &str, page: &mut Vec<u8>) -> io::Result<()> {
     roff.to_writer(page)
 }
 
-/// The command with a synopsis in short; the first page without the options of `run`, which has a page.
+/// The command with a short synopsis; the first page omits the options of `run`, which has its own page.
 fn shown(command: &Command, below: &str) -> Command {
     let command = command
         .clone()
@@ -75,14 +75,14 @@ fn shown(command: &Command, below: &str) -> Command {
         })
 }
 
-/// What long help has before the examples.
+/// The part of the long help before the examples.
 fn notes(command: &Command) -> Option<String> {
     let text = command.get_after_long_help()?.to_string();
     let (notes, _) = text.split_once("\n\nExamples:\n")?;
     Some(notes.to_owned())
 }
 
-/// Paragraphs, and lists whose lines are indented.
+/// Renders paragraphs and indented lists.
 fn prose(text: &str, roff: &mut Roff) {
     for line in text.lines() {
         let text = line.trim_start();
@@ -112,7 +112,7 @@ fn examples(below: &str, roff: &mut Roff) {
     roff.control("fi", []);
 }
 
-/// The codes of the command if it says them more closely than all do.
+/// The command's own exit codes, or else the common ones.
 fn exit_status(command: &Command, below: &str, roff: &mut Roff) {
     roff.control("SH", ["EXIT STATUS"]);
     let text = command.get_after_help().map(ToString::to_string);

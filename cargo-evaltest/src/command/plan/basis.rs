@@ -1,4 +1,4 @@
-//! `Basis`: how often samples flip and how long an answer takes, and how that is known.
+//! `Basis`: the flip rate of samples and the time per answer, with their evidence.
 
 use evaltest::engine::figure::Share;
 use evaltest::engine::run::rescore::BaselineAnswers;
@@ -8,27 +8,27 @@ use evaltest::engine::stats::{
 
 use super::PastRun;
 
-/// How often samples flip is known from this.
+/// The evidence for the flip rate.
 pub(super) enum FlipSource {
-    /// Several answers to a sample, of these many.
+    /// Several answers per sample, for this number of samples.
     Several { samples: u64, answers: u64 },
-    /// One in the baseline and one in the run, to these many.
+    /// One answer in the baseline and one in the run, for this number of samples.
     Pairs { samples: u64 },
-    /// Nothing: it is assumed that each sample is right with this probability.
+    /// No evidence: assumes that each sample is correct with this probability.
     Assumed { rate: f64 },
 }
 
-/// What the plan rests on.
+/// The estimates that a plan is based on.
 pub(super) struct Basis {
     pub(super) rates: Rates,
     pub(super) source: FlipSource,
-    /// Whether nothing flipped, so that one more sample was taken for one that does.
+    /// Whether nothing flipped, in which case one flipping sample was added.
     never_flipped: bool,
-    /// Samples of the eval that have a verdict to get.
+    /// Samples of the eval that would get a verdict.
     pub(super) samples: u64,
-    /// Samples of the eval.
+    /// All samples of the eval.
     pub(super) asked: u64,
-    /// Seconds that the run took for each answer, with others in flight; `None` where that is not known.
+    /// Wall-clock seconds per answer, including concurrency; `None` if unknown.
     pub(super) seconds: Option<f64>,
 }
 
@@ -37,7 +37,7 @@ impl Basis {
         let evidence = &run.evidence;
         let samples = even_handed(&evidence.samples);
         let known = known(&samples);
-        // That nothing flips is more than a run can say.
+        // A run without flips does not prove that nothing flips.
         let never_flipped = matches!(known, Some((_, 0)));
         let known = known.and_then(|(source, _)| {
             let mut samples = samples;
@@ -55,19 +55,19 @@ impl Basis {
             rates,
             source,
             never_flipped,
-            // Of a run of a part as many as of the part.
+            // For a partial run, extrapolate from its part.
             samples: (asked * judged + seen / 2) / seen,
             asked,
             seconds: seconds(run),
         }
     }
 
-    /// The share of the verdicts that are others when an unchanged agent is asked again.
+    /// The share of verdicts that change when an unchanged agent runs again.
     pub(super) fn flips(&self) -> f64 {
         2.0 * self.rates.noise()
     }
 
-    /// How that is known, in words.
+    /// Describes the evidence.
     pub(super) fn text(&self, run: &PastRun) -> String {
         let flips = Share(self.flips());
         match self.source {
@@ -82,7 +82,7 @@ impl Basis {
         }
     }
 
-    /// What else there is to say of it.
+    /// Further remarks on the evidence.
     pub(super) fn notes(&self, run: &PastRun) -> Vec<String> {
         let mut notes = Vec::new();
         if let FlipSource::Assumed { rate } = self.source {
@@ -152,7 +152,7 @@ impl FlipSource {
     }
 }
 
-/// Where it can be seen how often samples flip, and how many of them did; `None` where it cannot.
+/// The evidence for the flip rate, with the number of samples that flipped; `None` if there is none.
 fn known(samples: &[ComparedSample]) -> Option<(FlipSource, u64)> {
     let sides = samples.iter().flat_map(|both| [both.before, both.now]);
     let several: Vec<AnswerCounts> = sides.filter(|side| side.of > 1).collect();
@@ -169,25 +169,25 @@ fn known(samples: &[ComparedSample]) -> Option<(FlipSource, u64)> {
     }
     let count = pairs(samples).count() as u64;
     let (worse, better) = one_way(samples);
-    // What became wrong and has no counterpart may be what broke.
+    // Samples that became wrong without a counterpart may be a real regression.
     (count > 0).then(|| (FlipSource::Pairs { samples: count }, worse.min(better)))
 }
 
-/// Those that were answered once on each side.
+/// Samples with one answer on each side.
 fn pairs(samples: &[ComparedSample]) -> impl Iterator<Item = &ComparedSample> {
     let is_pair = |both: &&ComparedSample| both.before.of == 1 && both.now.of == 1;
     samples.iter().filter(is_pair)
 }
 
-/// How many pairs became wrong, and how many became right.
+/// The number of pairs that became wrong, and that became right.
 fn one_way(samples: &[ComparedSample]) -> (u64, u64) {
     let worse = pairs(samples).filter(|both| both.before.right > both.now.right);
     let better = pairs(samples).filter(|both| both.before.right < both.now.right);
     (worse.count() as u64, better.count() as u64)
 }
 
-/// The samples with as many that became wrong as became right, where the run is not worse than its baseline: then those
-/// that changed did so by chance, and which of the two answers came first says nothing.
+/// Balances flips in both directions, if the run is not significantly worse than its baseline: then flips are due to
+/// chance, and the order of the two answers carries no information.
 fn even_handed(samples: &[ComparedSample]) -> Vec<ComparedSample> {
     let is_worse = conditional_test(samples).p < 0.05;
     let mut became_right = false;
@@ -209,7 +209,7 @@ fn even_handed(samples: &[ComparedSample]) -> Vec<ComparedSample> {
     samples.iter().map(turn).collect()
 }
 
-/// A sample that flips half of the time, as this kind of evidence shows it.
+/// A sample that flips half of the time, in the form of this evidence.
 fn one_that_flips(source: &FlipSource) -> ComparedSample {
     match source {
         FlipSource::Pairs { .. } => ComparedSample {
@@ -223,7 +223,7 @@ fn one_that_flips(source: &FlipSource) -> ComparedSample {
     }
 }
 
-/// The accuracy, of all that may be the truth, at which samples flip most.
+/// The plausible accuracy (within its 95 % interval) at which samples flip most.
 fn assumed(samples: &[ComparedSample]) -> f64 {
     let answers: Vec<_> = samples
         .iter()
@@ -246,12 +246,12 @@ fn why_unknown(run: &PastRun) -> &'static str {
     }
 }
 
-/// What each answer adds to the time of a run: as the run itself took, with its pauses and retries, and at least what
-/// answers in flight together take. A run that continued another tells the time of its last part only.
+/// Seconds that each answer adds to a run: from the run's duration, including pauses and retries, but at least its
+/// latency divided by the concurrency. A resumed run only has the duration of its last part.
 fn seconds(run: &PastRun) -> Option<f64> {
     let evidence = &run.evidence;
     let together = evidence.price.latency_s? / float(evidence.price.concurrency);
-    // What was scored again tells how long that took.
+    // A rescored run has the duration of scoring only.
     let has_asked = run.manifest.parent.is_none() && evidence.price.asked > 0;
     let taken = run.manifest.duration_s.filter(|_| has_asked);
     Some(taken.map_or(together, |taken| {
@@ -261,6 +261,6 @@ fn seconds(run: &PastRun) -> Option<f64> {
 
 /// A count as a float.
 pub(super) fn float(count: u64) -> f64 {
-    // Counts of answers that anybody could pay for.
+    // Realistic counts fit into `u32`.
     u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
 }

@@ -1,4 +1,4 @@
-//! `PlanRows`: ways to ask, what each sees and costs, and the cheapest that sees the drop.
+//! `PlanRows`: ways to sample, what each detects and costs, and the cheapest that detects the drop.
 
 use evaltest::engine::stats::{TimesAsked, WantedDrop, smallest_drop_at};
 use serde::Serialize;
@@ -9,10 +9,10 @@ use super::{PastRun, Wish};
 const EPOCHS: [u32; 4] = [1, 2, 3, 5];
 const BASELINE_RUNS: [u32; 3] = [1, 3, 5];
 
-/// Of fewer samples than these nothing is promised.
+/// Minimum number of samples of a plan.
 const FEWEST: u64 = 20;
 
-/// What answers take.
+/// The cost of a number of answers.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Expense {
     pub(super) answers: u64,
@@ -21,40 +21,40 @@ pub(super) struct Expense {
     pub(super) tokens: Option<f64>,
 }
 
-/// A way to ask.
+/// One way to sample.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct PlanRow {
     /// Samples of the eval.
     pub(super) samples: u64,
-    /// Answers to each in a run.
+    /// Epochs per run.
     pub(super) epochs: u32,
-    /// Runs of the baseline, each of so many epochs.
+    /// Number of baseline runs, each with the same epochs.
     pub(super) baseline_runs: u32,
-    /// The smallest drop that it sees, from 0 to 1; `None` where it sees none.
+    /// The smallest drop that it detects, from 0 to 1; `None` if it detects none.
     pub(super) smallest_drop: Option<f64>,
-    /// Whether it sees the drop that was asked for.
+    /// Whether it detects the requested drop.
     pub(super) sees: bool,
-    /// Of those that see it with samples that are there, the one that takes the fewest answers.
+    /// Whether it needs the fewest answers of all rows that detect the drop with existing samples.
     pub(super) is_cheapest: bool,
-    /// What a run takes.
+    /// Cost of one run.
     pub(super) run: Expense,
-    /// What the baseline and a run take together.
+    /// Cost of the baseline and one run.
     pub(super) in_all: Expense,
 }
 
-/// So many samples would see the drop.
+/// Number of samples needed to detect the drop.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct NeededSamples {
     pub(super) epochs: u32,
     pub(super) baseline_runs: u32,
-    /// `None` where ten million are too few.
+    /// `None` if ten million are not enough.
     pub(super) samples: Option<u64>,
 }
 
-/// The ways to ask.
+/// All ways to sample.
 pub(super) struct PlanRows {
     pub(super) all: Vec<PlanRow>,
-    /// How many samples it takes with one answer to each, and with the most answers that are thought of.
+    /// Samples needed with one answer each, and with the maximum number of answers considered.
     pub(super) needed: [NeededSamples; 2],
 }
 
@@ -68,7 +68,8 @@ impl PlanRows {
             }
         }
         let needed = [(1, 1), (5, 5)].map(|(epochs, runs)| rows_of.needed(epochs, runs));
-        // Fewer samples, where single answers to all see more than enough; more, where they see too little.
+        // Add a row with fewer samples if one answer to each is more than enough, or with more samples if it is not
+        // enough.
         let few = needed[0].samples.map(|samples| samples.max(FEWEST));
         let is_enough = all[0].sees;
         let few = few.filter(|few| is_enough == (*few < basis.samples));
@@ -95,7 +96,7 @@ struct RowsOf<'a> {
 }
 
 impl RowsOf<'_> {
-    /// All samples of the eval.
+    /// A row with all samples of the eval.
     fn of_all(&self, epochs: u32, baseline_runs: u32) -> PlanRow {
         let asked = TimesAsked {
             samples: self.basis.samples,
@@ -117,7 +118,7 @@ impl RowsOf<'_> {
         }
     }
 
-    /// Single answers to as many samples as see the drop.
+    /// A row with one answer each to the number of samples that detects the drop.
     fn of_drawn(&self, samples: u64) -> PlanRow {
         PlanRow {
             smallest_drop: Some(self.wish.drop),
@@ -140,12 +141,12 @@ impl RowsOf<'_> {
         }
     }
 
-    /// So many with a verdict, and those without one that come with them.
+    /// Adds the expected number of samples without a verdict.
     fn with_unjudged(&self, samples: u64) -> u64 {
         (samples * self.basis.asked).div_ceil(self.basis.samples.max(1))
     }
 
-    /// What it takes, and nothing of what it sees.
+    /// A row with costs only, without what it detects.
     fn row(&self, samples: u64, epochs: u32, baseline_runs: u32) -> PlanRow {
         let answers = samples * u64::from(epochs);
         PlanRow {
@@ -172,7 +173,7 @@ impl RowsOf<'_> {
     }
 }
 
-/// A share as it is shown: tenths of a point.
+/// Rounds a share to tenths of a point, as displayed.
 fn tenths(share: f64) -> f64 {
     (share * 1000.0).round()
 }

@@ -1,4 +1,4 @@
-//! What to type for the cheapest row.
+//! The commands for the cheapest row.
 
 use evaltest::engine::system::project::shown;
 use evaltest::engine::text::{clean, shell_word};
@@ -7,7 +7,7 @@ use super::basis::{Basis, FlipSource};
 use super::rows::{PlanRow, PlanRows};
 use super::{PastRun, Wish};
 
-/// The steps that lead to the cheapest row, a line each; none where no row sees the drop.
+/// The commands for the cheapest row, one per line; none if no row detects the drop.
 pub(super) fn of(run: &PastRun, wish: &Wish, rows: &PlanRows) -> Vec<String> {
     let Some(row) = rows.cheapest() else {
         return Vec::new();
@@ -23,7 +23,7 @@ pub(super) fn of(run: &PastRun, wish: &Wish, rows: &PlanRows) -> Vec<String> {
         };
         steps.push(format!("in {place}: {}", keys.join(", ")));
     }
-    // What was asked so already need not be asked again.
+    // A suitable existing run need not be repeated.
     let is_one = run.evidence.is_acceptable && manifest.epochs == row.epochs && has_all;
     let more = row.baseline_runs - u32::from(is_one);
     if more > 0 {
@@ -41,7 +41,7 @@ pub(super) fn of(run: &PastRun, wish: &Wish, rows: &PlanRows) -> Vec<String> {
     steps
 }
 
-/// How to measure what had to be assumed.
+/// How to measure what was assumed.
 pub(super) fn measure(run: &PastRun, basis: &Basis) -> Option<String> {
     matches!(basis.source, FlipSource::Assumed { .. }).then(|| {
         format!(
@@ -58,7 +58,7 @@ fn keys(run: &PastRun, row: &PlanRow, wish: &Wish, has_all: bool) -> Vec<String>
     }
     if !has_all {
         keys.push(format!("`limits: {{ limit: {} }}`", row.samples));
-        // The first ones of a dataset are no sample of it.
+        // The first items of a dataset are not a random sample.
         if run
             .manifest
             .config

@@ -1,4 +1,4 @@
-//! The plan for people.
+//! The plan as text.
 
 use evaltest::engine::figure::{Points, Seconds, Share, Usd};
 use evaltest::engine::report::document::{Document, Table};
@@ -58,7 +58,7 @@ fn heading(run: &PastRun, basis: &Basis) -> Document {
     text
 }
 
-/// Which of the prices are known.
+/// Which costs are known.
 #[derive(Clone, Copy)]
 enum Prices {
     Dollars,

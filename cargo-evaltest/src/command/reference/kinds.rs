@@ -1,4 +1,4 @@
-//! Scorers, agents and benchmarks: their pages, with the type of each key.
+//! Pages of scorers, agents and benchmarks, with the type of each key.
 
 use std::fmt::Write;
 
@@ -52,7 +52,7 @@ fn kinds(about: &str, kinds: &[BuiltIn], definition: &str) -> String {
     text
 }
 
-/// The page with this table in place of its own of the keys.
+/// Replaces the key table of a page by `keys`.
 fn with_types(page: &str, keys: &str) -> String {
     let mut lines = page.lines().peekable();
     let mut text = String::new();
@@ -155,7 +155,7 @@ fn examples(entry: &Entry) -> String {
     format!("\n{}", table::markdown(&titles, &rows.collect::<Vec<_>>()))
 }
 
-/// Headings a level deeper, below those of the page.
+/// Moves headings one level down, below those of the page.
 fn demoted(page: &str) -> String {
     let mut is_code = false;
     let lines = page.lines().map(|line| {

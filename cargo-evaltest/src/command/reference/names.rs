@@ -105,7 +105,7 @@ pub(super) fn exit_codes(command: &Command) -> String {
     text
 }
 
-/// What commands tell of their own codes.
+/// Appends the exit codes of commands that define their own.
 fn closer(command: &Command, path: &str, text: &mut String) {
     let notes = command
         .get_after_help()

@@ -44,7 +44,7 @@ else has a default. Any key can be set on the command line: `--set limits.timeou
     text
 }
 
-/// The example without what a spec cannot have beside the rest.
+/// The example without the keys that exclude others.
 fn chosen() -> String {
     let others = ["scorer: ", "agents: ", "prompts: "];
     let lines = SPEC.lines();
@@ -53,7 +53,7 @@ fn chosen() -> String {
     lines.join("\n") + "\n"
 }
 
-/// A text with every key of a spec. A test holds that the schema takes it, and that no key lacks.
+/// A spec with every key. A test checks that the schema accepts it and that no key is missing.
 const SPEC: &str = "\
 name: shop
 benchmark: { type: qa, path: questions.csv }
@@ -93,7 +93,7 @@ keep_scratch: failed
 cache: { path: ../answers }
 ";
 
-/// How a key is written, by its path in a spec.
+/// Example of a key, by its path in a spec.
 fn example(path: &str) -> Option<String> {
     let spec = Override::value(SPEC).ok()?;
     let value = path
@@ -103,7 +103,7 @@ fn example(path: &str) -> Option<String> {
     Some(format!("`{key}: {}`", flow(value)))
 }
 
-/// A value on one line of YAML.
+/// A value in YAML flow style.
 fn flow(value: &Value) -> String {
     match value {
         Value::Array(items) => {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-/// A row: the key with what is around it, its type, what it is when left out, what it means.
+/// A row: the key with its parents, its type, its default and its description.
 pub(super) struct KeyRow {
     pub(super) key: String,
     pub(super) kind: String,
@@ -12,7 +12,7 @@ pub(super) struct KeyRow {
     pub(super) meaning: String,
 }
 
-/// The keys of a map and of the maps in it, which come behind it.
+/// The keys of a map, each followed by those of the maps inside it.
 pub(super) fn rows(properties: &Value, around: &str) -> Vec<KeyRow> {
     let mut rows = Vec::new();
     for (name, schema) in properties.as_object().into_iter().flatten() {
@@ -57,7 +57,7 @@ fn choices(schema: &Value) -> impl Iterator<Item = &Value> {
     of("anyOf").chain(of("oneOf"))
 }
 
-/// What a value may be, in words.
+/// Describes the type of a value.
 pub(super) fn kind(schema: &Value) -> String {
     let mut kinds: Vec<String> = Vec::new();
     let mut add = |kind: String| {
@@ -105,7 +105,7 @@ fn plain(schema: &Value) -> String {
     let is_text = types.contains(&"string");
     let names = types.into_iter().filter_map(|name| match name {
         "string" => Some("text".to_owned()),
-        // A text may be written without quotes.
+        // A string may be written without quotes.
         "number" | "boolean" if is_text => None,
         "number" => Some(format!("number{}", range(schema))),
         "integer" => Some(format!("whole number{}", range(schema))),

@@ -1,8 +1,8 @@
-//! What comes after runs: reports, and what services of CI show of them.
+//! Output after runs: reports, and files and annotations for CI services.
 //!
-//! A report is written behind each run; files and annotations for CI when the whole command is over, of all of its runs, also
-//! when gates failed, when it was interrupted, and when an eval could not start, which is an error there. What is written
-//! hides texts of masked evals, for artifacts and comments are public.
+//! A report is written after each run. CI output is written once at the end of the command and covers all of its runs,
+//! also if gates failed, the command was interrupted, or an eval could not start (reported as an error). Texts of
+//! masked evals are hidden, because artifacts and comments are public.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -27,7 +27,7 @@ use crate::console;
 
 /// The folder of reports.
 const REPORTS: &str = "evaluation_reports/";
-/// Where GitHub looks for the summary of a step.
+/// The variable with the file of a step's summary on GitHub.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// What is to be written when runs are over.
@@ -67,7 +67,7 @@ impl AfterArgs {
         self.github || !self.no_github && is_there()
     }
 
-    /// What is asked for, by its flag.
+    /// The flags and whether each is set.
     pub(super) fn asked(&self) -> [(bool, &'static str); 5] {
         [
             (self.report, "--report"),
@@ -78,7 +78,7 @@ impl AfterArgs {
         ]
     }
 
-    /// The files that are written at the end.
+    /// The files to write at the end.
     fn files(&self) -> impl Iterator<Item = &Path> {
         let files = self
             .junit
@@ -89,19 +89,19 @@ impl AfterArgs {
     }
 }
 
-/// What became of the evals of a command, until it is over.
+/// Collects the results of a command's evals.
 pub(in crate::command) struct After<'a> {
     args: &'a AfterArgs,
-    /// Nothing came of it that CI is to see.
+    /// Whether there is nothing to report to CI.
     is_dry: bool,
     runs: Vec<PathBuf>,
-    /// The evals of these runs.
+    /// The evals that ran.
     names: Vec<String>,
     unstarted: Vec<UnstartedEval>,
 }
 
 impl<'a> After<'a> {
-    /// Whether what comes after the runs can be written, before anything is asked.
+    /// Checks that the output can be written, before anything runs.
     pub(in crate::command) fn new(args: &'a AfterArgs, is_dry: bool) -> Result<Self> {
         for file in args.files() {
             if file.is_dir() || file.file_name().is_none() {
@@ -118,7 +118,7 @@ impl<'a> After<'a> {
         })
     }
 
-    /// A run is over: its report is written, if that is asked for, and named in its result.
+    /// Handles a finished run: writes its report if requested and adds the path to its result.
     pub(in crate::command) fn ran(&mut self, result: &mut Value, is_json: bool) -> Result<()> {
         let dir = PathBuf::from(result["run_dir"].as_str().unwrap_or_default());
         self.names
@@ -138,7 +138,7 @@ impl<'a> After<'a> {
         Ok(())
     }
 
-    /// An eval could not start, or not end.
+    /// Records an eval that could not start or finish.
     pub(in crate::command) fn left_no_run(&mut self, eval: &str, error: &Error) {
         self.unstarted.push(UnstartedEval {
             eval: eval.to_owned(),
@@ -146,7 +146,7 @@ impl<'a> After<'a> {
         });
     }
 
-    /// These evals were to run. What of them did not was in a test target that ended before.
+    /// Records which of these evals did not run because their test target ended early.
     pub(in crate::command) fn left_out(&mut self, evals: &[String]) {
         for eval in evals {
             let mut names = self.unstarted.iter().map(|other| &other.eval);
@@ -157,7 +157,7 @@ impl<'a> After<'a> {
         }
     }
 
-    /// The command is over: writes what CI is to see of it. How it ends is at least as bad as it was.
+    /// Writes the CI output. The exit code is at least as bad as `ended`.
     pub(in crate::command) fn end(mut self, ended: Result<Exit>) -> Result<Exit> {
         let writes = self.args.files().next().is_some() || self.args.tells_github();
         if self.is_dry || !writes {
@@ -190,7 +190,7 @@ impl<'a> After<'a> {
             console::complain(&error);
             worst = worst.max(error.exit());
         }
-        // What the runs say comes first, and is not lost for a file.
+        // Report the runs first, so that a write error does not hide them.
         ended.map(|exit| exit.max(worst))
     }
 
@@ -200,7 +200,7 @@ impl<'a> After<'a> {
         }
         let mut lines = annotations(runs, &self.unstarted, &workspace())?;
         lines.push(String::new());
-        // GitHub reads commands there, too, and JSON stays JSON.
+        // GitHub reads commands from stderr too, and stdout stays pure JSON.
         console::pass_on(&lines.join("\n"));
         let Some(file) = std::env::var_os(STEP_SUMMARY).map(PathBuf::from) else {
             console::note(&format!(
@@ -208,7 +208,7 @@ impl<'a> After<'a> {
             ));
             return Ok(());
         };
-        // What others wrote in this step counts.
+        // Content that other programs wrote in this step counts towards the limit.
         let there = fs::metadata(&file).map_or(0, |about| about.len());
         let there = usize::try_from(there).unwrap_or(usize::MAX);
         let room = SUMMARY_ROOM.saturating_sub(there);
@@ -223,7 +223,7 @@ impl<'a> After<'a> {
             .create(true)
             .open(&file)
             .map_err(io)?;
-        // In one piece; what stood there may not end in a line feed.
+        // Write in one piece; existing content may not end in a line feed.
         let start = if there > 0 { "\n" } else { "" };
         out.write_all(format!("{start}{text}").as_bytes())
             .map_err(io)
@@ -234,7 +234,7 @@ fn read(dir: &Path) -> Result<ReportedRun> {
     ReportedRun::read(RunDir::open(dir)?, MaskedTexts::Hidden)
 }
 
-/// Writes a file, all of it or none.
+/// Writes a file atomically.
 fn into(file: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let folder = file
         .parent()

@@ -1,4 +1,4 @@
-//! An eval of flags alone: `--benchmark gaia --agent echo`.
+//! An eval defined by flags only: `--benchmark gaia --agent echo`.
 
 use std::path::Path;
 
@@ -11,11 +11,11 @@ use super::RunArgs;
 use super::work::Work;
 use crate::discover;
 
-/// What is at hand where no path is named: it is fetched from where it is published.
+/// Benchmarks that download their data if no path is given.
 const PUBLISHED: &[&str] = &["gaia"];
 
 impl RunArgs {
-    /// Whether the flags name a benchmark with its data, so that no spec is meant.
+    /// Whether the flags name a benchmark with its data, so that no spec is needed.
     pub(super) fn names_data(&self, drive: &Drive) -> bool {
         let mut overrides = drive.overrides.iter();
         self.specs.is_empty()
@@ -23,7 +23,7 @@ impl RunArgs {
             && overrides.any(|change| change.key == "benchmark.path")
     }
 
-    /// The eval of the flags, where no eval of the project is called as `--benchmark` says.
+    /// Defines the eval from flags, if no eval of the project has the name in `--benchmark`.
     pub(super) fn of_flags(&self, drive: &mut Drive) -> Result<Work> {
         let name = self.benchmark.as_deref().unwrap_or_default();
         let kinds: Vec<&str> = benchmarks::BUILT_IN.iter().map(|kind| kind.name).collect();
@@ -58,7 +58,7 @@ impl RunArgs {
         } else {
             format!("benchmark: {name}\nagent: echo\n")
         };
-        // Snapshots lie where those of a spec would, where there is a folder of specs.
+        // If there is a folder of specs, snapshots go where those of a spec would.
         let has_folder = file.parent().is_some_and(Path::is_dir);
         let path = if file.exists() || !has_folder {
             folder.join(format!("{name}.yaml"))
@@ -66,7 +66,7 @@ impl RunArgs {
             file
         };
         let eval = spec::of_flags(&text, &path, &Registry::new(), &drive.overrides)?;
-        // The flags are all the spec there is.
+        // There is no spec, so a limit makes the run partial.
         drive.samples.partial = self.limit.is_some();
         Ok(Work {
             evals: vec![drive.adapt(eval)?],
@@ -75,7 +75,7 @@ impl RunArgs {
     }
 }
 
-/// The error for what is neither an eval nor a kind of benchmark.
+/// The error for a name that is neither an eval nor a benchmark.
 fn unknown(name: &str, kinds: &[&str]) -> Error {
     let name = clean(name);
     let error = Error::usage(format!(

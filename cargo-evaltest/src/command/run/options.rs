@@ -1,4 +1,4 @@
-//! From the flags to what the library understands.
+//! Converts flags to library options.
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::RunArgs;
 use crate::{run_ids, scorers};
 
 impl RunArgs {
-    /// How the evals are to be run.
+    /// The options for running evals.
     pub(in crate::command) fn drive(&self) -> Result<Drive> {
         if self.resume.is_some() && (self.filter.is_some() || self.failed.is_some()) {
             return Err(
@@ -28,7 +28,7 @@ impl RunArgs {
         }
         let history = self.history()?;
         let overrides = self.overrides()?;
-        // A run of fewer samples than the spec names cannot become a baseline by mistake.
+        // A run with fewer samples than the spec must not become a baseline by mistake.
         let fewer = ["limits.limit", "benchmark.levels", "benchmark.ids"];
         let partial = overrides
             .iter()
@@ -90,7 +90,7 @@ impl RunArgs {
         })
     }
 
-    /// What is done with answers that were given before, if a flag says so.
+    /// The cache mode, if a flag sets it.
     fn cache(&self) -> Option<CacheUse> {
         match (self.cache, self.no_cache, self.refresh) {
             (true, ..) => Some(CacheUse::On),
@@ -100,7 +100,7 @@ impl RunArgs {
         }
     }
 
-    /// The flags as keys of a spec.
+    /// The flags as overrides of spec keys.
     fn overrides(&self) -> Result<Vec<Override>> {
         let mut changes = Vec::new();
         for (key, text) in [("agent", &self.agent), ("extract", &self.extract)] {
@@ -121,7 +121,7 @@ impl RunArgs {
             if change.key == "benchmark.path"
                 && let Some(path) = path
             {
-                // Typed in a shell, a path means what it means there.
+                // Paths typed in a shell are relative to the current folder.
                 change.value = absolute(&path)?.to_string_lossy().as_ref().into();
             }
             changes.push(change);
@@ -160,13 +160,13 @@ impl RunArgs {
     }
 }
 
-/// A seed that nobody named. Short enough to be typed again.
+/// A random seed, short enough to type.
 fn drawn_seed() -> u64 {
-    // The one source of chance that is at hand.
+    // The standard library's source of randomness.
     RandomState::new().hash_one(()) % 1_000_000
 }
 
-/// A path typed in a shell, made absolute.
+/// Makes a typed path absolute.
 pub(in crate::command) fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path)
         .map_err(|error| Error::usage(format!("`{}` is not a path: {error}", path.display())))

@@ -1,5 +1,5 @@
-//! What a command that ran evals reports: one at once and whole, of several what is not as it should be, and all of them in
-//! tables at the end.
+//! The report of a command that runs evals: a single run in full; for several runs only problems, then tables of all
+//! at the end.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(in crate::command) struct RunsReport {
     paint: Paint,
     several: bool,
     rows: Vec<OverviewRow>,
-    /// Evals that have a row.
+    /// Evals that already have a row.
     known: BTreeSet<String>,
 }
 
@@ -40,7 +40,7 @@ impl RunsReport {
         }
     }
 
-    /// An eval has run here.
+    /// Reports a finished run.
     pub(in crate::command) fn run(&mut self, run: &Run) -> Result<()> {
         self.row(run);
         match self.telling {
@@ -50,33 +50,33 @@ impl RunsReport {
         }
     }
 
-    /// An eval has run, and has told of itself.
+    /// Adds the row of a run that printed its own report.
     pub(in crate::command) fn row(&mut self, run: &Run) {
         self.known.insert(run.eval.clone());
         self.rows.push(OverviewRow::of(run));
     }
 
-    /// An eval did not run, and why was told.
+    /// Adds the row of an eval that did not run; its error was already printed.
     pub(in crate::command) fn not_run(&mut self, eval: &str, exit: Exit) {
         if self.known.insert(eval.to_owned()) {
             self.rows.push(OverviewRow::not_run(eval, exit));
         }
     }
 
-    /// An eval could not start.
+    /// Reports an eval that could not start.
     pub(in crate::command) fn failed(&mut self, eval: &str, error: &Error) {
         console::complain(error);
         self.not_run(eval, error.exit());
     }
 
-    /// What came after the last run ended so.
+    /// Sets a minimum for the exit code after the last run.
     pub(in crate::command) fn ends_at_least(&mut self, exit: Exit) {
         if let Some(row) = self.rows.last_mut() {
             row.ends_at_least(exit);
         }
     }
 
-    /// The command is at its end.
+    /// Prints the end of the report.
     pub(in crate::command) fn end(&self, exit: Exit) -> Result<()> {
         if self.telling == Telling::Nothing || !self.several || self.rows.len() < 2 {
             return Ok(());
@@ -86,7 +86,7 @@ impl RunsReport {
     }
 }
 
-/// Reports all runs of a command at its end: as JSON, or the rankings alone. What came of the runs does not depend on it.
+/// Prints all runs at the end of a command: as JSON, or rankings only. Does not affect the exit code.
 pub(in crate::command) fn report_all(runs: &[Value], exit: Exit, json: bool) -> Result<()> {
     let rankings = rankings(runs).unwrap_or_else(|error| {
         console::note(&format!("the runs are not ranked: {}", error.message()));
@@ -106,12 +106,12 @@ pub(in crate::command) fn report_all(runs: &[Value], exit: Exit, json: bool) -> 
     })
 }
 
-/// One for each spec of which several variants ran, in the order in which they did.
+/// One ranking per spec with several variants that ran, in the order of the runs.
 fn rankings(runs: &[Value]) -> Result<Vec<Ranking>> {
     let mut ran = Vec::new();
     for run in runs {
         let dir = RunDir::open(Path::new(run["run_dir"].as_str().unwrap_or_default()))?;
-        // Others have no ranking, and need no second look; parts are ranked when they are put together.
+        // Other runs have no ranking; shards are ranked when merged.
         let manifest = dir.manifest()?;
         if manifest.variant.is_some() && manifest.part.is_none() {
             ran.push(ReportedRun::read(dir, MaskedTexts::Hidden)?);
@@ -120,7 +120,7 @@ fn rankings(runs: &[Value]) -> Result<Vec<Ranking>> {
     Ok(matrices(&ran).iter().map(|runs| rank(runs)).collect())
 }
 
-/// The runs of this command that are on disk and not among `known`, with the verdicts that they gave.
+/// The runs of this command on disk that are not among `known`, with their recorded verdicts.
 pub(super) fn results_of(drive: &Drive, known: &[Value]) -> Result<Vec<Run>> {
     let known: BTreeSet<_> = known
         .iter()

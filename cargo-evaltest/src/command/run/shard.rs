@@ -1,4 +1,4 @@
-//! `run --shard`: which part of the samples is asked here, and what such a run cannot do.
+//! `run --shard`: selects a shard of the samples and rejects incompatible options.
 
 mod environment;
 
@@ -14,7 +14,7 @@ use super::RunArgs;
 use super::options::absolute;
 use crate::run_ids;
 
-/// One part of several.
+/// Options to run one shard.
 #[derive(Debug, Args)]
 pub(super) struct ShardArgs {
     /// Ask one of N parts of the samples, `2/8`; others ask the rest elsewhere, and `merge` puts all together and judges
@@ -33,10 +33,10 @@ pub(super) struct ShardArgs {
 }
 
 impl ShardArgs {
-    /// Which part, and by which run.
+    /// Sets the shard, and the run whose durations balance the shards.
     ///
     /// # Errors
-    /// When it is none, or the environment names none.
+    /// If the shard is invalid, or the environment does not define one.
     fn choose(&self, samples: &mut SampleChoice) -> Result<()> {
         samples.shard = match self.shard.as_deref() {
             Some("auto") => Some(environment::shard()?),
@@ -56,7 +56,7 @@ impl ShardArgs {
 }
 
 impl RunArgs {
-    /// Whether only a part of the samples is asked, now or in the run that goes on.
+    /// Whether this run, or the run being resumed, is a shard.
     pub(super) fn asks_part(&self) -> bool {
         let is_part = |dir: &PathBuf| {
             let dir = run_ids::found(dir).and_then(|dir| RunDir::open(&dir));
@@ -66,10 +66,10 @@ impl RunArgs {
         self.shard.shard.is_some() || self.resume.as_ref().is_some_and(is_part)
     }
 
-    /// Says of the samples which part is asked here.
+    /// Applies the shard to the choice of samples.
     ///
     /// # Errors
-    /// When something else is asked for that needs all of them.
+    /// If another option needs all samples.
     pub(super) fn cut(&self, samples: &mut SampleChoice) -> Result<()> {
         if !self.asks_part() {
             return Ok(());
@@ -108,9 +108,9 @@ impl RunArgs {
     }
 }
 
-/// The file that Bazel looks for, of a test that knows shards.
+/// Creates the file by which a test tells Bazel that it supports sharding.
 fn touch(path: &Path) -> Result<()> {
-    // A pipe that nobody reads would never open.
+    // Opening a pipe without a reader would block.
     if path.metadata().is_ok_and(|about| !about.is_file()) {
         return Err(Error::usage(format!(
             "`{}` is no file",

@@ -1,4 +1,4 @@
-//! `Sources`: the files that an eval is made of, and whether they are as they were.
+//! `Sources`: the input files of an eval, with change detection.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -9,25 +9,25 @@ use evaltest::Eval;
 use evaltest::engine::system::project;
 use walkdir::{DirEntry, WalkDir};
 
-/// Modules are looked for beside programs of these languages: the cache does not know of what a program imports.
+/// Languages whose modules next to a program are watched: the cache does not see a program's imports.
 const INTERPRETED: [&str; 12] = [
     "py", "js", "mjs", "cjs", "ts", "rb", "pl", "php", "lua", "sh", "jl", "r",
 ];
-/// So many files of a folder are looked at.
+/// Maximum number of files checked in a folder.
 const MOST: usize = 20_000;
 
-/// The files of an eval.
+/// The input files of an eval.
 #[derive(Default)]
 pub(super) struct Sources {
-    /// What tells the cache that an answer may be another one, and folders of it.
+    /// Files and folders that are part of the cache key.
     known: BTreeSet<PathBuf>,
-    /// Folders of programs, each with what the names of their modules end in.
+    /// Folders of programs, each with the extension of its modules.
     modules: BTreeSet<(PathBuf, OsString)>,
-    /// What evals write.
+    /// The folder that evals write to.
     written: PathBuf,
 }
 
-/// What files are like.
+/// Modification time and size of each file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct SourceState(BTreeMap<PathBuf, (Option<SystemTime>, u64)>);
 
@@ -51,14 +51,14 @@ impl Sources {
         }
     }
 
-    /// The same with what belonged to it before: a file that is gone for a moment comes again.
+    /// Adds earlier sources: a deleted file may reappear.
     pub(super) fn and(mut self, earlier: Self) -> Self {
         self.known.extend(earlier.known);
         self.modules.extend(earlier.modules);
         self
     }
 
-    /// What the files are like now.
+    /// The current state of the files.
     pub(super) fn state(&self) -> SourceState {
         let mut state = SourceState::default();
         for path in &self.known {
@@ -71,7 +71,7 @@ impl Sources {
         state
     }
 
-    /// Whether the cache knows, of all that changed, that answers may be others.
+    /// Whether all changed files are part of the cache key.
     pub(super) fn cache_knows(&self, then: &SourceState, now: &SourceState) -> bool {
         let is_known = |path: &PathBuf| self.known.iter().any(|known| path.starts_with(known));
         now.others(then).iter().all(is_known)
@@ -90,7 +90,7 @@ impl Sources {
         let walk = WalkDir::new(top).follow_links(true).into_iter();
         let entries = walk.filter_entry(enters).flatten().take(MOST);
         for entry in entries.filter(|entry| entry.file_type().is_file() && is_meant(entry.path())) {
-            // One that is gone by now is seen to be.
+            // A file deleted meanwhile shows up as missing.
             if let Ok(about) = entry.metadata() {
                 let seen = (about.modified().ok(), about.len());
                 state.0.insert(entry.into_path(), seen);
@@ -99,7 +99,7 @@ impl Sources {
     }
 }
 
-/// The path by its one name: a spec says `../data.jsonl` of what its folder is watched for as well.
+/// The path without `..`, because a spec may refer to a watched folder as `../data.jsonl`.
 fn plain(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     let mut plain = PathBuf::new();
@@ -111,7 +111,7 @@ fn plain(path: &Path) -> Option<PathBuf> {
             part => plain.push(part),
         }
     }
-    // Behind a link `..` is another folder.
+    // After a symbolic link, `..` is a different folder.
     let [real, meant] = [&path, &plain].map(|path| path.canonicalize().ok());
     Some(if real == meant { plain } else { path })
 }
@@ -123,12 +123,12 @@ impl SourceState {
             .extend(other.map(|(path, seen)| (path.clone(), *seen)));
     }
 
-    /// How many files there are.
+    /// Number of files.
     pub(super) fn files(&self) -> usize {
         self.0.len()
     }
 
-    /// The files that are not as they were then.
+    /// The files that changed between the two states.
     pub(super) fn others(&self, then: &Self) -> Vec<PathBuf> {
         let paths: BTreeSet<_> = self.0.keys().chain(then.0.keys()).collect();
         let is_other = |path: &&PathBuf| self.0.get(*path) != then.0.get(*path);

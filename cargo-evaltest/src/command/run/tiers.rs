@@ -1,4 +1,4 @@
-//! Which of an eval's tiers a command runs, and whether its runs are points of a history.
+//! Selects a tier of an eval, and whether runs are added to its history.
 
 use clap::Args;
 use evaltest::engine::run::drive::Drive;
@@ -8,7 +8,7 @@ use evaltest::{Error, Result};
 
 use super::RunArgs;
 
-/// A tier, or all of them.
+/// Options to run one tier or all of them.
 #[derive(Debug, Args)]
 pub(super) struct TierArgs {
     /// Ask this tier of the spec's `tiers`: a whole run of so many samples, whose gates count
@@ -24,7 +24,7 @@ pub(super) struct TierArgs {
     pub(super) promote: Option<String>,
 }
 
-/// A run goes on with the samples that it began with.
+/// Resumes a run with the samples it started with.
 pub(super) fn keep_tier(manifest: &Manifest, drive: &mut Drive) -> Result<()> {
     let id = clean(&manifest.run_id);
     if let Some(run) = &manifest.progressive {
@@ -57,7 +57,7 @@ pub(super) fn keep_tier(manifest: &Manifest, drive: &mut Drive) -> Result<()> {
     )
 }
 
-/// Whether runs are added to the histories of their evals.
+/// Option to add runs to the histories of their evals.
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArgs {
     /// Add the run to the history of its eval when it is over, a file to commit: `history.jsonl` beside the snapshots
@@ -69,7 +69,7 @@ impl RunArgs {
     /// Whether runs are added to the histories of their evals.
     ///
     /// # Errors
-    /// With what makes a run that is no point of one.
+    /// If another option makes the run unfit for a history.
     pub(super) fn history(&self) -> Result<bool> {
         let parts = [
             (self.limit.is_some(), "--limit"),

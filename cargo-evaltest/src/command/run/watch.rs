@@ -1,7 +1,7 @@
-//! `run --watch`: an eval runs again when its spec, its dataset or its agent changes, and says what flipped.
+//! `run --watch`: runs an eval again when its spec, dataset or agent changes, and reports flips.
 //!
-//! Files are looked at from time to time. A change while an eval runs ends that run, for it is of a state that is no more;
-//! what was answered by then comes from the cache, if it is still true.
+//! Files are polled. A change during a run cancels it because its inputs are outdated; answers so far are reused from
+//! the cache if still valid.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
@@ -23,14 +23,14 @@ use super::watched::{FlipsSince, Verdicts, report};
 use crate::console;
 use crate::progress::{Ahead, Progress};
 
-/// How often files are looked at, at most.
+/// Maximum polling interval for files.
 const PAUSE: Duration = Duration::from_millis(300);
-/// How soon an interrupt is seen.
+/// Polling interval for interrupts.
 const GLANCE: Duration = Duration::from_millis(30);
-/// So many files that changed are named.
+/// Maximum number of changed files listed.
 const NAMED: usize = 4;
 
-/// Runs evals, and again what changes, until it is interrupted.
+/// Runs evals and reruns those that changed, until interrupted.
 pub(super) fn watch(args: &RunArgs) -> Result<Exit> {
     let cancel = Cancel::new();
     let mut watching = Watching {
@@ -41,7 +41,7 @@ pub(super) fn watch(args: &RunArgs) -> Result<Exit> {
         evals: BTreeMap::new(),
         has_begun: false,
     };
-    // What is wrong from the beginning is no work in progress.
+    // Errors in the first round are fatal; later ones may be edits in progress.
     let mut seen = watching.round()?;
     watching.has_begun = true;
     while !watching.interrupt.is_set() {
@@ -67,21 +67,21 @@ struct Watching<'a> {
     interrupt: Interrupt,
     cancel: Cancel,
     evals: BTreeMap<String, WatchedEval>,
-    /// Whether all ran once.
+    /// Whether all evals ran once.
     has_begun: bool,
 }
 
-/// What is known of an eval.
+/// State of a watched eval.
 #[derive(Default)]
 struct WatchedEval {
     sources: Sources,
-    /// What it was made of when it ran last.
+    /// State of its sources at the last run.
     ran: Option<SourceState>,
     verdicts: Verdicts,
 }
 
 impl Watching<'_> {
-    /// Runs what changed since it ran last. What the files were like when it began.
+    /// Runs the evals that changed since their last run. Returns the state of the files at the start.
     fn round(&mut self) -> Result<SourceState> {
         let before = self.state();
         let mut drive = self.args.drive()?;
@@ -112,7 +112,7 @@ impl Watching<'_> {
             }
             match self.run(&drive, eval, state, &progress) {
                 Ok(true) => {}
-                // It is looked at anew, when its files rest.
+                // It runs again once its files stop changing.
                 Ok(false) => return Ok(before),
                 Err(error) if self.has_begun => console::complain(&error),
                 Err(error) => return Err(error),
@@ -121,7 +121,7 @@ impl Watching<'_> {
         Ok(seen)
     }
 
-    /// Runs an eval that is in this state; `false` if that changed meanwhile.
+    /// Runs an eval with its sources in `state`; returns false if they changed meanwhile.
     fn run(
         &mut self,
         drive: &Drive,
@@ -154,7 +154,7 @@ impl Watching<'_> {
                 }
                 is_stale
             };
-            // Where there is no thread to be had, the run comes to its end.
+            // If no thread can be spawned, the run is not cancelled on changes.
             let looking = std::thread::Builder::new().spawn_scoped(scope, looks).ok();
             let run = drive.run(prepared, &cancel, Arc::new(observer));
             ended.store(true, Ordering::SeqCst);
@@ -179,7 +179,7 @@ impl Watching<'_> {
         Ok(true)
     }
 
-    /// What the files are like now.
+    /// The current state of all sources.
     fn state(&self) -> SourceState {
         let mut state = SourceState::default();
         for eval in self.evals.values() {
@@ -188,13 +188,13 @@ impl Watching<'_> {
         state
     }
 
-    /// Waits until files are otherwise than they were seen, and rest; `None` when it is interrupted.
+    /// Waits until files changed since `seen` and then stopped changing; `None` if interrupted.
     fn change(&self, seen: &SourceState) -> Option<Vec<PathBuf>> {
         let mut last = None;
         let is_interrupted = || self.interrupt.is_set();
         let is_there = until(is_interrupted, || {
             let now = self.state();
-            // An editor writes in several steps, and a checkout many files.
+            // Editors write in several steps, and a checkout changes many files.
             let rests = last.as_ref() == Some(&now);
             let is_other = now != *seen;
             last = Some(now);
@@ -204,7 +204,7 @@ impl Watching<'_> {
     }
 }
 
-/// Keeps verdicts, and passes on what a person wants to know of a run that is one of many.
+/// Records verdicts, and forwards the events that matter in repeated runs.
 fn observer(
     progress: Arc<Progress>,
     verdicts: Arc<Mutex<Verdicts>>,
@@ -231,7 +231,7 @@ fn observer(
             epochs: *epochs,
             resumed: *resumed,
             dir,
-            // They were told.
+            // Already shown for the first run.
             opening: "",
             notices: &[],
         }),
@@ -239,7 +239,7 @@ fn observer(
     }
 }
 
-/// Waits until this is so, looking seldom enough to take no time of the machine; `false` if it `ended` first.
+/// Polls until `is_so`, with pauses that keep the CPU load low; false if `ended` first.
 fn until(ended: impl Fn() -> bool, mut is_so: impl FnMut() -> bool) -> bool {
     loop {
         let began = Instant::now();

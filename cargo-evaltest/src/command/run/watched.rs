@@ -1,4 +1,4 @@
-//! What a run says that is one of many: which samples flipped since the one before, and little else.
+//! The short report of a repeated run: the samples that flipped since the previous one.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use evaltest::{Record, Result, Run};
 use super::RunArgs;
 use crate::console;
 
-/// So many samples that flipped are named.
+/// Maximum number of flipped samples listed.
 const LISTED: usize = 20;
 
-/// Of each sample: how often it was correct, and how often that is known.
+/// Number of correct answers and of known verdicts per sample.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Verdicts(BTreeMap<String, (u32, u32)>);
 
-/// Samples whose verdicts are others.
+/// Samples whose verdict changed.
 #[derive(Debug, PartialEq)]
 pub(super) struct FlipsSince {
     since: &'static str,
@@ -36,7 +36,7 @@ impl Verdicts {
         }
     }
 
-    /// What flipped between these verdicts and the later ones; of some of which nobody knows.
+    /// The flips between these verdicts and `later`; samples without a known verdict are counted apart.
     pub(super) fn flips(&self, later: &Self) -> FlipsSince {
         let mut flips = FlipsSince {
             since: "in the run before",
@@ -54,7 +54,7 @@ impl Verdicts {
         flips
     }
 
-    /// Takes the later verdicts, where there are any.
+    /// Replaces verdicts by later ones where known.
     pub(super) fn learn(&mut self, later: &Self) {
         let known = later
             .0
@@ -64,7 +64,7 @@ impl Verdicts {
     }
 }
 
-/// Whether more than half of the answers are.
+/// Whether more than half of the answers are correct.
 fn is_correct((correct, known): (u32, u32)) -> Option<bool> {
     (known > 0).then_some(2 * correct > known)
 }

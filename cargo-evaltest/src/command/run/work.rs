@@ -1,4 +1,4 @@
-//! What a command runs: specs, and test targets for what the specs do not cover.
+//! What a command runs: specs, and test targets for evals without a spec.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub(in crate::command) struct Work {
     pub(in crate::command) tests: Vec<TestTarget>,
 }
 
-/// A spec that names what is not built in.
+/// A spec that uses kinds that are not built in.
 struct Unregistered {
     /// Its evals.
     names: Vec<String>,
@@ -33,14 +33,14 @@ struct Unregistered {
 }
 
 impl RunArgs {
-    /// Everything there is to run. Every spec is read before anything starts.
+    /// Collects everything to run. Reads every spec before anything starts.
     pub(in crate::command) fn work(&self, drive: &mut Drive) -> Result<Work> {
         drive.destination.default_output_root =
             Some(discover::root()?.join(evaltest::engine::store::DEFAULT_OUTPUT_ROOT));
         if self.names_data(drive) {
             return self.of_flags(drive);
         }
-        // What a run was made of, for `--resume` and `--failed`.
+        // The run whose inputs are reused, for `--resume` and `--failed`.
         let earlier = self.resume.as_deref().or(self.failed.as_deref());
         let earlier = earlier
             .map(|dir| RunDir::open(&run_ids::found(dir)?)?.manifest())
@@ -49,7 +49,7 @@ impl RunArgs {
         let mut named = self.specs.clone();
         if let Some(manifest) = &earlier {
             if self.resume.is_some() {
-                // The run goes on as it began; what is typed now comes on top.
+                // Apply the options of the earlier run first, then those typed now.
                 drive
                     .overrides
                     .splice(0..0, manifest.overrides.iter().cloned());
@@ -91,7 +91,7 @@ impl RunArgs {
         drive.evals.skip = evals.iter().map(|eval| eval.name().to_owned()).collect();
         evals.retain(|eval| wanted(eval.name(), eval.benchmark_name()));
         let is_earlier = |eval: &Eval| earlier_name.as_ref().is_none_or(|name| name == eval.name());
-        // Of a spec that was typed, only the variant that the run is of.
+        // If a spec is given, keep only the variant that the earlier run used.
         evals.retain(|eval| names_specs && eval.name() == eval.family() || is_earlier(eval));
         let tests = if names_specs && !unregistered.is_empty() {
             discover::find()?.tests
@@ -118,7 +118,7 @@ impl RunArgs {
                 left.push(test);
             }
         }
-        // No test binary knows it either: a typing error, most likely.
+        // No test binary knows it: most likely a typo.
         let lost = |spec: &Unregistered| {
             let mut names = spec.names.iter();
             names.any(|name| !known.contains(name) && wanted(name, &spec.benchmark))
@@ -133,7 +133,7 @@ impl RunArgs {
     }
 }
 
-/// The evals of specs, and the specs that name what only a test binary may know.
+/// The evals of specs, and the specs that use kinds only a test binary may know.
 fn load(found: &Discovered, drive: &Drive) -> Result<(Vec<Eval>, Vec<Unregistered>)> {
     let mut evals = Vec::new();
     let mut unregistered = Vec::new();
@@ -164,7 +164,7 @@ fn load(found: &Discovered, drive: &Drive) -> Result<(Vec<Eval>, Vec<Unregistere
     Ok((evals, unregistered))
 }
 
-/// A run that was made from flags alone: its manifest is its spec.
+/// The eval of a run made from flags only: its manifest serves as the spec.
 fn from_config(manifest: &Manifest, drive: &Drive) -> Result<Work> {
     let eval = spec::of_config(manifest, &Registry::new(), &drive.overrides)?;
     Ok(Work {

@@ -1,8 +1,7 @@
-//! `score --scorer bfcl`: answers to entries of the function-calling leaderboard.
+//! `score --scorer bfcl`: answers to entries of the Berkeley Function Calling Leaderboard.
 //!
-//! Its lines have other fields than those of other scorers, because a model's answer is a text or a list of
-//! calls, and is read as Python reads it ([`Calls`]). What it is checked against is looked up in the data by
-//! category and id, or stands on the line.
+//! These lines have their own fields, because a model's answer is a text or a list of calls and must be parsed as
+//! Python does ([`Calls`]). The ground truth is on the line, or is looked up in the data by category and id.
 
 use std::mem::ManuallyDrop;
 use std::path::Path;
@@ -17,9 +16,9 @@ use evaltest::{Error, Result, Score};
 use super::memo::{Memo, MemoKey};
 use crate::answers::{Calls, Fields};
 
-/// Checks answers.
+/// Scores function-calling answers.
 pub(super) struct CallChecker {
-    /// Never taken apart: the process ends then, and what other threads have made takes longest to give back.
+    /// Never dropped: the process is about to exit, and freeing memory allocated by other threads is slow.
     index: ManuallyDrop<Option<Index>>,
     fields: Fields,
     /// Whether a line may already have a score.
@@ -28,7 +27,7 @@ pub(super) struct CallChecker {
 }
 
 impl CallChecker {
-    /// With the data of a folder, or for lines that bring their own.
+    /// With the data in a folder, or for lines with their own ground truth.
     pub(super) fn new(data: Option<&Path>, replace: bool) -> Result<Self> {
         let data = data.map(Data::open).transpose()?;
         Ok(Self {
@@ -39,7 +38,7 @@ impl CallChecker {
         })
     }
 
-    /// Writes a line with its score. `open` is a buffer to use.
+    /// Writes a line with its score. `open` is a reusable buffer.
     pub(super) fn line(&self, text: &str, open: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<()> {
         let (line, calls) = Calls::parse(text, &self.fields, "score", open)?;
         if line.has_old() && !self.replace {
@@ -75,7 +74,7 @@ impl CallChecker {
         })
     }
 
-    /// One line, for people.
+    /// Explains the score of one line.
     pub(super) fn explained(&self, text: &str) -> Result<Explained> {
         let (_, calls) = Calls::parse(text, &self.fields, "score", &mut Vec::new())?;
         let found = self.entry(&calls)?;
@@ -103,7 +102,7 @@ impl CallChecker {
         })
     }
 
-    /// What an answer is checked against.
+    /// The ground truth for an answer.
     fn entry(&self, calls: &Calls<'_>) -> Result<FoundQuestion<'_>> {
         if calls.function.is_none() && calls.ground_truth.is_none() {
             return self.question(calls).map(FoundQuestion::Data);
@@ -140,7 +139,7 @@ enum FoundQuestion<'a> {
 
 /// A line with its verdict.
 pub(super) struct Explained {
-    /// Which entry it answers, and how.
+    /// The entry and how the answer was parsed.
     pub(super) entry: String,
     pub(super) answer: Option<String>,
     pub(super) ground_truth: Option<String>,
@@ -169,7 +168,7 @@ fn judge<T>(calls: &Calls<'_>, entry: &AnswerKey, tell: impl FnOnce(&Report<'_>)
     tell(&Report::new(&request, &verdict))
 }
 
-/// The verdict on what the official program could not even read from its file.
+/// The verdict on an answer that the official program could not parse.
 fn unreadable(fault: JsonFault) -> BfclVerdict {
     let message = match fault {
         JsonFault::TooDeep => "RecursionError: maximum recursion depth exceeded",

@@ -58,13 +58,13 @@ impl ExplainArgs {
         self.explain
     }
 
-    /// Whether what is explained stands on the command line, not in a file.
+    /// Whether the answer is given on the command line.
     pub(super) fn is_typed(&self) -> bool {
         self.ground_truth.is_some()
     }
 }
 
-/// An answer with one scorer's way to its verdict.
+/// An answer with the explanation of each scorer.
 struct Explanation<'a> {
     scorer: &'a dyn Scorer,
     extraction: &'a Extraction,
@@ -119,7 +119,7 @@ pub(super) fn run(
     Ok(Exit::Passed)
 }
 
-/// A line of answers to the function-calling leaderboard.
+/// Explains a line of function-calling answers.
 pub(super) fn run_calls(
     args: &ExplainArgs,
     input: &AnswersArgs,
@@ -143,7 +143,7 @@ fn nothing_named() -> Error {
         .hint("name one: `--prediction TEXT --ground-truth TEXT`, or `FILE --line N`")
 }
 
-/// A text, or the JSON that it is when it looks like a list or an object.
+/// A text, or parsed JSON if it looks like a list or an object.
 fn target(text: &str) -> Target {
     let json = text
         .starts_with(['[', '{'])
@@ -203,7 +203,7 @@ fn of_score(score: &Score) -> Vec<Block> {
     blocks.chain([Block::paragraph(verdict)]).collect()
 }
 
-/// A text as it is, anything else as JSON.
+/// A string as it is, other values as JSON.
 fn plain(value: &Value) -> String {
     value
         .as_str()
@@ -213,7 +213,7 @@ fn plain(value: &Value) -> String {
 fn titled(title: &str, text: Option<&str>) -> Block {
     match text {
         None => Block::paragraph(format!("{title}: null")),
-        // Not `lines`, which would hide an empty text, and a line break at the end.
+        // `lines` would drop an empty text and a trailing line break.
         Some(text) => Block::group(format!("{title}:"), list(text.split('\n'))),
     }
 }

@@ -1,4 +1,4 @@
-//! What happens to a chunk of lines: each line is scored or found malformed.
+//! Scores a chunk of lines, or finds them malformed.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -15,28 +15,29 @@ use crate::answers::{
 
 /// Scores lines.
 pub(super) struct LineJudge {
-    /// Judges lines that are answers to the function-calling leaderboard, in place of all scorers.
+    /// Scores function-calling answers, in place of all scorers.
     checker: Option<CallChecker>,
-    /// At least one without a checker. The results of one go into `score`, of several into `scores`, by name.
+    /// Not empty unless there is a checker. One scorer's result goes into `score`; those of several into `scores`, by
+    /// name.
     scorers: Vec<Way>,
     layout: Layout,
     wanted: Wanted,
     /// Whether a line may already have a score.
     replace: bool,
-    /// Whether a malformed line gets an `error` object and the next one is looked at.
+    /// Whether to write an `error` object for a malformed line and continue.
     keep_going: bool,
-    /// Buffers of results that are written.
+    /// Pool of result buffers to reuse.
     spare: Mutex<Vec<Vec<u8>>>,
 }
 
-/// A scorer with the extraction that holds for it.
+/// A scorer with its extraction.
 struct Way {
     scorer: Arc<dyn Scorer>,
     extract: Extract,
     extract_is_given: bool,
 }
 
-/// What befell the lines, as far as people should know.
+/// Counts of lines for warnings.
 #[derive(Default)]
 pub(super) struct LineCounts {
     /// How many lines were read.
@@ -47,11 +48,11 @@ pub(super) struct LineCounts {
     pub(super) unanswered: u64,
     /// Records without a ground truth.
     pub(super) hidden: u64,
-    /// Records whose answer lost a secret.
+    /// Records whose answer was redacted.
     pub(super) lost: u64,
 }
 
-/// Buffers that are filled anew for each line.
+/// Buffers reused for each line.
 #[derive(Default)]
 struct Buffers {
     open: Vec<u8>,
@@ -59,7 +60,7 @@ struct Buffers {
 }
 
 impl LineJudge {
-    /// Scores lines of a layout, each of which has no score yet.
+    /// Scores lines of a layout; lines must not have a score yet.
     pub(super) fn new(
         scorers: Vec<Arc<dyn Scorer>>,
         extraction: &Extraction,
@@ -82,22 +83,22 @@ impl LineJudge {
         }
     }
 
-    /// Lets lines have a score already.
+    /// Sets whether lines may already have a score.
     pub(super) fn replace(self, replace: bool) -> Self {
         Self { replace, ..self }
     }
 
-    /// Lets this one judge the lines.
+    /// Sets the checker for function-calling answers.
     pub(super) fn checker(self, checker: Option<CallChecker>) -> Self {
         Self { checker, ..self }
     }
 
-    /// Goes on after malformed lines.
+    /// Sets whether to continue after malformed lines.
     pub(super) fn keep_going(self, keep_going: bool) -> Self {
         Self { keep_going, ..self }
     }
 
-    /// Takes back a buffer of results: asking the system for memory again and again takes time.
+    /// Returns a result buffer to the pool, because repeated allocation is slow.
     pub(super) fn recycle(&self, mut bytes: Vec<u8>) {
         bytes.clear();
         self.spare().push(bytes);
@@ -107,7 +108,7 @@ impl LineJudge {
         lock(&self.spare)
     }
 
-    /// Fields that should have been on some line, see [`Fields::missing`].
+    /// Checks for missing fields, see [`Fields::missing`].
     pub(super) fn missing(&self, counts: &LineCounts) -> Result<Vec<String>> {
         match &self.layout {
             Layout::Lines(fields) if counts.lines > 0 => fields.missing(counts.found, self.wanted),
@@ -115,7 +116,7 @@ impl LineJudge {
         }
     }
 
-    /// Scores the lines of a chunk, up to the first malformed one unless it is to keep going.
+    /// Scores the lines of a chunk, up to the first malformed one unless `keep_going` is set.
     pub(super) fn chunk(&self, chunk: &InputChunk) -> (DoneLines, LineCounts) {
         let mut buffers = Buffers::default();
         let mut counts = LineCounts::default();
@@ -143,7 +144,7 @@ impl LineJudge {
         }
     }
 
-    /// The line as it is, with the score spliced in.
+    /// Copies the line and inserts the score.
     fn object(
         &self,
         text: &str,
@@ -164,7 +165,7 @@ impl LineJudge {
         line.splice(member, out, |out| self.scores(answered, out))
     }
 
-    /// What a record of a run says of its answer, and the score.
+    /// Writes the answer of a run's record and its score.
     fn record(
         &self,
         text: &str,
@@ -193,7 +194,7 @@ impl LineJudge {
         Ok(())
     }
 
-    /// Everything of a record's line but the score.
+    /// Writes everything of a record's line except the score.
     fn write_entry(
         &self,
         entry: &RecordedAnswer,
@@ -214,7 +215,7 @@ impl LineJudge {
         Ok(())
     }
 
-    /// The member that is added.
+    /// Name of the added member.
     fn member(&self) -> &'static str {
         if self.scorers.len() == 1 {
             "score"
@@ -255,7 +256,7 @@ impl Way {
 }
 
 impl LineCounts {
-    /// Takes in those of a further chunk.
+    /// Adds the counts of another chunk.
     pub(super) fn add(&mut self, other: &Self) {
         self.lines += other.lines;
         self.found |= other.found;

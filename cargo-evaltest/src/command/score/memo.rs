@@ -1,7 +1,7 @@
-//! Scores that were given before: many models, and the epochs of one, answer a question with the same text.
+//! Cache of scores, because models often give the same answer to a question.
 //!
-//! Of the answers of twelve models every fifth is equal to one of another model. A score depends on nothing but the
-//! entry, the answer and how it is read, so that whether one is found here changes no result.
+//! In results of twelve models every fifth answer equals one of another model. A score depends only on the entry, the
+//! answer and how it is parsed, so the cache never changes a result.
 
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::Mutex;
@@ -11,22 +11,22 @@ use evaltest::engine::leaderboard::calls::CallFormat;
 use evaltest::engine::system::lock::lock;
 use rustc_hash::FxHasher;
 
-/// How many scores are kept. Each has one place where it can be, in which the last one stays.
+/// Number of cache slots. A key maps to one slot, which holds the latest score.
 const PLACES: usize = 1 << 14;
 
-/// The most bytes of an answer and its score, which bounds the memory to 24 MiB. Longer answers are hardly ever equal.
+/// Maximum bytes of an answer with its score, which limits memory to 24 MiB. Longer answers are rarely equal.
 const LONGEST: usize = 1536;
 
-/// What a score depends on, besides the answer.
+/// The inputs of a score besides the answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct MemoKey {
     pub(super) question: Id,
     pub(super) format: Option<CallFormat>,
-    /// The other fields of the line that say how the answer is read.
+    /// The other fields of the line that affect how the answer is parsed.
     pub(super) flags: [bool; 4],
 }
 
-/// An entry of the data, which stays where it is as long as answers are scored.
+/// Address of an entry, which is stable while answers are scored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Id(usize);
 
@@ -36,14 +36,14 @@ impl From<&BfclQuestion> for Id {
     }
 }
 
-/// The scores.
+/// The cache.
 pub(super) struct Memo {
     places: Box<[Mutex<Option<Kept>>]>,
 }
 
 struct Kept {
     way: MemoKey,
-    /// The answer, and from here on its score.
+    /// Offset of the score, after the answer.
     score: usize,
     bytes: Box<[u8]>,
 }
@@ -55,7 +55,7 @@ impl Memo {
         }
     }
 
-    /// Writes the score of an answer: the one that is kept, or else what `judge` writes.
+    /// Writes the score of an answer, from the cache or else by `judge`.
     pub(super) fn score(
         &self,
         way: MemoKey,
@@ -94,7 +94,7 @@ fn place(way: MemoKey, answer: &[u8]) -> usize {
     hasher.write(answer);
     way.question.hash(&mut hasher);
     way.flags.hash(&mut hasher);
-    // The highest bits are the best ones.
+    // The highest bits are the best mixed.
     usize::try_from(hasher.finish() >> (64 - PLACES.ilog2())).unwrap_or_default()
 }
 

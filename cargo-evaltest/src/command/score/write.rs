@@ -1,7 +1,7 @@
-//! Scores as JSON, byte for byte as `serde_json` writes them.
+//! Writes scores as JSON, byte for byte like `serde_json`.
 //!
-//! There are as many scores as lines, and nearly all of their texts hold nothing to escape: writing them
-//! without asking about every byte saves a quarter of the time.
+//! There is one score per line, and nearly all texts need no escapes: not checking every byte saves a quarter of the
+//! time.
 
 use evaltest::engine::text::is_json_plain;
 use evaltest::{Error, Result};
@@ -44,7 +44,7 @@ pub(super) fn score(score: &Score, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Writes anything.
+/// Writes any value with `serde_json`.
 pub(super) fn json<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<()> {
     serde_json::to_writer(out, value)
         .map_err(|error| Error::usage(format!("the score cannot be written: {error}")))
@@ -75,7 +75,7 @@ fn text(value: &str, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// Most numbers of scores are one of two.
+/// Fast path for the two most common numbers.
 fn number(value: f64, out: &mut Vec<u8>) -> Result<()> {
     if value.to_bits() == 0 {
         out.extend_from_slice(b"0.0");

@@ -1,4 +1,4 @@
-//! The built-in scorers: all in a line each, and one in full.
+//! Lists the built-in scorers, or explains one.
 
 use evaltest::engine::report::document::{Block, Document};
 use evaltest::engine::scorers::{Context, entries};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::console;
 use evaltest::engine::scorers;
 
-/// Prints the name and the rule in a line of each scorer.
+/// Prints one line per scorer with its name and rule.
 pub(super) fn list(as_json: bool) -> Result<Exit> {
     if as_json {
         let entries: Vec<Value> = entries()
@@ -37,7 +37,7 @@ fn options(entry: &Entry) -> Map<String, Value> {
         .collect()
 }
 
-/// The specs that show it.
+/// Example specs of the scorer.
 fn specs(entry: &Entry) -> Vec<Value> {
     let specs = scorers::small_specs(entry).into_iter();
     specs
@@ -50,10 +50,10 @@ fn specs(entry: &Entry) -> Vec<Value> {
         .collect()
 }
 
-/// Prints the rule, the options, the specs and the examples with the verdicts that they get now.
+/// Prints the rule, the options, the specs and the examples with their current verdicts.
 pub(super) fn explain(name: &str, as_json: bool) -> Result<Exit> {
     let Some(entry) = scorers::entry(name) else {
-        // The error lists the names that there are.
+        // The error lists the available names.
         scorers::by_name(name, &Map::new(), &Context::here())?;
         return Ok(Exit::Passed);
     };

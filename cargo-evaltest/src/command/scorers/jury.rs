@@ -1,4 +1,4 @@
-//! `ScorerJury`: the scorers that are compared.
+//! `ScorerJury`: the scorers to compare.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -16,9 +16,9 @@ use super::ScorersArgs;
 use crate::answers::AnsweredSample;
 use crate::scorers;
 
-/// Built-in scorers that need no options and yet are compared only when somebody asks for them: those that
-/// judge something else than a text, that ask others, that judge as another scorer does element by element,
-/// or that belong to one benchmark.
+/// Built-in scorers without required options that are compared only on request: those that score something other than
+/// a text, that call other programs or models, that apply another scorer to each element, or that belong to one
+/// benchmark.
 const UNASKED: [&str; 10] = [
     "aime",
     "any_of",
@@ -32,30 +32,30 @@ const UNASKED: [&str; 10] = [
     "semantic",
 ];
 
-/// The scorers that are compared.
+/// The scorers to compare.
 pub(super) struct ScorerJury {
     pub(super) members: Vec<Member>,
-    /// The place of the one that the others are held against.
+    /// Index of the reference scorer.
     pub(super) reference: usize,
-    /// Whether nobody asked for just these: who can judge too little is left out.
+    /// Whether the scorers were chosen by default: those that can score too few answers are then dropped.
     pub(super) is_default: bool,
-    /// The extraction of the run or of the command line, for the predictions that are shown.
+    /// The extraction for displayed predictions, from the run or the command line.
     pub(super) extraction: Extraction,
 }
 
-/// One of them.
+/// A scorer in the comparison.
 pub(super) struct Member {
     pub(super) name: String,
     verdict: VerdictSource,
 }
 
-/// Where its verdicts come from.
+/// The source of a scorer's verdicts.
 enum VerdictSource {
-    /// The run's deciding scorer, as it is recorded.
+    /// Recorded verdicts of the run's deciding scorer.
     Deciding,
-    /// Another scorer of the run, as it is recorded.
+    /// Recorded verdicts of another scorer of the run.
     Recorded,
-    /// Given now.
+    /// Scored now.
     Now {
         scorer: Arc<dyn Scorer>,
         extract: Extract,
@@ -64,7 +64,7 @@ enum VerdictSource {
 }
 
 impl ScorerJury {
-    /// The scorers that the command line asks for.
+    /// The scorers given on the command line, or the default ones.
     pub(super) fn new(args: &ScorersArgs, extraction: Extraction) -> Result<Self> {
         let manifest = manifest(&args.answers.input)?;
         let of_run = manifest
@@ -88,7 +88,7 @@ impl ScorerJury {
     }
 
     fn given(&mut self, text: &str, options: &[String], of_run: &[String]) -> Result<()> {
-        // A list in YAML, so that maps in it may hold commas.
+        // Parse it as a YAML list, so that maps may contain commas.
         let list = Override::value(&format!("[{text}]"))?;
         let items = list.as_array().map(Vec::as_slice).unwrap_or_default();
         let is_recorded = |item: &Value| {
@@ -127,7 +127,7 @@ impl ScorerJury {
         let compat = json!({"type": "substring", "compat": true, "name": "substring_compat"});
         let built_in = names().filter(|name| !UNASKED.contains(name));
         for value in built_in.map(Value::from).chain([compat]) {
-            // What cannot be made needs options, and so to be asked for.
+            // Scorers that cannot be built have required options, so they are not compared by default.
             let Ok(scorer) = from_value(&value, &Context::here()) else {
                 continue;
             };
@@ -158,14 +158,14 @@ impl ScorerJury {
         }
     }
 
-    /// How many of the first members have verdicts in the run itself.
+    /// How many of the first members have recorded verdicts.
     pub(super) fn recorded(&self) -> usize {
         let members = self.members.iter();
         let is_recorded = |member: &&Member| !matches!(member.verdict, VerdictSource::Now { .. });
         members.take_while(is_recorded).count()
     }
 
-    /// What the scorers look at.
+    /// The parts that the scorers read.
     pub(super) fn reads(&self) -> Reads {
         let reads = self.members.iter().map(|member| match &member.verdict {
             VerdictSource::Now { scorer, .. } => scorer.reads(),
@@ -174,14 +174,14 @@ impl ScorerJury {
         reads.max().unwrap_or(Reads::Text)
     }
 
-    /// What each says of an answer.
+    /// Each scorer's verdict on an answer.
     pub(super) fn votes(&self, answered: &AnsweredSample) -> Vec<Vote> {
         let lost = answered.is_lost();
         let votes = self.members.iter();
         votes.map(|member| member.vote(answered, lost)).collect()
     }
 
-    /// The prediction, as the run or the command line takes it from the answer.
+    /// The prediction extracted from the answer.
     pub(super) fn prediction<'a>(&self, answered: &'a AnsweredSample) -> Option<Cow<'a, str>> {
         let raw = answered.output.text.as_deref();
         raw.and_then(|raw| self.extraction.extract.apply(raw))
@@ -221,7 +221,7 @@ impl Member {
     }
 }
 
-/// The manifest of the input, if that is a run directory.
+/// The manifest, if the input is a run directory.
 fn manifest(input: &Path) -> Result<Option<Manifest>> {
     if input.is_dir() {
         return RunDir::open(input)?.manifest().map(Some);

@@ -1,4 +1,4 @@
-//! `Matrix`: the votes on all answers of an input.
+//! `Matrix`: the verdicts of all scorers on all answers of an input.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -13,55 +13,55 @@ use super::ScorersArgs;
 use super::jury::ScorerJury;
 use crate::answers::{AnswerInput, AnsweredSample, InputChunk, Layout, Line, Source, Wanted};
 
-/// The votes on all answers of an input.
+/// The verdicts of all scorers on all answers of an input.
 pub(super) struct Matrix {
-    /// The input, for people.
+    /// The input, for display.
     pub(super) input: String,
     pub(super) agreement: Agreement,
-    /// The place of the reference.
+    /// Index of the reference scorer.
     pub(super) reference: usize,
-    /// Who could judge too few of the answers, and was not asked for.
+    /// Default scorers that were dropped because they could score too few answers.
     pub(super) silent: Vec<String>,
     pub(super) counts: Uncompared,
-    /// The first answers that divide the scorers.
+    /// The first answers on which the scorers disagree.
     pub(super) divided: Vec<Divided>,
 }
 
-/// Answers that are not compared, and those that are not compared by all.
+/// Numbers of answers not compared, or not by all scorers.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Uncompared {
     pub(super) unanswered: u64,
     pub(super) hidden: u64,
-    /// Answers of which only recorded verdicts count, for a secret in them was blanked.
+    /// Answers with a redacted secret, of which only recorded verdicts count.
     pub(super) lost: u64,
 }
 
-/// An answer that divides the scorers.
+/// An answer on which the scorers disagree.
 pub(super) struct Divided {
     /// Its line in the input.
     line: u64,
-    /// What the input calls it, else the number of its line.
+    /// Id of the answer, or else its line number.
     pub(super) id: String,
     pub(super) prediction: Option<String>,
     pub(super) ground_truth: Value,
-    /// By scorer, in the order of the jury.
+    /// Verdicts in the order of the jury.
     pub(super) votes: Vec<Vote>,
 }
 
-/// Answers with the same votes: how many, and the first of them where the votes differ. Nearly all answers
-/// share a few patterns of votes, and who is left out is known only in the end.
+/// Counts answers by verdict pattern, with the first answers of patterns that disagree. Nearly all answers share a few
+/// patterns, and which scorers are dropped is known only at the end.
 type Patterns = HashMap<Vec<Vote>, (u64, Vec<Divided>)>;
 
-/// The votes on the answers of a chunk.
+/// The verdicts on a chunk.
 #[derive(Default)]
 struct Counted {
     patterns: Patterns,
     counts: Uncompared,
-    /// The line that ended it all.
+    /// The error that stopped processing.
     fault: Option<Error>,
 }
 
-/// What the threads share.
+/// State shared by the threads.
 struct Session {
     jury: ScorerJury,
     layout: Layout,
@@ -70,7 +70,7 @@ struct Session {
     most: usize,
 }
 
-/// Puts every answer to the vote, and keeps `most` of those that divide the scorers.
+/// Scores every answer with every scorer, and collects up to `most` on which they disagree.
 pub(super) fn judge(args: &ScorersArgs, most: usize) -> Result<Matrix> {
     let AnswerInput {
         layout,
@@ -121,8 +121,8 @@ pub(super) fn judge(args: &ScorersArgs, most: usize) -> Result<Matrix> {
         let error = Error::usage(format!("`{input}` has no answer to judge"));
         return Err(error.hint("answers need a ground truth"));
     }
-    // A rule that is not made for such ground truths, such as `numeric` for names, cannot judge one in ten or
-    // more. Of an answer that is no longer whole only recorded verdicts count.
+    // Drop scorers that cannot score one in ten answers or more, such as `numeric` for names. Of redacted answers only
+    // recorded verdicts count.
     let whole = agreement.samples - all.counts.lost;
     let speaks = |place: usize| {
         !is_default || place < stay || agreement.scorers[place].judged * 10 > whole * 9
@@ -163,7 +163,7 @@ fn count(names: &[String], patterns: &Patterns) -> Agreement {
     ballot.finish()
 }
 
-/// The votes of some scorers alone.
+/// The verdict patterns of some scorers only.
 fn only(places: &[usize], patterns: Patterns) -> Patterns {
     let mut fewer = Patterns::new();
     for (votes, (count, divided)) in patterns {
@@ -255,7 +255,7 @@ impl Uncompared {
 }
 
 impl Matrix {
-    /// Everything, for programs.
+    /// The `--json` output.
     pub(super) fn json(&self) -> Value {
         let agreement = &self.agreement;
         let leniency = agreement

@@ -1,4 +1,4 @@
-//! The matrix for people.
+//! The matrix as text.
 
 use evaltest::engine::figure::{CI95, Interval, Share, or_dash};
 use evaltest::engine::report::document::{Block, Document, Table};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::matrix::{Divided, Matrix};
 
-/// What a name may take of a line.
+/// Maximum width of a name.
 const NAME: usize = 24;
 
 pub(super) fn text(matrix: &Matrix) -> Document {
@@ -103,7 +103,7 @@ fn pairs(matrix: &Matrix) -> Table {
 /// At most four characters, so that ten columns fit.
 fn in_percent(share: f64) -> String {
     let text = format!("{share:.1}");
-    // What is all but 100 is not to look like 100.
+    // Only exactly 100 % may be shown as 100.
     match text.as_str() {
         "100.0" if share < 100.0 => "99.9".to_owned(),
         "100.0" => "100".to_owned(),

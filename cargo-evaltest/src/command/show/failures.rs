@@ -1,4 +1,4 @@
-//! What went wrong in a run, by what it has in common.
+//! The failures of a run, grouped by what they have in common.
 
 use evaltest::engine::report::document::{Document, list};
 use evaltest::engine::text::excerpt;
@@ -6,10 +6,10 @@ use evaltest::engine::verdict::{
     DisagreementGroup, ErrorGroup, GroupedFailures, SliceFailures, WrongGroup,
 };
 
-/// The groups, each of which names so many samples; `None` where nothing went wrong.
+/// The groups, each listing up to `named` samples; `None` if there are no failures.
 pub(super) fn failures(groups: &GroupedFailures, named: usize) -> Option<Document> {
     let line = |head: String, ids: &[String], count: u64| {
-        // The epochs of a sample count each, and name it once.
+        // Each epoch of a sample counts, but its id is listed once.
         let is_all = ids.len() < named || u64::try_from(ids.len()) == Ok(count);
         let more = if is_all { "" } else { ", …" };
         format!("{head}: {}{more}", ids.join(", "))

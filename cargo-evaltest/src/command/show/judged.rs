@@ -1,4 +1,4 @@
-//! What judges were asked about an answer, and what they said.
+//! Requests to judges about an answer, and their replies.
 
 use evaltest::engine::figure::{Seconds, Usd};
 use evaltest::engine::report::document::{Block, list};
@@ -7,10 +7,10 @@ use evaltest::{JudgeCall, Output};
 
 use super::or_unknown;
 
-/// So much of a reply is shown, in characters; all of it with `--json`.
+/// Maximum characters shown of a reply; `--json` has all of it.
 const SHOWN: usize = 1_000;
 
-/// A call: who was asked, and what came of it.
+/// A judge request and its result.
 pub(super) fn call(call: &JudgeCall) -> Block {
     let mut whom = vec![format!("judge {}", call.scorer)];
     if call.repeat > 0 {
@@ -53,7 +53,7 @@ pub(super) fn call(call: &JudgeCall) -> Block {
     Block::group(title, lines.into_iter().chain(reply))
 }
 
-/// A reply, cut where it is longer than a screen.
+/// Truncates a reply that is longer than a screen.
 fn cut(text: &str) -> String {
     let Some((end, _)) = text.char_indices().nth(SHOWN) else {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Functions as models are told of them: as JSON, as XML or as Python, written as the official program does.
+//! Function documents in prompts: as JSON, XML or Python, formatted like the official program.
 
 use std::fmt::Write as _;
 
@@ -62,7 +62,7 @@ fn dump(value: &Json, indent: usize, out: &mut String) {
             out.push_str(&line(indent));
             out.push('}');
         }
-        // Python writes 1e-05.
+        // Python writes `1e-05`.
         Json::Number(number) if number.is_f64() => {
             out.push_str(&py_repr_float(number.as_f64().unwrap_or_default()));
         }
@@ -86,7 +86,7 @@ fn xml(function: &Map<String, Json>) -> String {
     out
 }
 
-/// Deeper ones are indented by eight spaces, twice as much as the first.
+/// Nested parameters are indented by eight spaces, twice as much as the first level.
 fn xml_parameter(
     name: &str,
     schema: &Map<String, Json>,
@@ -102,7 +102,7 @@ fn xml_parameter(
     } else if let Some(value) = of("additionalProperties") {
         kind = format!("{kind}[{}]", text(value, "type", "string"));
     }
-    // Without a list everything is required.
+    // Without a list all parameters are required.
     let is_required = required.and_then(Json::as_array).is_none_or(|required| {
         let mut required = required.iter();
         required.any(|known| known == name)
@@ -198,7 +198,7 @@ fn text(object: &Map<String, Json>, key: &str, missing: &str) -> String {
 }
 
 fn repr(value: &Json) -> String {
-    // Only an integer of more digits than Python prints has none.
+    // Fails only for integers with more digits than Python prints.
     Value::from_serde(value).repr().unwrap_or_default()
 }
 

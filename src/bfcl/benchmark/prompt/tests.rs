@@ -1,4 +1,4 @@
-//! The forms of entries with all that documents can have, against what the official program made of the same.
+//! Compares all prompt formats with the official program, for entries that use every part of a document.
 
 use std::fs;
 
@@ -55,7 +55,7 @@ fn prompts_of_all_forms_are_the_official_ones() {
     assert_eq!(plain, super::TEMPLATE.replace("{functions}", "[]"));
 }
 
-/// SHA-256 over the prompts of a form that the official program makes of its 200 entries, each with a NUL behind it.
+/// SHA-256 over the official program's prompts of a format for its 200 entries, each followed by a NUL.
 const OFFICIAL_PROMPTS: [&str; 26] = [
     "291ccfa28d584394e78ad00fb31a61abd5a4059f950026bd59d0a691df8804c7",
     "2ae67bfd8685b88b3c33026585daa5e6d9fd0dbc4b1f334ddd0980f21c8d5acd",

@@ -1,4 +1,4 @@
-//! `PromptWords`: the system prompts of `format_sensitivity`, part by part and word for word, as they stand in
+//! `PromptWords`: the system prompts of `format_sensitivity` in parts, verbatim from
 //! `bfcl_eval/constants/default_prompts.py` of bfcl-eval 2026.3.23, Apache-2.0.
 
 use super::documents;
@@ -58,7 +58,7 @@ const MARKDOWN: &str = "{persona}\n\n## Task\n{task}\n\n## Tool Call Format\n{ca
 const TYPES: &str = "The type fields of the parameters in your function calls must be one of: string, integer, float, \
                      boolean, array, dict, or tuple.";
 
-/// How calls look in a format, and what is said of types.
+/// The example of calls in a format, and the note on types.
 fn example(return_format: &str) -> [&'static str; 2] {
     match return_format {
         "json" => [
@@ -86,7 +86,7 @@ fn example(return_format: &str) -> [&'static str; 2] {
     }
 }
 
-/// The prompt of a form for functions.
+/// The prompt of a format for these functions.
 pub(super) fn instructions(form: PromptForm, functions: &Json) -> String {
     let words = if form.is_experimental() {
         EXPERIMENTAL
@@ -98,7 +98,7 @@ pub(super) fn instructions(form: PromptForm, functions: &Json) -> String {
     let calls = calls.replace("{calls}", example).replace("{types}", types);
     let described = documents::write(functions, form.documents());
     let listed = words.functions.replace("{format}", form.documents());
-    // Last, so that nothing in the documents is taken for a place.
+    // Insert the documents last, so that placeholders inside them are not replaced.
     let template = if form.is_markdown() { MARKDOWN } else { PLAIN };
     template
         .replace("{persona}", words.persona)

@@ -49,7 +49,7 @@ fn differences() {
         "weather.get(city='Rome', day=3)",
         Some("`day`: is no argument of `weather.get` here"),
     );
-    // `city` is required: the official program says so first, too.
+    // `city` is required: the official program reports it first, too.
     simple(
         "weather.get(town='Rome', days=7)",
         Some("`city`: is missing, accepted `Rome` or `Roma`"),

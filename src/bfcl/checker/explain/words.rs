@@ -1,9 +1,9 @@
-//! Values and lists of them in words.
+//! Formats values and lists of them as text.
 
 use crate::bfcl::checker::entry::{Argument, PossibleValues};
 use crate::calls::Value;
 
-/// The most values of a list that are told.
+/// Maximum number of values listed.
 const LISTED: usize = 8;
 
 /// `a`, `b` or nothing.
@@ -45,7 +45,7 @@ fn joined(texts: &[String], word: &str) -> String {
     }
 }
 
-/// What a value is and what is accepted, where those are of two kinds: `("text", "integer")`.
+/// The types of a value and of its argument, if they differ: `("text", "integer")`.
 pub(super) fn kinds(value: &Value, argument: &Argument) -> Option<(&'static str, &'static str)> {
     let mut options = argument.options.values.iter();
     let option = options.find(|option| !option.is_empty_text())?;
@@ -67,7 +67,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// A text as it is, any other value as Python writes it; long ones cut.
+/// A text as it is, other values in Python syntax; long ones are truncated.
 pub(super) fn shown(value: &Value) -> String {
     const LONGEST: usize = 80;
     let text = match value {

@@ -1,10 +1,9 @@
-//! `LongPages`: a parquet file in which no large page is ever in memory as a whole.
+//! `LongPages`: reads a parquet file without loading any large page into memory as a whole.
 //!
-//! The crate decodes a page as a whole, and other programs look at the size of a page only after every 1,024 rows. A
-//! large page of texts is unpacked as it is read; its long texts go to a [`ValueSpool`], and the crate is given a page with
-//! references to them. That is a page like any other, so levels, nulls, dictionaries and nesting stay the crate's
-//! business; the texts are put back into the rows that it makes. Whatever is not as expected here is left to the crate
-//! as well.
+//! The parquet crate decodes whole pages, and some writers check the size of a page only every 1,024 rows. A large
+//! page of texts is decompressed as a stream; its long texts go to a [`ValueSpool`], and the crate gets a page with
+//! references to them. That is an ordinary page, so the crate handles levels, nulls, dictionaries and nesting; the
+//! references in its rows are then replaced by the texts. Any unexpected layout is also left to the crate.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -26,7 +25,7 @@ use super::spool::ValueSpool;
 use super::unpack::{BUFFER, read, unpack, varint};
 use crate::system::lock::lock;
 
-/// A file, read by the crate but for its large pages.
+/// A file whose large pages are rewritten before the crate decodes them.
 pub(super) struct LongPages {
     reader: SerializedFileReader<File>,
     file: Arc<File>,
@@ -35,7 +34,7 @@ pub(super) struct LongPages {
 }
 
 impl LongPages {
-    /// Pages of so many bytes are large. The rows hold references to what lies in the spool.
+    /// Opens a file; pages of `large` bytes or more are rewritten. Its rows contain references into the spool.
     pub(super) fn new(file: File, spool: &Arc<ValueSpool>, large: u64) -> Result<Self> {
         Ok(Self {
             file: Arc::new(file.try_clone()?),
@@ -56,7 +55,7 @@ impl FileReader for LongPages {
     }
 
     fn get_row_group(&self, i: usize) -> Result<Box<dyn RowGroupReader + '_>> {
-        // The rows of the group before were all handed on.
+        // The rows of the previous group have all been passed on.
         self.spool.clear();
         Ok(Box::new(RowGroup {
             reader: self.reader.get_row_group(i)?,
@@ -101,7 +100,7 @@ impl RowGroupReader for RowGroup<'_> {
     }
 }
 
-/// Whether its values come as they are: in a decimal number, a reference would be another number.
+/// Whether values are used verbatim: in a decimal number a reference would be misread.
 fn holds_texts(column: &ColumnChunkMetaData) -> bool {
     column.column_type() == PhysicalType::BYTE_ARRAY
         && column.column_descr().converted_type() != ConvertedType::DECIMAL
@@ -113,13 +112,13 @@ struct ColumnPages {
     column: ColumnChunkMetaData,
     headers: SerializedPageReader<Headers>,
     places: Arc<Headers>,
-    /// A page without its body, if it was looked at already.
+    /// A page header that was peeked at.
     next: Option<(Page, PagePlace)>,
     spool: Arc<ValueSpool>,
     large: u64,
 }
 
-/// Where a page is.
+/// Position and size of a page.
 #[derive(Clone, Copy, Default)]
 struct PagePlace {
     header: u64,
@@ -134,7 +133,7 @@ impl ColumnPages {
             file: Arc::clone(&file.file),
             last: Mutex::default(),
         });
-        // As if nothing was packed, for it is not to be unpacked.
+        // Pretend that it is not compressed, so that the crate does not decompress it.
         let plain = column.clone().into_builder();
         let plain = plain.set_compression(Compression::UNCOMPRESSED).build()?;
         Ok(Self {
@@ -169,13 +168,13 @@ impl ColumnPages {
         SerializedPageReader::new(Arc::clone(&self.file), &column, 0, None)?.get_next_page()
     }
 
-    /// The page with references instead of long texts.
+    /// The page with references in place of long texts.
     fn shortened(&self, page: &Page, place: PagePlace) -> io::Result<Page> {
         let body = self.file.get_read(place.body)?.take(place.length as u64);
         let mut body = BufReader::with_capacity(BUFFER, body);
         let mut short = Vec::new();
         let mut compression = self.column.compression();
-        // Levels come before the values: each behind its length, or in the second version of pages before what is packed.
+        // Levels precede the values: each after its length, or, in version 2 pages, uncompressed.
         let mut packed_levels = 0;
         match page {
             Page::DictionaryPage {
@@ -208,7 +207,7 @@ impl ColumnPages {
             _ => return Err(io::ErrorKind::Unsupported.into()),
         }
         let invalid = || io::Error::from(io::ErrorKind::InvalidData);
-        // One byte more, to see that there is none.
+        // One byte more than expected, to detect excess data.
         let size = place.unpacked.checked_sub(short.len() as u64);
         let size = size.ok_or_else(invalid)? + 1;
         let unpacked = BufReader::with_capacity(BUFFER, unpack(body, compression)?);
@@ -272,7 +271,7 @@ impl Iterator for ColumnPages {
     }
 }
 
-/// Gives the crate headers of pages to read, and notes where their bodies are instead of reading these.
+/// Provides page headers to the crate, and records the positions of page bodies instead of reading them.
 struct Headers {
     file: Arc<File>,
     last: Mutex<PagePlace>,
@@ -291,7 +290,7 @@ impl ChunkReader for Headers {
         let mut read = self.file.get_read(start)?;
         *lock(&self.last) = PagePlace {
             header: start,
-            // One that begins otherwise is not large.
+            // A header that starts differently is not of a large page.
             unpacked: unpacked_size(read.fill_buf()?).unwrap_or(0),
             ..PagePlace::default()
         };
@@ -306,15 +305,15 @@ impl ChunkReader for Headers {
     }
 }
 
-/// The size of a page when it is unpacked, which the crate keeps to itself. A header begins with the numbers 1 (the
-/// kind of page) and 2, in Thrift's compact form.
+/// The decompressed size of a page, which the crate does not expose. A header starts with fields 1 (the page type) and
+/// 2, in Thrift's compact encoding.
 fn unpacked_size(mut header: &[u8]) -> io::Result<u64> {
     let mut number = || match read(&mut header)? {
         [0x15] => varint(&mut header),
         _ => Err(io::ErrorKind::InvalidData.into()),
     };
     number()?;
-    // Its lowest bit is the sign.
+    // Zigzag encoding: the lowest bit is the sign.
     number().map(|size| if size & 1 == 0 { size / 2 } else { 0 })
 }
 

@@ -1,4 +1,4 @@
-//! `ValueSpool`: long values of a parquet file, in a temporary file, and what stands for them meanwhile.
+//! `ValueSpool`: moves long values of a parquet file to a temporary file, leaving references.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -8,12 +8,12 @@ use std::sync::Mutex;
 use super::unpack::BUFFER;
 use crate::system::lock::lock;
 
-/// The longest value that stays where it is: a reference is not much shorter.
+/// Maximum length of a value that is left in place: a reference is not much shorter.
 const SHORT: u32 = 64;
 
-/// Long values in a file that has no name, made when the first one comes.
+/// Long values in an unnamed file, created on first use.
 pub(super) struct ValueSpool {
-    /// What each reference begins with. It is another one each time, so that no file can have a reference as a value.
+    /// Prefix of references. It is random, so that no value of a file can be mistaken for a reference.
     mark: String,
     written: Mutex<SpooledValues>,
 }
@@ -32,12 +32,12 @@ impl ValueSpool {
         }
     }
 
-    /// Forgets all values: no reference to one is left.
+    /// Drops all values; no references to them may be left.
     pub(super) fn clear(&self) {
         *lock(&self.written) = SpooledValues::default();
     }
 
-    /// Copies values, each behind its length, and takes a reference instead of each long one.
+    /// Copies length-prefixed values, replacing each long one by a reference.
     pub(super) fn shorten(&self, values: &mut impl Read, page: &mut Vec<u8>) -> io::Result<()> {
         let mut written = lock(&self.written);
         let mut at = written.at;
@@ -76,7 +76,7 @@ impl ValueSpool {
         Ok(())
     }
 
-    /// The value that this is a reference to, if it is one.
+    /// The value behind a reference; `None` if `value` is not a reference.
     pub(super) fn long(&self, value: &[u8]) -> io::Result<Option<Vec<u8>>> {
         let Some((at, length)) = self.place(value) else {
             return Ok(None);

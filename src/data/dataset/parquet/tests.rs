@@ -1,4 +1,4 @@
-//! Small files, written here with the crate's own writer.
+//! Uses small files written with the parquet crate.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::super::tests::{check_error, file, read};
 
 type Group<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
 
-/// The bytes of a file with this schema, whose columns `write` writes.
+/// The bytes of a file with this schema; `write` writes its columns.
 fn parquet(schema: &str, write: impl FnOnce(&mut Group<'_>)) -> Vec<u8> {
     compressed(Compression::SNAPPY, schema, write)
 }
@@ -38,7 +38,7 @@ fn compressed(
     writer.into_inner().unwrap()
 }
 
-/// Writes the next column, with definition and repetition levels where it has any.
+/// Writes the next column, with its definition and repetition levels if any.
 fn column<T: DataType>(group: &mut Group<'_>, values: &[T::T], defined: &[i16], repeated: &[i16]) {
     let some = |levels: &[i16]| !levels.is_empty();
     let mut column = group.next_column().unwrap().unwrap();
@@ -57,7 +57,7 @@ fn texts(texts: &[&str]) -> Vec<ByteArray> {
     texts.iter().map(|&text| ByteArray::from(text)).collect()
 }
 
-/// A file of columns that are texts; the first element of each is its name.
+/// A file of text columns; the first element of each is its name.
 pub(crate) fn of_texts(columns: &[&[&str]]) -> Vec<u8> {
     let mut schema = "message m {".to_owned();
     for column in columns {
@@ -70,7 +70,7 @@ pub(crate) fn of_texts(columns: &[&[&str]]) -> Vec<u8> {
     })
 }
 
-/// Two rows in the shape of a benchmark's metadata: numbers, nulls, a struct, a list.
+/// Two rows like a benchmark's metadata: numbers, nulls, a struct, a list.
 fn nested() -> Vec<u8> {
     let schema = "message m {
         required binary task_id (UTF8);
@@ -169,7 +169,7 @@ fn no_changed_byte_panics() {
     for place in (0..whole.len()).step_by(3) {
         let mut bytes = whole.clone();
         bytes[place] ^= [0x01, 0x80, 0xff][place % 9 / 3];
-        // A file of its own each time: some file systems wait for the disk when one is overwritten.
+        // Use a new file each time: on some file systems overwriting is slow.
         let path = folder.path().join(format!("{place}.parquet"));
         std::fs::write(&path, bytes).unwrap();
         damaged += u32::from(Rows::read(&path).is_err());

@@ -1,13 +1,13 @@
-//! Bodies of pages, unpacked as they are read.
+//! Streaming decompression of page bodies.
 
 use std::io::{self, BufRead, Read};
 
 use parquet::basic::Compression;
 
-/// Bytes that are read at once.
+/// Bytes per read.
 pub(super) const BUFFER: usize = 1 << 16;
 
-/// What was packed so. LZ4 is not read in pieces.
+/// A reader for this compression. LZ4 does not support streaming.
 pub(super) fn unpack<'a>(
     packed: impl BufRead + 'a,
     compression: Compression,
@@ -22,7 +22,7 @@ pub(super) fn unpack<'a>(
     })
 }
 
-/// The bytes of a number that begins here: seven bits each, the lowest first.
+/// Reads a varint: seven bits per byte, the lowest first.
 pub(super) fn varint(bytes: &mut impl Read) -> io::Result<u64> {
     let mut number = 0;
     for shift in (0..35).step_by(7) {
@@ -41,8 +41,8 @@ pub(super) fn read<const N: usize>(bytes: &mut impl Read) -> io::Result<[u8; N]>
     Ok(read)
 }
 
-/// A block of Snappy. Those who write it pack each 64 KiB on its own, and these are unpacked one by one; a block of
-/// which this is not true is an error here, and valid nevertheless.
+/// A Snappy block. Encoders compress each 64 KiB separately, and these are decompressed one by one; a block written
+/// differently is valid, but an error here.
 struct Snappy<R> {
     packed: R,
     left: u64,
@@ -64,11 +64,12 @@ impl<R: BufRead> Snappy<R> {
         })
     }
 
-    /// Unpacks the next piece. A tag says in two bits what it is and in the others, or in bytes behind it, how long.
+    /// Decompresses the next 64 KiB, which consist of elements. Two bits of an element's tag give its type, the other
+    /// bits or the following bytes its length.
     fn next_piece(&mut self) -> io::Result<()> {
         let size = self.left.min(PIECE);
         self.left -= size;
-        // Its length, as at the beginning of a block.
+        // Preceded by its length, as at the start of a block.
         self.piece.clear();
         self.piece.extend([
             (size & 0x7f) as u8 | 0x80,
@@ -80,7 +81,8 @@ impl<R: BufRead> Snappy<R> {
             let [tag] = read(&mut self.packed)?;
             self.piece.push(tag);
             let (kind, number) = (tag & 3, u64::from(tag >> 2));
-            // How many bytes it unpacks to, how many say so or from where they are copied, and how many follow.
+            // The decompressed size, the number of bytes with the length or copy offset, and the number of literal
+            // bytes.
             let more = match kind {
                 0 => usize::try_from(number.saturating_sub(59)).unwrap_or(0),
                 1 => 1,

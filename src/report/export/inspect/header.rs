@@ -1,4 +1,4 @@
-//! `header.json`: what was run, and what came of it.
+//! `header.json`: the configuration and results of the run.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use crate::report::reported::ReportedRun;
 use crate::store::{Manifest, RunStatus};
 use crate::text::hash::Hasher;
 
-/// The version of logs.
+/// Version of the log format.
 const VERSION: u32 = 2;
 
 /// The header of a log without its samples.
@@ -147,19 +147,19 @@ pub(super) fn usage_of(usage: &LogUsage) -> Value {
     told
 }
 
-/// Who answered: a provider and a model, as a log has it.
+/// The model in Inspect's notation: provider and name.
 pub(super) fn model(manifest: &Manifest) -> String {
     let agent = |key: &str| manifest.config.pointer(&format!("/agent/{key}"))?.as_str();
     let kind = agent("type").unwrap_or("none");
     match agent("model") {
-        // It was imported, and names its provider.
+        // An imported model already includes its provider.
         Some(model) if kind == "imported" => model.to_owned(),
         Some(model) => format!("{kind}/{model}"),
         None => format!("evaltest/{kind}"),
     }
 }
 
-/// An id of 22 characters that is the same whenever the run is exported.
+/// A stable id of 22 characters for a run.
 pub(super) fn id(manifest: &Manifest, of: &str) -> String {
     let mut id = Hasher::default().part(&manifest.run_id).part(of).hex();
     id.truncate(22);

@@ -1,10 +1,10 @@
-//! Messages of Chat Completions as those of a log.
+//! Converts Chat Completions messages to those of a log.
 
 use serde_json::{Map, Value, json};
 
 use crate::text::hash::Hasher;
 
-/// A message of a conversation. What is none becomes one of the user, so that nothing is lost.
+/// Converts a message. An invalid one becomes a user message, so that nothing is lost.
 pub(super) fn message(value: &Value, id: &str) -> Value {
     let role = value.get("role").and_then(Value::as_str);
     let role = match role.unwrap_or("user") {
@@ -41,7 +41,7 @@ pub(super) fn message(value: &Value, id: &str) -> Value {
     Value::Object(told)
 }
 
-/// What the agent said last.
+/// The agent's final message.
 pub(super) fn answer(text: &str, calls: &[Value], model: &str, id: &str) -> Value {
     let mut told = json!({
         "id": id,
@@ -56,7 +56,7 @@ pub(super) fn answer(text: &str, calls: &[Value], model: &str, id: &str) -> Valu
     told
 }
 
-/// The id of the message in this place.
+/// The id of the message at this index.
 pub(super) fn id(of_sample: &str, place: usize) -> String {
     let mut id = Hasher::default()
         .part(of_sample)
@@ -75,7 +75,7 @@ fn content(value: Option<&Value>) -> Value {
     }
 }
 
-/// A part of a message: texts and images are known, anything else is shown as JSON.
+/// Converts a part of a message: texts and images are supported, others become JSON text.
 fn part(part: &Value) -> Value {
     let text = |key: &str| part.get(key).and_then(Value::as_str);
     let kind = text("type").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A record as a sample of a log, and in short.
+//! Converts a record to a sample of a log and to its summary.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ use crate::report::export::scores::{number_of, verdicts};
 use crate::report::masked::HIDDEN;
 use crate::report::reported::ReportedRun;
 
-/// So much of a text stands in the list of the viewer, in bytes.
+/// Maximum bytes of a text in the viewer's list.
 const SHORT: usize = 1000;
 
 /// A sample of a log.
@@ -69,7 +69,7 @@ impl LoggedSample {
     }
 }
 
-/// The same in short, for the list of the viewer.
+/// The summary of a sample, for the viewer's list.
 pub(super) fn summary_of(record: &Record, run: &ReportedRun, model: &str) -> Value {
     let result = &record.result;
     let mut scores = scores(record, run);
@@ -119,7 +119,7 @@ fn input<'a>(record: &'a Record, run: &ReportedRun) -> &'a str {
     }
 }
 
-/// A text or a list of texts; anything else as JSON.
+/// A string or a list of strings; other values as JSON.
 fn target(truth: &Value) -> Value {
     match truth {
         Value::Null => "".into(),
@@ -131,7 +131,7 @@ fn target(truth: &Value) -> Value {
     }
 }
 
-/// What only we know.
+/// Data that Inspect has no field for.
 fn own(record: &Record) -> Value {
     let result = &record.result;
     let mut own = json!({
@@ -164,7 +164,7 @@ fn own(record: &Record) -> Value {
     own
 }
 
-/// Why a sample has no verdict that it should have.
+/// Why a sample has no verdict although it should have one.
 fn error(record: &Record) -> Option<String> {
     let result = &record.result;
     let error = result.error.as_ref();
@@ -173,7 +173,7 @@ fn error(record: &Record) -> Option<String> {
     is_error.then(|| message.unwrap_or_else(|| result.status.as_str().to_owned()))
 }
 
-/// What the agent wrote to stderr.
+/// The agent's stderr.
 fn traceback(record: &Record) -> &str {
     let error = record.result.error.as_ref();
     let tail = error.and_then(|error| error.stderr_tail.as_deref());
@@ -239,7 +239,7 @@ fn usage(record: &Record) -> Option<Value> {
     Some(usage_of(&usage))
 }
 
-/// All messages, and what the model said last.
+/// All messages, and the model's last one.
 fn conversation(
     record: &Record,
     run: &ReportedRun,
@@ -272,7 +272,7 @@ fn conversation(
         }));
     }
     let text = output.text.as_deref().unwrap_or_default();
-    // The conversation ends with the answer, unless the agent tells only what led to it.
+    // Append the answer, unless the messages already end with it.
     let ends = messages.last().is_some_and(|last| {
         last["role"] == "assistant" && (last["content"] == text || text.is_empty())
     });

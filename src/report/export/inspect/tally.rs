@@ -1,4 +1,4 @@
-//! What the header of a log counts, of records one after the other.
+//! Statistics for a log's header, from a stream of records.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use crate::store::Manifest;
 pub(super) struct LogTally {
     /// The ids of the samples, in order.
     pub(super) ids: Vec<String>,
-    /// Answers and failures.
+    /// Answers and errors.
     pub(super) total: u64,
-    /// Those without an error.
+    /// Answers without an error.
     pub(super) completed: u64,
     /// By scorer.
     pub(super) scorers: Vec<ScorerTally>,
@@ -28,11 +28,11 @@ pub(super) struct ScorerTally {
     pub(super) scored: u64,
     pub(super) correct: u64,
     sum: f64,
-    /// Samples that it has a verdict of, in any epoch.
+    /// Samples with a verdict of it in any epoch.
     pub(super) scored_samples: u64,
-    /// Samples that were answered, and of which it has none.
+    /// Answered samples without a verdict of it.
     pub(super) unscored_samples: u64,
-    /// What is known of the sample whose epochs are coming.
+    /// State of the current sample, whose epochs follow each other.
     open: OpenSample,
 }
 
@@ -42,7 +42,7 @@ struct OpenSample {
     is_answered: bool,
 }
 
-/// Tokens and cost, of all answers together or of one.
+/// Tokens and cost of one answer or of all.
 #[derive(Clone, Copy, Default)]
 pub(super) struct LogUsage {
     pub(super) input_tokens: u64,
@@ -103,7 +103,7 @@ impl LogTally {
         }
     }
 
-    /// Adds a record; those of a sample come one after the other.
+    /// Adds a record; the epochs of a sample must follow each other.
     pub(super) fn add(&mut self, record: &Record) {
         if self.ids.last() != Some(&record.sample_id) {
             self.scorers.iter_mut().for_each(ScorerTally::close);
@@ -122,7 +122,7 @@ impl LogTally {
             .collect();
         for scorer in &mut self.scorers {
             scorer.open.is_answered |= is_answered;
-            // An error has no score here, also where a scorer other than the first gave one.
+            // An errored sample has no score in a log, even if a secondary scorer gave one.
             let score = told.get(scorer.name.as_str()).filter(|_| is_answered);
             if let Some(score) = score {
                 scorer.open.is_scored = true;
@@ -133,7 +133,7 @@ impl LogTally {
         }
     }
 
-    /// All records were added.
+    /// Finishes after the last record.
     pub(super) fn close(&mut self) {
         self.scorers.iter_mut().for_each(ScorerTally::close);
     }

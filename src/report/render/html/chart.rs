@@ -1,7 +1,7 @@
-//! Charts of pages, drawn as SVG in the text of the page: nothing is fetched, and they are there without scripts.
+//! Charts as inline SVG: nothing is downloaded, and no scripts are needed.
 //!
-//! Places are shares of the width, so that a chart is as wide as there is room and its letters stay as large as those around
-//! it. What a chart shows stands beside it in figures, for who cannot see it. Colours are those of the style.
+//! Positions are fractions of the width, so that a chart fills the available width while text keeps its size. The
+//! figures of a chart are also in the text for accessibility. Colours come from the style sheet.
 
 mod histogram;
 mod intervals;
@@ -15,7 +15,7 @@ use crate::report::document::Chart;
 
 pub(super) use intervals::intervals;
 
-/// Writes a picture.
+/// Writes a chart.
 pub(super) fn chart(shown: &Chart, out: &mut dyn Write) -> io::Result<()> {
     match shown {
         Chart::Histogram {
@@ -44,13 +44,13 @@ pub(super) fn chart(shown: &Chart, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// A share of the width or the height, as SVG has it.
+/// A fraction of the width or height in SVG syntax.
 fn place(share: f64) -> String {
     let share = if share.is_finite() { share } else { 0.0 };
     format!("{:.2}%", share.clamp(0.0, 1.0) * 100.0)
 }
 
-/// Ends of steps that people count in, a few of them from nothing to `most`: 1, 2 or 5 times a power of ten.
+/// A few round tick values from 0 to `most`: multiples of 1, 2 or 5 times a power of ten.
 pub(crate) fn steps(most: f64) -> Vec<f64> {
     if !most.is_finite() || most <= 0.0 {
         return vec![0.0];
@@ -68,7 +68,7 @@ pub(crate) fn steps(most: f64) -> Vec<f64> {
     ends
 }
 
-/// A figure without decimals that say nothing.
+/// A number without insignificant decimals.
 pub(crate) fn short(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();

@@ -1,7 +1,7 @@
-//! The samples of a run as the script of the page reads them: in blocks of JSON, each text once.
+//! The samples of a run for the page's script: blocks of JSON without duplicate texts.
 //!
-//! A block of rows, by which samples are listed, filtered and sorted, stands before each block of texts, which the script
-//! reads when one of them is looked at. Blocks are written as records are read: none but theirs are in memory.
+//! Each block of rows, used for listing, filtering and sorting, is followed by a block of texts, which the script
+//! parses when a sample is opened. Blocks are written while records are read, so that only one is in memory.
 
 use std::io::{self, Write};
 
@@ -16,22 +16,21 @@ use crate::report::figures::{SampleOutcome, error_kind};
 use crate::report::format::unwritten;
 use crate::report::reported::ReportedRun;
 
-/// Records of a block.
+/// Records per block.
 const BLOCK: usize = 100;
 
-/// What the script knows of a run besides its samples.
+/// The data of a run besides its samples.
 #[derive(Serialize)]
 struct EmbeddedRun<'a> {
     id: &'a str,
     eval: &'a str,
     masked: bool,
     epochs: u32,
-    /// Names that rows have the numbers of.
+    /// Names of slices; rows refer to their indices.
     slices: &'a [String],
 }
 
-/// A sample in the list: id, epoch, standing, flip (1: became wrong, 2: became right), seconds, USD, tokens, score,
-/// slices, reason.
+/// A row: id, epoch, outcome, flip (1: became wrong, 2: became correct), seconds, USD, tokens, score, slices, reason.
 type EmbeddedRow = (
     String,
     u32,
@@ -45,27 +44,27 @@ type EmbeddedRow = (
     String,
 );
 
-/// The texts of a sample, by a letter each.
+/// The texts of a sample, with one-letter names.
 #[derive(Serialize)]
 struct EmbeddedTexts<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     q: &'a str,
-    /// Where the question of the dataset stands in it, in the units of the script: from, and how many.
+    /// Start and length of the dataset's question in the prompt, in UTF-16 units.
     #[serde(skip_serializing_if = "Option::is_none")]
     f: Option<[usize; 2]>,
     #[serde(skip_serializing_if = "Value::is_null")]
     e: &'a Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     a: Option<&'a str>,
-    /// What was extracted, where it is not the answer.
+    /// The prediction, if it differs from the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     p: Option<&'a str>,
-    /// What was compared, where it is something else.
+    /// The compared texts, if they differ from the ones above.
     #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<[Value; 2]>,
     #[serde(skip_serializing_if = "Details::is_empty")]
     d: &'a Details,
-    /// What each scorer says, without the texts that stand there already.
+    /// The result of each scorer, without texts that are already present.
     #[serde(skip_serializing_if = "Map::is_empty")]
     s: Map<String, Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -80,7 +79,7 @@ struct EmbeddedTexts<'a> {
     o: Option<&'a Map<String, Value>>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     i: &'a Map<String, Value>,
-    /// Tokens that were read and written; their cost is in the row.
+    /// Input and output tokens; the cost is in the row.
     #[serde(skip_serializing_if = "Option::is_none")]
     u: Option<[Option<u64>; 2]>,
     #[serde(skip_serializing_if = "is_one")]
@@ -91,10 +90,10 @@ struct EmbeddedTexts<'a> {
     w: u32,
 }
 
-/// A message, and which text its content is where it is one that stands there already: 1 the question, 2 the answer.
+/// A message, and a reference to its text if it is already present: 1 the question, 2 the answer.
 type EmbeddedMessage = (Value, u8);
 
-/// What a judge was asked, and said.
+/// A request to a judge, and its reply.
 #[derive(Serialize)]
 struct EmbeddedCall<'a> {
     scorer: &'a str,
@@ -118,7 +117,7 @@ fn is_none(number: &u32) -> bool {
     *number == 0
 }
 
-/// Writes the samples of the run at this place.
+/// Writes the samples of run number `place`.
 pub(super) fn embedded(place: usize, run: &ReportedRun, out: &mut dyn Write) -> Result<()> {
     let io = |error: io::Error| unwritten(&error);
     let flips = run.flips();
@@ -142,7 +141,7 @@ pub(super) fn embedded(place: usize, run: &ReportedRun, out: &mut dyn Write) -> 
     write_block(place, &block, &names, &|id| flips.get(id).copied(), out).map_err(io)
 }
 
-/// `level=1`, in order.
+/// Slices such as `level=1`, sorted.
 fn slice_names(run: &ReportedRun) -> Vec<String> {
     let slices = run.summary.slices.iter();
     let names = slices.flat_map(|(dimension, values)| {
@@ -173,7 +172,7 @@ fn write_block(
     data(&format!("{place}:texts"), &texts, out)
 }
 
-/// A record in the list.
+/// The row of a record.
 fn row(record: &Record, names: &[String], flip: Option<bool>) -> EmbeddedRow {
     let outcome = &record.result;
     let score = outcome.score.as_ref();
@@ -230,7 +229,7 @@ impl<'a> EmbeddedTexts<'a> {
                 (!known).then(|| sides.map(value))
             }),
             d: score.map_or(&NOTHING, |score| &score.details),
-            // Of a single scorer it is all in the score.
+            // A single scorer's result is in the score.
             s: scores_of(record),
             m: output.map_or_else(Vec::new, |output| {
                 let messages = output.messages.iter();
@@ -255,14 +254,15 @@ impl<'a> EmbeddedTexts<'a> {
     }
 }
 
-/// Where in the prompt its question is: prompts of a benchmark begin alike, and a list of beginnings tells nothing apart.
+/// Position of the question in the prompt: prompts of a benchmark start alike, so a list of their beginnings would be
+/// useless.
 fn place_of_question(record: &Record) -> Option<[usize; 2]> {
     let question = record.question.as_deref()?;
     let (before, _) = record.prompt.split_once(question)?;
     Some([before, question].map(|text| text.encode_utf16().count()))
 }
 
-/// What each scorer says, without what was compared where that is the prediction and the truth, and without nothing.
+/// The result of each scorer, without compared texts that equal prediction and ground truth, and without null members.
 fn scores_of(record: &Record) -> Map<String, Value> {
     let known = [
         ("normalized_prediction", record.result.prediction.as_deref()),
@@ -280,7 +280,7 @@ fn scores_of(record: &Record) -> Map<String, Value> {
     scores
 }
 
-/// A message without its content where that is the question or the answer.
+/// A message without its content if that is the question or the answer.
 fn message_of(message: &Value, question: &str, answer: Option<&str>) -> EmbeddedMessage {
     let content = message.get("content").and_then(Value::as_str);
     let known = match content {
@@ -327,7 +327,7 @@ mod tests {
             "all of it was the question"
         );
         record.question = Some("What burns?".to_owned());
-        // A script counts the whale as two.
+        // In UTF-16 the whale counts as two.
         assert_eq!(place_of_question(&record), Some([20, 11]));
         record.question = Some("What else?".to_owned());
         assert_eq!(place_of_question(&record), None);

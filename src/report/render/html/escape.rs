@@ -1,7 +1,7 @@
-//! Texts from outside as they stand in a page, and data that scripts read there. The only place that escapes for HTML.
+//! Escapes untrusted texts and script data for HTML. The only module that does so.
 //!
-//! Where a text stands it is text: between tags and in attributes in double quotes alike. What is not seen (marks that turn
-//! the direction of a text, characters without width, control characters) is shown as an escape.
+//! An escaped text is safe between tags and in double-quoted attributes. Invisible characters (bidirectional marks,
+//! zero-width characters, control characters) are shown as escapes.
 
 use std::fmt::{self, Display};
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ pub(crate) fn text(text: &str) -> HtmlText<'_> {
     }
 }
 
-/// A text that keeps its lines, for where a style shows them.
+/// A text with its line breaks, for elements whose style shows them.
 pub(crate) fn lines(text: &str) -> HtmlText<'_> {
     HtmlText {
         text,
@@ -26,7 +26,7 @@ pub(crate) fn lines(text: &str) -> HtmlText<'_> {
     }
 }
 
-/// A text as it stands in a page.
+/// An escaped text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HtmlText<'a> {
     text: &'a str,
@@ -62,7 +62,7 @@ impl Display for HtmlText<'_> {
     }
 }
 
-/// Whether a character stands there as it is. What joins signs into one, and chooses how they look, is part of them.
+/// Whether a character is shown unchanged. Joiners and variation selectors belong to the character before.
 fn is_shown(c: char, before: char, keeps_lines: bool) -> bool {
     match c {
         '\n' | '\t' => keeps_lines,
@@ -71,8 +71,8 @@ fn is_shown(c: char, before: char, keeps_lines: bool) -> bool {
     }
 }
 
-/// Writes data for scripts of the page: JSON in an element that nobody runs. No `<` is in it, so nothing that somebody said
-/// ends the element or begins another.
+/// Writes data for the page's scripts: JSON in an inert element. It contains no `<`, so no text can end the element or
+/// start another.
 pub(crate) fn data(id: &str, value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     write!(
         out,
@@ -83,7 +83,7 @@ pub(crate) fn data(id: &str, value: &impl Serialize, out: &mut dyn Write) -> io:
     writeln!(out, "</script>")
 }
 
-/// What is written through it is JSON, where `<` stands in strings alone.
+/// Escapes `<` in JSON, where it only occurs in strings.
 struct NoTags<'a> {
     out: &'a mut dyn Write,
 }
@@ -106,9 +106,9 @@ impl Write for NoTags<'_> {
     }
 }
 
-/// A text on one line, of so many characters at most.
+/// A text on one line, truncated to `most` characters.
 pub(crate) fn cut(whole: &str, most: usize) -> String {
-    // Four bytes a character, and what is between words: no long text is split to its end.
+    // Read only the beginning of a long text.
     let mut line = String::new();
     for word in whole.split_whitespace() {
         if !line.is_empty() {

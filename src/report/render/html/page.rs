@@ -1,33 +1,33 @@
-//! `HtmlPage`: the frame of a page that stands for itself.
+//! `HtmlPage`: the frame of a self-contained page.
 //!
-//! Nothing is fetched from elsewhere: style and scripts are in the file, and the policy at its head lets no browser run or
-//! load anything but these, which it knows by their hashes. So what an agent said cannot run even where it was not escaped.
-//! It has neither attributes of style nor handlers in its tags, which such a policy forbids.
+//! Style and scripts are inline, and the content security policy allows only these, by their hashes, and no downloads.
+//! So even unescaped agent output could not run. There are no style attributes or event handlers, which such a policy
+//! forbids.
 
 use std::io::{self, Write};
 
 use super::escape::text;
 use crate::text::hash::Hasher;
 
-/// How pages look: on paper, in the dark, on a telephone.
+/// The style sheet, for paper, dark mode and small screens.
 pub(crate) const STYLE: &str = include_str!("style.css");
 
 /// The frame of a page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HtmlPage<'a> {
-    /// What the tab of a browser says.
+    /// The page's title.
     pub(crate) title: &'a str,
-    /// What it runs once it is read, in this order.
+    /// Scripts to run after loading, in order.
     pub(crate) scripts: &'a [&'a str],
 }
 
 impl HtmlPage<'_> {
-    /// Writes all that stands before the content.
+    /// Writes everything before the content.
     pub(crate) fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
         self.begin_under(&policy(self.scripts), out)
     }
 
-    /// As [`HtmlPage::begin`], with another policy.
+    /// Like [`HtmlPage::begin`], with another policy.
     pub(crate) fn begin_under(&self, policy: &str, out: &mut dyn Write) -> io::Result<()> {
         write!(
             out,
@@ -45,7 +45,7 @@ impl HtmlPage<'_> {
         )
     }
 
-    /// Writes all that stands behind the content.
+    /// Writes everything after the content.
     pub(crate) fn end(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "</main>")?;
         for script in self.scripts {
@@ -55,7 +55,7 @@ impl HtmlPage<'_> {
     }
 }
 
-/// What a browser may do with a page that has these scripts: nothing but show it and run them.
+/// A content security policy that only allows these scripts.
 pub(crate) fn policy(scripts: &[&str]) -> String {
     let hashes: Vec<String> = scripts.iter().map(|script| hash(script)).collect();
     let scripts = match &*hashes {
@@ -68,19 +68,19 @@ pub(crate) fn policy(scripts: &[&str]) -> String {
     )
 }
 
-/// The same for a page whose scripts ask the server that it came from.
+/// The same for a page whose scripts call the server that it came from.
 pub(crate) fn asking_policy(scripts: &[&str]) -> String {
     format!("{}; connect-src 'self'", policy(scripts))
 }
 
-/// How a policy names the text of an element.
+/// The hash of an element's text for a policy.
 pub(crate) fn hash(content: &str) -> String {
     let mut hasher = Hasher::default();
     hasher.bytes(content.as_bytes());
     format!("'sha256-{}'", base64(&hasher.digest()))
 }
 
-/// As RFC 4648 has it.
+/// Base64 according to RFC 4648.
 fn base64(bytes: &[u8]) -> String {
     const SIGNS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);

@@ -1,4 +1,4 @@
-//! A page of runs, whose script lists their samples and shows one.
+//! A page of runs, whose script lists samples and shows one.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::report::document::{Block, Tone};
 use crate::report::format::unwritten;
 use crate::report::reported::ReportedRun;
 
-/// Writes links to the runs of a page, each with how it ended.
+/// Writes links to the runs of a page, each with its result.
 pub(crate) fn links<'a>(
     runs: impl Iterator<Item = (String, &'a ReportedRun, (Tone, &'static str))>,
     out: &mut dyn Write,
@@ -26,10 +26,10 @@ pub(crate) fn links<'a>(
     writeln!(out, "</ul>")
 }
 
-/// Writes what is said of a run, what only those see who run no script, and its samples.
+/// Writes the report on a run, a fallback for readers without scripts, and its samples.
 ///
 /// # Errors
-/// When its records cannot be read, or nothing can be written.
+/// If its records cannot be read, or the output cannot be written.
 pub(crate) fn run(
     place: usize,
     run: &ReportedRun,

@@ -1,6 +1,6 @@
-//! What runs in the pages of reports: plain JavaScript, in pieces that are read in this order.
+//! The scripts of report pages: plain JavaScript, in files that are concatenated in this order.
 
-/// Lists samples, and shows one. Nobody calls it but what stands behind it.
+/// The common part, which lists and shows samples; the last part calls it.
 macro_rules! pieces {
     ($($last:tt)*) => {
         concat!(
@@ -18,8 +18,8 @@ macro_rules! pieces {
     };
 }
 
-/// Of a page that has its samples with it.
+/// For a page with embedded samples.
 pub(crate) const REPORT: &str = pieces!("enliven();\n");
 
-/// Of a page that asks a server of this machine for what it shows.
+/// For a page that loads its data from a local server.
 pub(crate) const VIEW: &str = pieces!(include_str!("script/view.js"));

@@ -1,25 +1,25 @@
-//! `Page`: Markdown that ends where there is no more room, behind a row.
+//! `Page`: Markdown with a size limit, truncated after a row.
 
 use super::text;
 
-/// Markdown of a limited length.
+/// Markdown with a size limit.
 pub(crate) struct Page {
     text: String,
-    /// Bytes that it may have.
+    /// Maximum bytes.
     room: usize,
-    /// Whether there was something that had no room.
+    /// Whether something did not fit.
     is_full: bool,
 }
 
-/// Rows, and how many there are of them.
+/// Rows with their total number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CountedRows {
     pub(crate) rows: Vec<String>,
-    /// More than `rows` where not all were kept.
+    /// More than `rows` if some were dropped.
     pub(crate) all: usize,
 }
 
-/// What is kept free for the line that says how much more there is.
+/// Bytes reserved for the line with the number of omitted rows.
 const END: usize = 200;
 
 impl Page {
@@ -31,12 +31,12 @@ impl Page {
         }
     }
 
-    /// Bytes that are left.
+    /// Remaining bytes.
     pub(crate) fn room(&self) -> usize {
         self.room.saturating_sub(self.text.len() + END)
     }
 
-    /// Adds a line, if there is room; tells whether there was.
+    /// Adds a line if it fits; returns whether it did.
     fn line(&mut self, line: &str) -> bool {
         let fits = !self.is_full && line.len() < self.room();
         if fits {
@@ -52,13 +52,13 @@ impl Page {
         self.line(&format!("# {}", text(title)));
     }
 
-    /// Adds a table, if it has a row.
+    /// Adds a table, if it has rows.
     pub(crate) fn table(&mut self, title: &str, titles: &[&str], rows: Vec<String>) {
         let all = rows.len();
         self.counted_table(title, titles, CountedRows { rows, all });
     }
 
-    /// Adds a table with the rows that have room, and how many others there are.
+    /// Adds a table with the rows that fit, and the number of others.
     pub(crate) fn counted_table(&mut self, title: &str, titles: &[&str], rows: CountedRows) {
         let CountedRows { rows, all } = rows;
         if all == 0 || self.is_full {
@@ -75,7 +75,7 @@ impl Page {
         }
         let written = rows.iter().take_while(|row| self.line(row)).count();
         if written < all {
-            // For this there is always room.
+            // Room for this is reserved.
             let more = format!("\n… and {} more\n", all - written);
             self.text.push_str(&more);
         }

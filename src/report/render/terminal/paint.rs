@@ -1,20 +1,20 @@
-//! `Paint`: words in colour, where somebody sees colours.
+//! `Paint`: coloured text, if colours are enabled.
 //!
-//! What is painted was cleaned before: nothing that comes from outside reaches a terminal as a colour.
+//! Texts must be sanitised before: untrusted text cannot produce colours.
 
 use anstyle::{AnsiColor, Effects, Style};
 use serde::{Deserialize, Serialize};
 
 use crate::report::document::Tone;
 
-/// Whether words have colours. The command knows, by `--color`, the environment and the terminal.
+/// Whether text is coloured, according to `--color`, the environment and the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Paint {
-    /// They have none.
+    /// No colours.
     #[default]
     Plain,
-    /// They have.
+    /// Colours.
     Colour,
 }
 

@@ -1,21 +1,21 @@
-//! Columns that stand under each other.
+//! Aligned columns.
 
 use std::io::{self, Write};
 
 use super::paint::Paint;
 use crate::report::document::{Align, Tone};
 
-/// A cell of a table: a text, which must hold nothing that a terminal would act on, and what its colour says.
+/// A table cell: a text, which must be free of control characters, and its colour.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableCell {
     /// What stands in it.
     pub text: String,
-    /// In which colour.
+    /// Its colour.
     pub tone: Tone,
 }
 
 impl TableCell {
-    /// A cell in this colour.
+    /// A coloured cell.
     pub fn new(tone: Tone, text: impl Into<String>) -> Self {
         let text = text.into();
         Self { text, tone }
@@ -31,15 +31,15 @@ impl TableCell {
     }
 }
 
-/// Writes rows whose columns stand under each other: the first to the left, the others to the right.
-/// Texts are written as they are; they must hold nothing that a terminal would act on.
+/// Writes rows in aligned columns: the first left, the others right. Texts are written verbatim and must be free of
+/// control characters.
 pub fn write(indent: &str, rows: &[Vec<String>], out: &mut dyn Write) -> io::Result<()> {
     let plain = |row: &Vec<String>| row.iter().map(TableCell::plain).collect();
     let rows: Vec<Vec<TableCell>> = rows.iter().map(plain).collect();
     write_cells(indent, &rows, first_left, Paint::Plain, out)
 }
 
-/// The first column is text, and all others are numbers.
+/// Alignment of a table whose first column is text and whose others are numbers.
 pub fn first_left(column: usize) -> Align {
     if column == 0 {
         Align::Left
@@ -48,7 +48,7 @@ pub fn first_left(column: usize) -> Align {
     }
 }
 
-/// The same with colours, and with columns that are set to the side that `side` tells.
+/// The same with colours, and with the alignment from `side`.
 pub fn write_cells(
     indent: &str,
     rows: &[Vec<TableCell>],
@@ -59,7 +59,7 @@ pub fn write_cells(
     let widths = widths(rows);
     for row in rows {
         let mut line = indent.to_owned();
-        // Blanks are written when something follows.
+        // Delay blanks until something follows.
         let mut pending = 0;
         for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
             let blanks = width.saturating_sub(cell.columns());
@@ -80,7 +80,7 @@ pub fn write_cells(
     Ok(())
 }
 
-/// How many columns of a terminal these rows take.
+/// Width of these rows in terminal columns.
 pub fn width_of(rows: &[Vec<TableCell>]) -> usize {
     let widths = widths(rows);
     widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)
@@ -95,7 +95,7 @@ fn widths(rows: &[Vec<TableCell>]) -> Vec<usize> {
     (0..columns).map(width).collect()
 }
 
-/// A text of at most `most` characters, the last of which says that more was there.
+/// A text of at most `most` characters; the last one is an ellipsis if it was truncated.
 pub fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -104,7 +104,7 @@ pub fn cut(text: &str, most: usize) -> String {
     kept + "…"
 }
 
-/// The same, cut in the middle: names of one project often begin alike and differ at their end.
+/// The same, truncated in the middle, because names in a project often differ only at the end.
 pub fn cut_inside(text: &str, most: usize) -> String {
     let length = text.chars().count();
     if length <= most {

@@ -1,4 +1,4 @@
-//! The search through `/proc`.
+//! Searches `/proc`.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -9,28 +9,28 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
-/// So many pauses are made until one that was killed is gone, or until one that is becoming another program has its
-/// environment. They are counted: on a busy machine everything takes longer, and so do they.
+/// Maximum number of pauses while waiting for a killed process, or for the environment of a process in `exec`. A count
+/// rather than a duration, because on a busy machine everything is slower, including pauses.
 const PATIENCE: u32 = 10_000;
-/// The same, for programs that may have no environment at all, where the system does not tell the two apart.
+/// The same for programs that may have no environment at all, if the system cannot distinguish the two.
 const IMPATIENCE: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(1);
-/// So often in a row nothing but strangers may come up: on a busy machine there are always new ones.
+/// Maximum number of consecutive rounds that find only unrelated new processes, which busy machines always have.
 const MOST_ROUNDS: u32 = 20;
-/// So often an environment that is empty is looked at before it is taken for one that has no variables.
+/// How often to read an empty environment before it is considered to have no variables.
 const LOOKS: u32 = 3;
-/// Where a process's `stat` tells the end of its code; counted from its state, the first after the name. It is set
-/// after the environment.
+/// Index of `endcode` in a process's `stat`, counted from the state, which follows the name. The kernel sets it after
+/// the environment.
 const CODE_END: usize = 24;
 
-/// Kills every process in whose environment the variable has this value, except this one. Afterwards there is none.
+/// Kills every process except this one whose environment has this value of the variable, until there are none.
 pub(crate) fn kill(variable: &str, value: &OsStr) {
     let mark = [variable.as_bytes(), b"=", value.as_encoded_bytes()].concat();
     let patience = patience();
     let mut strangers = HashSet::from([getpid()]);
     let (mut rounds, mut pauses) = (0, 0);
-    // One that is found may have started another a moment before, and one that ended while the list was read as well.
-    // So the list is read again until it has nobody new.
+    // A process may have started another and ended while the list was read, so repeat until the list has no new
+    // processes.
     loop {
         let (mut is_new, mut is_found) = (false, false);
         for pid in processes()
@@ -41,7 +41,7 @@ pub(crate) fn kill(variable: &str, value: &OsStr) {
             match environment(pid) {
                 Environment::Of(environment) if has(&environment, &mark) => {
                     is_found = true;
-                    // It may have ended by itself in between.
+                    // It may have ended in the meantime.
                     let _ = kill_process(pid, Signal::KILL);
                 }
                 Environment::Coming if pauses < patience => is_found = true,
@@ -59,7 +59,7 @@ pub(crate) fn kill(variable: &str, value: &OsStr) {
     }
 }
 
-/// The processes that the system lists.
+/// All processes in `/proc`.
 fn processes() -> impl Iterator<Item = Pid> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = processes.filter_map(|process| process.file_name().to_str()?.parse().ok());
@@ -70,23 +70,23 @@ fn has(environment: &[u8], mark: &[u8]) -> bool {
     variables(environment).any(|variable| variable == mark)
 }
 
-/// The variables of an environment. What lacks its end is none: the system tells no more of a process that ends while its
-/// environment is read, and half a mark would be somebody else's.
+/// The complete variables of an environment. An unterminated one is ignored: the kernel truncates the environment of a
+/// process that is ending, and a truncated mark could match another one.
 fn variables(environment: &[u8]) -> impl Iterator<Item = &[u8]> {
     let ended = environment.split_inclusive(|&byte| byte == 0);
     ended.filter_map(|variable| variable.strip_suffix(&[0]))
 }
 
-/// What can be known of a process's environment.
+/// The environment of a process, as far as known.
 enum Environment {
     Of(Vec<u8>),
-    /// It is just becoming another program, and has none yet.
+    /// It is in `exec`, and its environment is not set up yet.
     Coming,
-    /// It has none, has ended, or belongs to another user and so is not ours.
+    /// It has none, has ended, or belongs to another user.
     None,
 }
 
-/// The value of a variable in the environment with which a process was started.
+/// The value of a variable in a process's initial environment.
 pub(crate) fn value_of(pid: Pid, variable: &str) -> Option<Vec<u8>> {
     let start = format!("{variable}=");
     let patience = patience();
@@ -104,7 +104,7 @@ pub(crate) fn value_of(pid: Pid, variable: &str) -> Option<Vec<u8>> {
     value_in(&environment, &start)
 }
 
-/// The rest of the variable that begins so.
+/// The value of the variable with this prefix (`NAME=`).
 fn value_in(environment: &[u8], start: &str) -> Option<Vec<u8>> {
     variables(environment)
         .find_map(|variable| variable.strip_prefix(start.as_bytes()))
@@ -116,11 +116,11 @@ fn environment(pid: Pid) -> Environment {
     for _ in 0..LOOKS {
         match fs::read(process.join("environ")) {
             Ok(environment) if !environment.is_empty() => return Environment::Of(environment),
-            // The kernel's own processes, and those that have ended, have no program.
+            // Kernel threads and zombies have no program.
             Ok(_) if fs::read_link(process.join("exe")).is_ok() => {}
             Ok(_) | Err(_) => return Environment::None,
         }
-        // Without code there is no environment either. With code there may be one since the look.
+        // Without code there is no environment yet. With code it may have appeared since it was read.
         if code_end(&process) == Some(0) {
             return Environment::Coming;
         }
@@ -128,10 +128,10 @@ fn environment(pid: Pid) -> Environment {
     Environment::None
 }
 
-/// Where the code of a process ends; 0 if it has none, or if the system does not tell.
+/// The end of a process's code; 0 if it has none, or if the system hides it.
 fn code_end(process: &Path) -> Option<u64> {
     let stat = fs::read_to_string(process.join("stat")).ok()?;
-    // The name may hold anything.
+    // The process name may contain any character.
     let (_, fields) = stat.rsplit_once(") ")?;
     fields.split(' ').nth(CODE_END)?.parse().ok()
 }

@@ -1,7 +1,7 @@
-//! The search by `ps`, which every Unix has.
+//! Searches with `ps`, which every Unix has.
 //!
-//! It sees arguments and environment as one text, so a process whose arguments quote the mark counts as well. macOS hides
-//! the environment of its own programs, such as `/bin/sh`; they are found as children of others.
+//! It sees arguments and environment as one text, so a process with the mark in its arguments matches as well. macOS
+//! hides the environment of its own programs, such as `/bin/sh`; they are found as children of others.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
-/// Lists all processes with their environments.
+/// Arguments to list all processes with their environments.
 const ALL: &str = if cfg!(target_os = "linux") {
     "axeww"
 } else if cfg!(target_os = "macos") {
@@ -19,24 +19,24 @@ const ALL: &str = if cfg!(target_os = "linux") {
 } else {
     "-axeww"
 };
-/// So often is looked again until all that were killed are gone.
+/// Maximum number of checks until all killed processes are gone.
 const PATIENCE: u32 = 500;
-/// So often in a row nobody may be found: who starts another and ends is easily missed between the two.
+/// Maximum number of consecutive rounds without a match: a process that starts another and ends is easily missed.
 const MOST_ROUNDS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(5);
 
 struct Process {
     pid: Pid,
     parent: Option<Pid>,
-    /// Arguments and environment, each behind a blank.
+    /// Arguments and environment, each preceded by a blank.
     text: Vec<u8>,
 }
 
-/// Kills every process in whose environment the variable has this value, and their children, except this one. Where
-/// there is no `ps`, nobody is found.
+/// Kills every process except this one whose environment has this value of the variable, and their children. Finds
+/// none if there is no `ps`.
 pub(crate) fn kill(variable: &str, value: &OsStr) {
     let mark = [b" ", variable.as_bytes(), b"=", value.as_encoded_bytes()].concat();
-    // Most programs leave nobody behind.
+    // Most programs leave no processes behind.
     let mut rounds = MOST_ROUNDS - 1;
     for _ in 0..PATIENCE {
         let found = bearing(&mark, &processes());
@@ -45,7 +45,7 @@ pub(crate) fn kill(variable: &str, value: &OsStr) {
             return;
         }
         for pid in found {
-            // It may have ended by itself in between.
+            // It may have ended in the meantime.
             let _ = kill_process(pid, Signal::KILL);
         }
         if rounds == 0 {
@@ -54,7 +54,7 @@ pub(crate) fn kill(variable: &str, value: &OsStr) {
     }
 }
 
-/// Those that bear the mark, and what descends from them.
+/// Processes with the mark, and their descendants.
 fn bearing(mark: &[u8], processes: &[Process]) -> HashSet<Pid> {
     let bears = |process: &&Process| has(&process.text, mark);
     let mut found: HashSet<Pid> = processes
@@ -80,14 +80,14 @@ fn bearing(mark: &[u8], processes: &[Process]) -> HashSet<Pid> {
     }
 }
 
-/// Whether a text has the mark as a whole word.
+/// Whether a text contains the mark as a whole word.
 fn has(text: &[u8], mark: &[u8]) -> bool {
     let ends = |at: usize| text.get(at + mark.len()).is_none_or(|&next| next == b' ');
     let mut places = text.windows(mark.len()).enumerate();
     places.any(|(at, part)| part == mark && ends(at))
 }
 
-/// What `ps` lists; a zombie is gone for us, and has no environment.
+/// Processes listed by `ps`, without zombies.
 fn processes() -> Vec<Process> {
     let listed = Command::new("ps")
         .args([ALL, "-o", "pid=,ppid=,args="])
@@ -100,7 +100,7 @@ fn processes() -> Vec<Process> {
         .collect()
 }
 
-/// A line: two numbers, and the rest.
+/// Parses a line: two numbers, and the rest.
 fn process(line: &[u8]) -> Option<Process> {
     let (pid, rest) = number(line)?;
     let (parent, rest) = number(rest)?;

@@ -1,36 +1,36 @@
-//! By pidfd and `/proc`.
+//! Implementation with pidfds and `/proc`.
 
 use std::fs;
 use std::os::fd::OwnedFd;
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-/// Where a process's `stat` tells its flags, counted from its state, and the flag of one that is ending.
+/// Index of the flags in a process's `stat`, counted from the state, and the flag of an exiting process.
 const FLAGS: usize = 6;
 const EXITING: u64 = 4;
-/// Where it tells when the process began, in ticks since the machine did.
+/// Index of the start time, in clock ticks since boot.
 const BEGUN: usize = 19;
 
-/// A descriptor that turns readable when the process ends; `None` where no more can be had.
+/// A pidfd; `None` if no descriptor is available.
 pub(crate) fn end_of(pid: Pid) -> Option<OwnedFd> {
     pidfd_open(pid, PidfdFlags::empty()).ok()
 }
 
-/// Whether a process is ending, of which closing its pipes is a part.
+/// Whether a process is exiting, which includes closing its pipes.
 pub(crate) fn is_exiting(pid: Pid) -> bool {
     let flags = field(pid, FLAGS).and_then(|flags| flags.parse().ok());
     flags.is_some_and(|flags: u64| flags & EXITING != 0)
 }
 
-/// When a process began, as far as that can be told: no other with its number began then.
+/// The start time of a process, as precisely as known: unique among processes with the same pid.
 pub(crate) fn begun(pid: Pid) -> Option<String> {
     field(pid, BEGUN)
 }
 
-/// What a process's `stat` tells, counted from its state.
+/// A field of a process's `stat`, counted from the state.
 fn field(pid: Pid, number: usize) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_pid())).ok()?;
-    // The name may hold anything.
+    // The process name may contain any character.
     let (_, fields) = stat.rsplit_once(") ")?;
     fields.split(' ').nth(number).map(str::to_owned)
 }

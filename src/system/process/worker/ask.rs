@@ -1,7 +1,7 @@
-//! One line asked, one line answered.
+//! Sends one line, receives one line.
 //!
-//! One thread at a time asks. What the program prints without being asked is a fault: taken for the next reply,
-//! it would be the verdict on another answer.
+//! Used by one thread at a time. Unrequested output is a fault: taken for the next reply, it would be the verdict on
+//! another answer.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -10,26 +10,26 @@ use super::WorkerProcess;
 use crate::system::clock;
 use crate::system::process::group::how_it_ended;
 
-/// How long the end of a program that closed its stdout is waited for.
+/// How long to wait for the end of a program that closed its stdout.
 const END: Duration = Duration::from_millis(200);
 
-/// Why there is no reply. After any fault the worker is of no use any more.
+/// Why there is no reply. After any fault the worker must not be used again.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// It ended, or closed its stdout.
     Ended(String),
     /// There was no reply in time.
     TimedOut,
-    /// The line is too long; this is its beginning.
+    /// The line is too long; has its beginning.
     TooLong(Vec<u8>),
-    /// It printed this without being asked.
+    /// It printed this without a request.
     Unasked(Vec<u8>),
-    /// The system did not let us follow it.
+    /// The process could not be monitored.
     Lost(io::Error),
 }
 
 impl WorkerProcess {
-    /// Sends a line and waits for one, which is given without its end and has at most `longest` bytes.
+    /// Sends a line and waits for a reply of at most `longest` bytes, returned without its line break.
     pub(crate) fn ask(
         &mut self,
         line: &[u8],
@@ -38,7 +38,7 @@ impl WorkerProcess {
     ) -> Result<Vec<u8>, Fault> {
         let asked = self.converse(line, deadline, longest);
         if asked.is_err() {
-            // It is out of step, so there is nothing to wait for.
+            // It is out of sync, so there is nothing to wait for.
             self.grace = Duration::ZERO;
         }
         asked
@@ -72,7 +72,7 @@ impl WorkerProcess {
                     return Err(Fault::Unasked(more));
                 }
                 if !unsent.is_empty() {
-                    // It answered before it had read all, and would take the rest for the next line.
+                    // It answered before it had read everything, and would take the rest for the next line.
                     self.stdin = None;
                 }
                 return Ok(reply);
@@ -81,7 +81,7 @@ impl WorkerProcess {
                 return Err(Fault::TooLong(reply));
             }
             if !is_open {
-                // The last line of a program that ends with it may lack its line ending.
+                // The last line of a program that exits may lack its line break.
                 self.stdin = None;
                 return if reply.trim_ascii().is_empty() {
                     Err(self.ended())
@@ -97,7 +97,7 @@ impl WorkerProcess {
         }
     }
 
-    /// How it ended. One that merely closed its stdout is killed.
+    /// How it ended. A program that only closed its stdout is killed.
     fn ended(&mut self) -> Fault {
         self.stdin = None;
         if !self.group.wait_for_end(END) {

@@ -1,6 +1,6 @@
-//! What the shim does before it becomes another program. Nothing here comes back but an error.
+//! The shim's work before it becomes another program. Functions return only on errors.
 //!
-//! Files that whoever started `evaltest` left open close with `exec`; what the agent is to have are its first three.
+//! Files that the caller of `evaltest` left open are closed on `exec`, except the agent's first three.
 
 mod filter;
 mod landlock;
@@ -19,10 +19,10 @@ use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use super::END;
 
-/// The descriptors of a program that it shall have.
+/// The first descriptor that the program does not inherit.
 const FIRST_OF_OTHERS: i32 = 3;
 
-/// Confines this process, and becomes the program that the arguments name after `--`.
+/// Confines this process, and becomes the program after `--` in the arguments.
 pub(super) fn confine(by_bwrap: bool, mut args: Vec<OsString>) -> io::Error {
     let Some(end) = args.iter().position(|arg| arg == END) else {
         return wrong("no program");
@@ -38,7 +38,7 @@ pub(super) fn confine(by_bwrap: bool, mut args: Vec<OsString>) -> io::Error {
     done.unwrap_or_else(|error| error)
 }
 
-/// `bwrap` itself sets the filter, last of all.
+/// `bwrap` itself sets the filter at the end.
 fn become_bwrap(args: &[OsString], program: &[OsString]) -> io::Result<io::Error> {
     if let [word, folder, bytes] = args {
         let bytes = bytes.to_str().and_then(|bytes| bytes.parse().ok());
@@ -58,7 +58,7 @@ fn become_bwrap(args: &[OsString], program: &[OsString]) -> io::Result<io::Error
     Ok(not_started(bwrap, &command.args(rest).exec()))
 }
 
-/// A file that nobody else sees, at its beginning.
+/// An unnamed in-memory file, positioned at its start.
 fn in_memory(bytes: &[u8]) -> io::Result<File> {
     let file = rustix::fs::memfd_create(c"evaltest", rustix::fs::MemfdFlags::CLOEXEC)?;
     let mut file = File::from(file);
@@ -68,12 +68,13 @@ fn in_memory(bytes: &[u8]) -> io::Result<File> {
 }
 
 fn become_confined(args: &[OsString], program: &[OsString]) -> io::Result<io::Error> {
-    // As a sandbox of bubblewrap ends with whoever made it.
+    // Like a sandbox of bubblewrap, which ends with its creator.
     set_parent_process_death_signal(Some(Signal::KILL))?;
     let rules = landlock::FenceRules::read(args)?;
     let sockets = rules.sockets();
     rules.restrict()?;
-    // Whoever is root owns files all the same, and has no other power. It cannot come back: Landlock has said so.
+    // Root still owns its files, but has no other privileges. It cannot regain them, because Landlock set
+    // `no_new_privs`.
     let nothing = CapabilitySet::empty();
     set_capabilities(
         None,

@@ -1,4 +1,4 @@
-//! How replies are read, as typed.
+//! Options for parsing replies.
 
 use std::collections::BTreeSet;
 
@@ -62,7 +62,7 @@ pub(super) struct ReadOptions {
     compat: Option<Compat>,
 }
 
-/// What a reply has.
+/// The format of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ReplyKind {
     /// Points for each `--dimension`, in JSON
@@ -73,7 +73,7 @@ enum ReplyKind {
     Patterns,
 }
 
-/// A program whose ways are kept.
+/// Another program whose behaviour is reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Compat {
     /// Four scores of 5, and 3.0 for whatever fails
@@ -86,7 +86,7 @@ const HINT: &str =
     "write one of `--dimension NAME`, `--choice NAME`, `--pattern NAME=REGEX`, `--rating`";
 
 impl ReadOptions {
-    /// What is said beside the results.
+    /// A warning to print with the results.
     pub(super) fn warning(&self) -> Option<&'static str> {
         self.compat.map(|compat| match compat {
             Compat::HelloagentsJudge => {
@@ -99,7 +99,7 @@ impl ReadOptions {
         })
     }
 
-    /// The reader that is meant; an error where options are missing or contradict one another.
+    /// The reply parser for the options; an error if options are missing or conflict.
     pub(super) fn reader(&self) -> Result<ReplyReader> {
         use ReplyKind::{Choices, Patterns, Rubric};
         let forms = [
@@ -108,7 +108,7 @@ impl ReadOptions {
             (Patterns, "--reply patterns"),
         ];
         let asked = forms.iter().find(|(form, _)| self.reply == Some(*form));
-        // What each option belongs to.
+        // Which format each option belongs to.
         let given = [
             (
                 asked.is_some(),
@@ -179,7 +179,7 @@ impl ReadOptions {
     }
 }
 
-/// Refuses a name that is empty or comes twice.
+/// Returns an error for an empty or duplicate name.
 fn all_differ(option: &str, names: &[String]) -> Result<()> {
     let mut seen = BTreeSet::new();
     for name in names {

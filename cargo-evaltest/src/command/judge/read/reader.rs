@@ -1,4 +1,4 @@
-//! One line: its reply, and what that says.
+//! Parses the reply on one line.
 
 use evaltest::engine::judge::{
     self, ReadStatus, Reading, Regex, Unread, helloagents_judge, helloagents_winner,
@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::answers::{Fields, Line};
 
-/// The member that is added.
+/// The added member.
 const READING: &str = "reading";
 
-/// A way to read replies.
+/// A parser for replies.
 #[derive(Debug)]
 pub(super) enum ReplyReader {
     /// Dimensions and their scale.
@@ -66,7 +66,7 @@ impl LineReader {
         }
     }
 
-    /// Writes a line with its reading. `open` is a buffer to use.
+    /// Writes a line with its reading. `open` is a reusable buffer.
     pub(super) fn line(&self, text: &str, open: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<()> {
         let mut cursor = Cursor::new(text, std::mem::take(open));
         cursor.skip_space();
@@ -85,7 +85,7 @@ impl LineReader {
         let reading = match reply.text() {
             Some((reply, _)) => self.reader.read(&reply),
             None if reply.is_null() => match &self.reader {
-                // To these programs it is a text like any other.
+                // These programs treat it as ordinary text.
                 ReplyReader::HelloAgentsJudge | ReplyReader::HelloAgentsWinner => {
                     self.reader.read("")
                 }

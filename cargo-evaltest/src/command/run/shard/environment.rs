@@ -1,6 +1,6 @@
-//! `--shard auto`: which shard the environment says that this is.
+//! `--shard auto`: finds the shard in environment variables.
 //!
-//! Only who asks for it has these variables read: services of CI set some of them in jobs that are no shards.
+//! The variables are read only on request, because CI services also set some of them in jobs that are no shards.
 
 use std::path::Path;
 
@@ -10,16 +10,16 @@ use evaltest::{Error, Result};
 
 use super::touch;
 
-/// Our own, which goes before all others.
+/// Our own variable, which takes precedence.
 const OWN: &str = "EVALTEST_SHARD";
-/// Where Bazel wants to see that a test knows shards.
+/// Bazel's variable with the file that signals support for sharding.
 const STATUS_FILE: &str = "TEST_SHARD_STATUS_FILE";
 
-/// What is read, for who set nothing.
+/// Lists the variables for the error if none is set.
 const READ: &str = "`EVALTEST_SHARD=2/8`, or what these set: Slurm (`SLURM_ARRAY_TASK_ID`), Kubernetes (`JOB_COMPLETION_INDEX` \
                     and, from the manifest, `JOB_COMPLETIONS`), Bazel (`TEST_SHARD_INDEX`), GitLab (`CI_NODE_INDEX`)";
 
-/// The shard that the environment of this process names.
+/// The shard set in this process's environment.
 pub(super) fn shard() -> Result<Shard> {
     let lookup = |name: &str| {
         let value = std::env::var_os(name)?;
@@ -38,15 +38,15 @@ pub(super) fn shard() -> Result<Shard> {
     Ok(shard)
 }
 
-/// Who says by an index which of how many a process is.
+/// A system that sets a process's shard index and count.
 #[derive(Clone, Copy)]
 struct Engine {
     name: &'static str,
     index: &'static str,
     count: &'static str,
-    /// What its first index is.
+    /// The first index that it uses.
     first: u32,
-    /// What to do where the count is missing.
+    /// What to do if the count is missing.
     hint: &'static str,
 }
 
@@ -75,10 +75,10 @@ const GITLAB: Engine = Engine {
     hint: "GitLab sets both where a job has `parallel`",
 };
 
-/// What is looked up.
+/// Looks up a variable.
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// The shard that variables name, and the variable that does. Pure.
+/// The shard set by the variables, and the name of the variable. Pure.
 fn named(lookup: Lookup<'_>) -> Result<(Shard, &'static str)> {
     if let Some(text) = lookup(OWN) {
         let shard = text.parse().map_err(|error: Error| {
@@ -112,7 +112,7 @@ fn named(lookup: Lookup<'_>) -> Result<(Shard, &'static str)> {
     }
 }
 
-/// A whole number in a variable, if it is set.
+/// A variable's integer value, if it is set.
 fn number(lookup: Lookup<'_>, name: &str) -> Result<Option<u32>> {
     let Some(text) = lookup(name) else {
         return Ok(None);
@@ -165,7 +165,7 @@ impl Engine {
 
 const TASK: &str = "SLURM_ARRAY_TASK_ID";
 
-/// The task of an array of Slurm, which may begin anywhere and count in steps.
+/// A Slurm array task; arrays may start anywhere and have a step.
 fn slurm(lookup: Lookup<'_>) -> Result<Option<Shard>> {
     let of_array = |name: &str| number(lookup, &format!("SLURM_ARRAY_TASK_{name}"));
     let Some(task) = of_array("ID")? else {
@@ -180,7 +180,7 @@ fn slurm(lookup: Lookup<'_>) -> Result<Option<Shard>> {
     let least = of_array("MIN")?.unwrap_or(1);
     let step = of_array("STEP")?.unwrap_or(1).max(1);
     let is_whole = match of_array("MAX")? {
-        // A list such as `1,3,7`: who has which part is not plain.
+        // A list such as `1,3,7` gives no unambiguous position.
         Some(most) => most.checked_sub(least).map(|range| range / step) == count.checked_sub(1),
         None => true,
     };
@@ -224,7 +224,7 @@ mod tests {
             }
         }
         check("EVALTEST_SHARD=2/8", Ok("2/8"));
-        // It goes before all others.
+        // It takes precedence over all others.
         check(
             "EVALTEST_SHARD=2/8 CI_NODE_INDEX=3 CI_NODE_TOTAL=4",
             Ok("2/8"),
@@ -274,7 +274,7 @@ mod tests {
         check_array(&stepped(1), Ok("1/4"));
         check_array(&stepped(7), Ok("4/4"));
         check_array(&stepped(6), Err("task 6 of Slurm's array"));
-        // A list with gaps: no task of it, also not one that would have a number.
+        // Reject every task of a list with gaps, even those with a plausible position.
         check_array(&of(1, 1, 7, 3), Err("without gaps"));
         check_array(
             "3 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_COUNT=2",
@@ -282,7 +282,7 @@ mod tests {
         );
         check_array(&of(1, 2, 4, 3), Err("without gaps"));
         check_array("3", Err("`SLURM_ARRAY_TASK_COUNT`"));
-        // Two that say the same, and two that do not.
+        // Two variables that agree, and two that conflict.
         let both = |gitlab| of(2, 1, 4, 4) + " CI_NODE_TOTAL=4 CI_NODE_INDEX=" + gitlab;
         check_array(&both("2"), Ok("2/4"));
         check_array(

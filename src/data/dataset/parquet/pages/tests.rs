@@ -1,4 +1,4 @@
-//! The same files with and without large pages: the rows are the crate's either way.
+//! Reads the same files with and without rewritten pages: the rows must be equal.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -16,10 +16,10 @@ use crate::data::dataset::tests::file;
 use crate::system::panics;
 
 const NEVER: u64 = u64::MAX;
-/// Less than most pages here have.
+/// Smaller than most pages here.
 const SOME: u64 = 400;
 
-/// Of a group.
+/// Rows per group.
 const ROWS: usize = 25;
 
 const SCHEMA: &str = "message m {
@@ -31,7 +31,7 @@ const SCHEMA: &str = "message m {
     required binary money (DECIMAL(9, 2));
 }";
 
-/// Numbers that look like chance and are the same each time.
+/// Deterministic pseudo-random numbers.
 struct Chance(u64);
 
 impl Chance {
@@ -43,7 +43,7 @@ impl Chance {
         (self.0 >> 33) % end
     }
 
-    /// A value of one of the lengths at which something else is done with it, now and then one that was there before.
+    /// A text with a length near one of the limits, sometimes a repeated one.
     fn text(&mut self) -> ByteArray {
         let lengths = [0, 1, 63, 64, 65, 300, 2_000];
         let length = match self.below(100) {
@@ -59,7 +59,7 @@ impl Chance {
     }
 }
 
-/// Levels of definition up to the highest one of a column, and of repetition.
+/// Definition levels up to a column's maximum, and repetition levels.
 fn levels(chance: &mut Chance, highest: i16) -> (Vec<i16>, Vec<i16>) {
     let mut levels = Vec::new();
     for _ in 0..ROWS {
@@ -73,7 +73,7 @@ fn levels(chance: &mut Chance, highest: i16) -> (Vec<i16>, Vec<i16>) {
     levels.into_iter().unzip()
 }
 
-/// Two groups of rows in small batches, so that pages end in the midst of everything.
+/// Two row groups written in small batches, so that pages end at arbitrary points.
 fn written(seed: u64, properties: WriterPropertiesBuilder) -> Vec<u8> {
     let chance = &mut Chance(seed);
     let properties = properties
@@ -99,7 +99,7 @@ fn written(seed: u64, properties: WriterPropertiesBuilder) -> Vec<u8> {
             let mut column = group.next_column().unwrap().unwrap();
             let typed = column.typed::<ByteArrayType>();
             if typed.get_descriptor().name() == "money" {
-                // Long numbers take long to print.
+                // Long numbers are slow to print.
                 for value in &mut values {
                     *value = value.slice(0, value.len().min(65));
                 }
@@ -116,7 +116,7 @@ fn written(seed: u64, properties: WriterPropertiesBuilder) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// The rows, if there is nothing wrong with them.
+/// The rows, if the file is valid.
 fn rows(path: &Path, large: u64) -> Option<Vec<Map<String, Value>>> {
     let mut rows = Vec::new();
     let mut take = |row| {
@@ -128,7 +128,7 @@ fn rows(path: &Path, large: u64) -> Option<Vec<Map<String, Value>>> {
     matches!(read, Ok(Ok(()))).then_some(rows)
 }
 
-/// How many texts of the column `text` are references.
+/// Number of texts in the column `text` that became references.
 fn references(path: &Path) -> usize {
     let spool = Arc::new(ValueSpool::new());
     let reader = LongPages::new(File::open(path).unwrap(), &spool, SOME).unwrap();
@@ -155,7 +155,7 @@ fn rows_are_those_of_the_crate_in_every_compression_encoding_and_version() {
         Compression::LZ4_RAW,
     ] {
         for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
-            // `None` is the dictionary, and what the writer does when it is full.
+            // `None` is a dictionary, with the writer's fallback when it is full.
             for encoding in [
                 None,
                 Some(Encoding::PLAIN),
@@ -176,7 +176,7 @@ fn rows_are_those_of_the_crate_in_every_compression_encoding_and_version() {
                 let expect = rows(&path, NEVER);
                 assert_eq!(expect.as_ref().map(Vec::len), Some(2 * ROWS), "{what}");
                 assert!(rows(&path, SOME) == expect, "{what}");
-                // A page of the second version that would not become smaller is not packed.
+                // A version 2 page that would not shrink is left uncompressed.
                 let is_lz4 = matches!(compression, Compression::LZ4 | Compression::LZ4_RAW);
                 let is_plain = matches!(encoding, None | Some(Encoding::PLAIN));
                 if !is_lz4 {
@@ -197,7 +197,7 @@ fn a_damaged_file_is_what_it_is_to_the_crate() {
         let properties = WriterProperties::builder().set_compression(compression);
         let whole = written(seed, properties);
         let (folder, _) = file("rows.jsonl", "");
-        // Before what the crate reads for both.
+        // Insert before the footer, which the crate reads for both.
         let footer = whole.len() - 8;
         let length: [u8; 4] = whole[footer..footer + 4].try_into().unwrap();
         let end = footer - u32::from_le_bytes(length) as usize;

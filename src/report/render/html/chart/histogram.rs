@@ -1,4 +1,4 @@
-//! How often what occurs: bars over equal parts of the way from nothing to the largest.
+//! Histogram: bars over equal intervals from 0 to the maximum.
 
 use std::io::{self, Write};
 
@@ -6,13 +6,13 @@ use super::super::escape::text;
 use super::{place, short, steps};
 use crate::report::document::HistogramMark;
 
-/// Bars.
+/// Number of bars.
 const BARS: usize = 32;
-/// The share of the height that bars have; the rest is for what stands over and below them.
+/// Top and bottom edge of the bars as fractions of the height; labels are above and below.
 const TOP: f64 = 0.16;
 const BOTTOM: f64 = 0.84;
 
-/// Writes the histogram of values that are not below 0. `unit` stands behind the figures of the scale.
+/// Writes a histogram of non-negative values. `unit` follows the numbers of the scale.
 pub(super) fn histogram(
     caption: &str,
     unit: &str,
@@ -39,7 +39,7 @@ pub(super) fn histogram(
         if *count == 0 {
             continue;
         }
-        // One among ten thousand is still seen.
+        // One in ten thousand must still be visible.
         let share = (f64::from(*count) / f64::from(most)).max(0.01);
         let high = share * (BOTTOM - TOP);
         writeln!(
@@ -99,7 +99,7 @@ fn counted(values: &[f64], right: f64) -> Vec<u32> {
     counts
 }
 
-/// The same for who cannot see it.
+/// The alternative text.
 fn told(caption: &str, unit: &str, values: usize, marks: &[HistogramMark]) -> String {
     let marks = marks
         .iter()
@@ -107,7 +107,7 @@ fn told(caption: &str, unit: &str, values: usize, marks: &[HistogramMark]) -> St
     format!("{caption}: {values} values{}", marks.collect::<String>())
 }
 
-/// Where a text begins, so that it stays in the picture.
+/// The text anchor that keeps a label inside the chart.
 fn anchor(share: f64) -> &'static str {
     match share {
         _ if share < 0.08 => "from",

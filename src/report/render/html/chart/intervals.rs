@@ -1,4 +1,4 @@
-//! Shares with their intervals, a row each, on one scale.
+//! Shares with intervals in rows, on one scale.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use super::super::escape::text;
 use super::place;
 use crate::report::document::{IntervalRow, IntervalScale, Intervals};
 
-/// Writes a table of rows with their heads over label, figures and note.
+/// Writes a table of rows with heads for label, figures and note.
 pub(in crate::report::render::html) fn intervals(
     shown: &Intervals,
     out: &mut dyn Write,
@@ -111,7 +111,7 @@ mod tests {
         let scale = IntervalScale::differences([[-0.1, 0.02], [-0.04, 0.2]]);
         assert!((scale.of(0.0) - 0.5).abs() < 1e-9);
         assert!((scale.of(0.2) - 1.0).abs() < 1e-9);
-        // Nothing to see is not blown up to fill the room.
+        // A tiny interval is not stretched to the full width.
         let scale = IntervalScale::differences([[-0.001, 0.001]]);
         assert!((scale.high - 0.05).abs() < 1e-9);
     }

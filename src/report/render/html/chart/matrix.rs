@@ -1,10 +1,10 @@
-//! Which ground truth got which prediction: a table whose cells are the darker the more they hold.
+//! Confusion matrix: a table whose cells are darker for larger counts.
 
 use std::io::{self, Write};
 
 use super::super::escape::{cut, text};
 
-/// Steps of darkness, which the style has.
+/// Number of shades in the style sheet.
 const SHADES: u64 = 5;
 
 /// Writes the matrix of rows (ground truths) and columns (predictions). `columns` may be one more than `rows`.

@@ -1,4 +1,4 @@
-//! Points with intervals, such as what runs cost and how right they are.
+//! Points with intervals, such as the cost and accuracy of runs.
 
 use std::io::{self, Write};
 
@@ -6,13 +6,13 @@ use super::super::escape::text;
 use super::{place, short, steps};
 use crate::report::document::ScatterPoint;
 
-/// The part of the picture in which points lie.
+/// Bounds of the plot area.
 const LEFT: f64 = 0.1;
 const RIGHT: f64 = 0.96;
 const TOP: f64 = 0.05;
 const BOTTOM: f64 = 0.82;
 
-/// Writes points over a scale from nothing to the largest, with shares from none to all beside it.
+/// Writes points over a scale from 0 to the maximum, with shares from 0 to 1 on the vertical axis.
 pub(super) fn scatter(
     caption: &str,
     below: &str,

@@ -1,7 +1,7 @@
-//! Figures over runs: lines through points, bands of intervals around them, and marks where something changed.
+//! Figures over runs: lines through points, bands of intervals, and marks of changes.
 //!
-//! Lines and bands are stretched to the width that is there; points and letters keep their size. The scale stands to the left of
-//! the picture, where the style leaves room for it.
+//! Lines and bands are stretched to the available width; points and letters keep their size. The vertical scale is to
+//! the left of the chart, where the style leaves room for it.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -10,14 +10,14 @@ use super::super::escape::text;
 use super::place;
 use crate::report::document::SeriesChart;
 
-/// The share of the height that the picture has; the rest is for letters over and times under it.
+/// Top and bottom edge of the plot as fractions of the height; letters are above it and times below.
 const TOP: f64 = 0.1;
 const BOTTOM: f64 = 0.88;
-/// The picture in units of its own, whatever its size.
+/// Width and height of the plot in SVG units.
 const UNITS: f64 = 1000.0;
-/// Letters that are nearer to each other than this share of the width could not be read.
+/// Minimum distance of letters, as a fraction of the width.
 const APART: f64 = 0.035;
-/// More points than these are drawn small.
+/// Above this number of points they are drawn small.
 const MANY: usize = 60;
 
 impl SeriesChart {
@@ -32,13 +32,13 @@ impl SeriesChart {
         self.across(run as f64)
     }
 
-    /// Where the border before a run is.
+    /// Horizontal position of the boundary before a run.
     #[expect(clippy::cast_precision_loss, reason = "runs are counted in thousands")]
     fn before(&self, run: usize) -> f64 {
         self.across(run as f64 - 0.5)
     }
 
-    /// How far from the upper edge of the picture a value is, as a share of its height.
+    /// Distance of a value from the upper edge, as a fraction of the height.
     fn down(&self, value: f64) -> f64 {
         let ends = [self.scale.first(), self.scale.last()];
         let [low, high] = ends.map(|end| end.map_or(0.0, |(value, _)| *value));
@@ -52,7 +52,7 @@ impl SeriesChart {
         TOP + (BOTTOM - TOP) * self.down(value)
     }
 
-    /// Writes it.
+    /// Writes the chart.
     pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
@@ -100,7 +100,7 @@ impl SeriesChart {
         writeln!(out, "</svg></figure>")
     }
 
-    /// Writes what is stretched to the width that is there.
+    /// Writes the parts that are stretched to the available width.
     fn stretched(&self, out: &mut dyn Write) -> io::Result<()> {
         let point = |run: usize, value: f64| {
             format!(
@@ -141,7 +141,7 @@ impl SeriesChart {
             place(TOP),
             place(BOTTOM - TOP)
         )?;
-        // A point with nothing beside it has no band.
+        // A single point has no band.
         for line in &self.lines {
             let alone = line.pieces.iter().filter(|piece| piece.len() == 1);
             for point in alone.flatten() {

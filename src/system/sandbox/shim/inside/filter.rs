@@ -1,7 +1,7 @@
-//! Which system calls fail: those by which a program leaves its sandbox, reads others' memory or asks the kernel for what
-//! has often been broken. They fail as on a kernel that has them not, which programs are prepared for.
+//! The system call filter: rejects calls that could leave the sandbox, read the memory of others, or use kernel
+//! features with frequent vulnerabilities. They fail as on a kernel without them, which programs can handle.
 //!
-//! Programs for another kind of processor, such as those of 32 bits, are killed: they have other numbers.
+//! Programs for another architecture, such as 32-bit ones, are killed, because their call numbers differ.
 
 use std::collections::BTreeMap;
 
@@ -13,22 +13,22 @@ use seccompiler::{
     TargetArch,
 };
 
-/// What sockets can be made of.
+/// The allowed kinds of sockets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sockets {
-    /// What a network of one's own keeps in.
+    /// Those that a network namespace confines.
     Separated,
-    /// The internet.
+    /// Internet sockets.
     Network,
-    /// TCP, of which Landlock lets some ports pass.
+    /// TCP only, limited to some ports by Landlock.
     Tcp,
-    /// Nothing.
+    /// None.
     None,
 }
 
 type CallRules = BTreeMap<i64, Vec<SeccompRule>>;
 
-// Calls that are younger than what libraries name; they have the same numbers everywhere.
+// Calls newer than the libc crate; their numbers are the same on all architectures.
 const QUOTACTL_FD: c_long = 443;
 const PROCESS_MRELEASE: c_long = 448;
 const FCHMODAT2: c_long = 452;
@@ -36,11 +36,11 @@ const SETXATTRAT: c_long = 463;
 const REMOVEXATTRAT: c_long = 466;
 const OPEN_TREE_ATTR: c_long = 467;
 const FILE_SETATTR: c_long = 469;
-/// Requests that type into a terminal.
+/// Requests that inject input into a terminal.
 const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
 
-/// Fail whatever their arguments are.
+/// Always rejected.
 const FORBIDDEN: &[c_long] = &[
     // Other processes.
     libc::SYS_ptrace,
@@ -69,13 +69,13 @@ const FORBIDDEN: &[c_long] = &[
     QUOTACTL_FD,
     libc::SYS_setns,
     libc::SYS_unshare,
-    // Its flags stand in memory, where no filter reads them. Every library has `clone` to fall back to.
+    // Its flags are in memory, which a filter cannot read. All libraries fall back to `clone`.
     libc::SYS_clone3,
-    // Keys, which no namespace keeps apart.
+    // Keys are not confined by namespaces.
     libc::SYS_keyctl,
     libc::SYS_add_key,
     libc::SYS_request_key,
-    // Where kernels break.
+    // Frequent kernel vulnerabilities.
     libc::SYS_bpf,
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
@@ -103,7 +103,7 @@ const FORBIDDEN: &[c_long] = &[
     OPEN_TREE_ATTR,
 ];
 
-/// Fail where there is no namespace that would keep them in.
+/// Rejected without a namespace that would confine them.
 const SHARED: &[c_long] = &[
     libc::SYS_shmget,
     libc::SYS_shmat,
@@ -121,8 +121,8 @@ const SHARED: &[c_long] = &[
     FILE_SETATTR,
 ];
 
-/// Who owns a file and who may read it, which Landlock lets everybody change who may. They do nothing, and say that they
-/// did: as on file systems that have no owners. Copying and unpacking would fail otherwise.
+/// Changes of owners and permissions, which Landlock does not restrict. They do nothing and report success, as on file
+/// systems without owners; otherwise copying and unpacking would fail.
 const OWNERS: &[c_long] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_chmod,
@@ -137,7 +137,7 @@ const OWNERS: &[c_long] = &[
     FCHMODAT2,
 ];
 
-/// What else is written to files that can only be read.
+/// Other changes of files that are only readable.
 const ATTRIBUTES: &[c_long] = &[
     libc::SYS_setxattr,
     libc::SYS_lsetxattr,
@@ -149,7 +149,7 @@ const ATTRIBUTES: &[c_long] = &[
     REMOVEXATTRAT,
 ];
 
-/// The filters of a sandbox that bubblewrap makes, as it reads them.
+/// The filters for bubblewrap, in its input format.
 pub(super) fn of_bwrap() -> Result<Vec<Vec<u8>>, String> {
     let filters = common(Sockets::Separated)?;
     let bytes = |filter: &BpfProgram| {
@@ -162,17 +162,17 @@ pub(super) fn of_bwrap() -> Result<Vec<Vec<u8>>, String> {
     Ok(filters.iter().map(bytes).collect())
 }
 
-/// The filters where Landlock confines.
+/// The filters for Landlock.
 pub(super) fn of_landlock(sockets: Sockets) -> Result<Vec<BpfProgram>, String> {
     let mut filters = common(sockets)?;
     filters.push(filter(unconditional(SHARED), libc::ENOSYS)?);
     filters.push(filter(unconditional(OWNERS), 0)?);
     filters.push(filter(unconditional(ATTRIBUTES), libc::EOPNOTSUPP)?);
-    // The limits of another process.
+    // Limits of another process.
     let mut others = CallRules::new();
     forbid(&mut others, libc::SYS_prlimit64, vec![rule(&[(0, Ne, 0)])?]);
     if sockets == Sockets::Tcp {
-        // What connects without being asked where to.
+        // Sends data while connecting, bypassing the check of `connect`.
         let flag = u64::from(libc::MSG_FASTOPEN.unsigned_abs());
         for (call, argument) in [
             (libc::SYS_sendto, 3),
@@ -190,7 +190,7 @@ pub(super) fn of_landlock(sockets: Sockets) -> Result<Vec<BpfProgram>, String> {
     Ok(filters)
 }
 
-/// Sets filters for this process.
+/// Applies filters to this process.
 pub(super) fn apply(filters: &[BpfProgram]) -> Result<(), String> {
     let mut filters = filters.iter();
     filters
@@ -206,7 +206,7 @@ fn common(sockets: Sockets) -> Result<Vec<BpfProgram>, String> {
         libc::SYS_clone,
         vec![rule(&[(0, MaskedEq(flag), flag)])?],
     );
-    // What is typed into the terminal of whoever runs the eval.
+    // Injecting input into the user's terminal.
     let mut terminal = CallRules::new();
     let typing = [TIOCSTI, TIOCLINUX].map(|request| rule(&[(1, Eq, request)]));
     let typing = typing.into_iter().collect::<Result<_, _>>()?;
@@ -220,7 +220,7 @@ fn common(sockets: Sockets) -> Result<Vec<BpfProgram>, String> {
     ])
 }
 
-/// The sockets that cannot be made; no rule is all of them.
+/// Rules for rejected sockets; an empty list rejects all.
 fn refused(sockets: Sockets) -> Result<Vec<SeccompRule>, String> {
     let families: &[i32] = match sockets {
         Sockets::Separated => &[
@@ -229,7 +229,7 @@ fn refused(sockets: Sockets) -> Result<Vec<SeccompRule>, String> {
             libc::AF_INET6,
             libc::AF_NETLINK,
         ],
-        // Not those of files: Landlock lets everybody connect to `docker.sock` who may.
+        // Not Unix sockets: Landlock does not restrict connecting to `docker.sock`.
         Sockets::Network => &[libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK],
         Sockets::Tcp => &[libc::AF_INET, libc::AF_INET6],
         Sockets::None => return Ok(Vec::new()),
@@ -247,7 +247,7 @@ fn refused(sockets: Sockets) -> Result<Vec<SeccompRule>, String> {
         {
             rules.push(rule(&[(1, MaskedEq(0xf), flags)])?);
         }
-        // Others pass for streams, and Landlock knows them not.
+        // Other stream protocols are unknown to Landlock.
         let tcp = u64::from(libc::IPPROTO_TCP.unsigned_abs());
         rules.push(rule(&[(2, Ne, 0), (2, Ne, tcp)])?);
     }
@@ -262,9 +262,9 @@ fn unconditional(calls: &[c_long]) -> CallRules {
     rules
 }
 
-/// Adds a call, under every number that it has.
+/// Rejects a call under all of its numbers.
 fn forbid(rules: &mut CallRules, call: c_long, when: Vec<SeccompRule>) {
-    // The calls of programs with 64 bits and short pointers, which some kernels take; and those with own numbers.
+    // The x32 ABI, which some kernels support, has its own numbers.
     #[cfg(target_arch = "x86_64")]
     {
         const SHORT: i64 = 0x4000_0000;
@@ -284,7 +284,7 @@ fn forbid(rules: &mut CallRules, call: c_long, when: Vec<SeccompRule>) {
     rules.insert(call, when);
 }
 
-/// Meets a call whose arguments meet all of this.
+/// A rule that matches if all conditions hold.
 fn rule(conditions: &[(u8, seccompiler::SeccompCmpOp, u64)]) -> Result<SeccompRule, String> {
     let conditions = conditions.iter().map(|(argument, operator, value)| {
         SeccompCondition::new(*argument, Dword, operator.clone(), *value)

@@ -1,7 +1,7 @@
-//! What Landlock lets a program have: trees that it may read, folders that it may write to, ports.
+//! The Landlock rules of a program: readable trees, writable folders, ports.
 //!
-//! Landlock allows, and takes nothing away again. Where something hidden lies in a tree, only what lies beside it is
-//! allowed, one by one, and the folders on the way cannot be listed.
+//! Landlock rules only allow and cannot exclude. For a tree with hidden content its other entries are allowed one by
+//! one, and the folders on the path to it cannot be listed.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,9 +18,9 @@ use super::super::fence::{HIDDEN, OFFLINE, PORT, PRIVATE, READ, SYSTEM, WRITE};
 use super::filter::Sockets;
 use super::wrong;
 
-/// Linux 6.12: the first that keeps signals and abstract sockets in.
+/// Linux 6.12: the first version that restricts signals and abstract sockets.
 const VERSION: ABI = ABI::V6;
-/// Devices without a memory.
+/// Devices without state.
 const DEVICES: [&str; 5] = [
     "/dev/null",
     "/dev/zero",
@@ -28,10 +28,10 @@ const DEVICES: [&str; 5] = [
     "/dev/random",
     "/dev/urandom",
 ];
-/// Whoever is root may read in it what others may not.
+/// Root may read files in it that others may not.
 const SETTINGS: &str = "/etc";
 
-/// What is allowed, and what of it is not.
+/// What is allowed, with exceptions.
 #[derive(Default)]
 pub(super) struct FenceRules {
     system: Vec<PathBuf>,
@@ -79,7 +79,7 @@ impl FenceRules {
         }
     }
 
-    /// Confines this process, and whatever it becomes and starts.
+    /// Confines this process and its descendants.
     pub(super) fn restrict(self) -> io::Result<()> {
         self.try_restrict().map_err(|error| {
             io::Error::other(format!(
@@ -113,9 +113,9 @@ impl FenceRules {
             let rights = AccessFs::ReadFile | AccessFs::WriteFile;
             fence.allow(Path::new(device), rights)?;
         }
-        // Of other processes no more than everybody may see: their memory, environment and files are kept.
+        // Only public information on other processes: their memory, environment and files stay protected.
         fence.allow(Path::new("/proc"), AccessFs::from_read(VERSION))?;
-        // Whoever makes a device reads the disk by it.
+        // A device file would give access to the disk.
         let special = AccessFs::MakeBlock | AccessFs::MakeChar | AccessFs::IoctlDev;
         for folder in &self.write {
             fence.allow(folder, AccessFs::from_all(VERSION) & !special)?;
@@ -132,7 +132,7 @@ impl FenceRules {
 struct Fence(RulesetCreated);
 
 impl Fence {
-    /// Allows to read and run what is in a tree, but for `without`.
+    /// Allows reading and executing in a tree, except `without`.
     fn open(&mut self, path: &Path, without: &[PathBuf]) -> Result<(), RulesetError> {
         if without.iter().any(|hidden| path.starts_with(hidden)) {
             return Ok(());
@@ -142,7 +142,7 @@ impl Fence {
         }
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
         for entry in entries {
-            // A link leads where something else may be allowed.
+            // The target of a link may have other rules.
             if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
                 self.open(&entry.path(), without)?;
             }
@@ -150,7 +150,7 @@ impl Fence {
         Ok(())
     }
 
-    /// Allows something of a file or a tree, if it is there.
+    /// Allows access to a file or a tree, if it exists.
     fn allow(&mut self, path: &Path, rights: BitFlags<AccessFs>) -> Result<(), RulesetError> {
         let Ok(place) = PathFd::new(path) else {
             return Ok(());
@@ -166,13 +166,13 @@ impl Fence {
     }
 }
 
-/// Where paths lead. What is not there may come: it counts by the folder that is.
+/// Resolves paths. For a missing path, resolves its closest existing parent, because it may be created later.
 fn located(paths: &[PathBuf]) -> Vec<PathBuf> {
     let locate = |path: &PathBuf| {
         let known = path.ancestors().find_map(|above| {
             let rest = path.strip_prefix(above).ok()?;
             let above = fs::canonicalize(above).ok()?;
-            // To join nothing adds a slash, behind which no file is.
+            // Joining an empty path would append a slash, which is invalid for files.
             Some(if rest.as_os_str().is_empty() {
                 above
             } else {
@@ -184,7 +184,7 @@ fn located(paths: &[PathBuf]) -> Vec<PathBuf> {
     paths.iter().map(locate).collect()
 }
 
-/// What in a folder others than its owner may not read.
+/// Entries of a folder that only their owner may read.
 fn unreadable(folder: &Path) -> Vec<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
 

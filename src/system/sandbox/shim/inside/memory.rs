@@ -1,7 +1,7 @@
-//! Folders in memory that hold so many bytes and so many files: `bwrap` itself knows no limit on files, each of which
-//! takes memory of the kernel, even when it is empty.
+//! In-memory folders with limits on bytes and files: `bwrap` cannot limit the number of files, each of which uses
+//! kernel memory even if empty.
 //!
-//! They are mounted in a namespace of this process, below an empty folder, from where `bwrap` takes them.
+//! They are mounted in this process's namespace, in an empty folder, from where `bwrap` moves them.
 
 use std::ffi::CString;
 use std::io;
@@ -13,16 +13,16 @@ use rustix::thread::UnshareFlags;
 
 use super::super::memory::{SCRATCH, SHM, TMP};
 
-/// As on a disk, there is a file for so many bytes; but some in the smallest.
+/// One file per this many bytes, as on a disk, but a minimum for small folders.
 const BYTES_A_FILE: u64 = 4096;
 const LEAST_FILES: u64 = 1024;
 
-/// Mounts the folders, each of so many bytes.
+/// Mounts the folders with this size.
 pub(super) fn mount(folder: &Path, bytes: u64) -> io::Result<()> {
     separate()?;
     tmpfs(folder, "size=64k,nr_inodes=16,mode=0755")?;
     let files = (bytes / BYTES_A_FILE).max(LEAST_FILES);
-    // The agent may be another user.
+    // The agent may run as another user.
     for (name, mode) in [(SCRATCH, "0777"), (TMP, "1777"), (SHM, "1777")] {
         let at = folder.join(name);
         std::fs::create_dir(&at)?;
@@ -37,8 +37,7 @@ fn tmpfs(at: &Path, options: &str) -> io::Result<()> {
     Ok(mount_at("tmpfs", at, "tmpfs", flags, Some(&*options))?)
 }
 
-/// What is mounted from now on is seen by this process alone. Whoever is not root has to be in a namespace of users
-/// for that, as the same user.
+/// Makes later mounts visible to this process only. Without root this requires a user namespace with the same user.
 fn separate() -> io::Result<()> {
     let (user, group) = (geteuid(), getegid());
     if user.is_root() {
