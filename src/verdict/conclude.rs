@@ -8,7 +8,7 @@ use crate::verdict::gate::Gate;
 use crate::verdict::judged::calibrated::CalibratedJudge;
 use crate::verdict::judged::calibration::{CalibrationStatus, JudgeCalibration, NO_LABELS};
 use crate::verdict::result::{GateResult, Verdict};
-use crate::verdict::summary::{BaselineChange, Summary};
+use crate::verdict::summary::{BaselineChange, Group, Summary};
 
 /// Why a jury is not calibrated although its spec has labels that compare its judges.
 const LABELS_OF_JURY: &str = "its `labels` compare its judges alone; `cargo evaltest judge calibrate RUN_DIR --labels FILE` \
@@ -103,12 +103,12 @@ impl Facts<'_> {
 /// The exit code: that of the worst cause. If the agent refused every sample, it is a usage error, like an
 /// [`Error`](crate::Error) that prevented the run.
 fn exit(results: &[GateResult], facts: &Facts<'_>) -> Exit {
-    let Summary {
+    let Group {
         samples,
         skipped,
         errors,
         ..
-    } = facts.summary;
+    } = facts.summary.whole;
     let all_errored = errors > 0 && errors == samples - skipped;
     // A part decides nothing alone; missing verdicts count after the merge.
     let is_part = facts.part.is_some();

@@ -23,6 +23,7 @@ mod change;
 mod difficulty;
 mod epochs;
 mod group;
+mod json;
 mod judge;
 mod labels;
 mod latency;
@@ -34,7 +35,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use bounds::both_bounds;
 pub(crate) use bounds::mirrored;
 pub(crate) use builder::SummaryBuilder;
 pub use change::BaselineChange;
@@ -72,136 +72,60 @@ pub(crate) const FORMAT_VERSION: u32 = 1;
 /// The most flaky samples that are listed; [`EpochFigures::flaky`] counts all.
 pub(crate) const MAX_FLAKY: usize = 1000;
 
-/// The figures of a run: the content of `summary.json`, in its order of keys.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What a run amounts to: the content of `summary.json`, whose order of members is in `summary/json.rs`.
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Summary {
     /// The format version of the writer.
     pub format_version: u32,
     /// The eval's name.
     pub eval: String,
-    /// Whether less was asked than the full eval, because of a filter or a limit on the command line. Gates are then
-    /// ignored.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    /// Whether less was asked than the eval as it is defined: a filter, a limit of the command line. The gates are
+    /// ignored then.
     pub partial: bool,
-    /// The tier of the run, if it has one; the figures are those of its samples.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The tier that ran, if it was one: the figures are those of its samples alone.
     pub tier: Option<String>,
-    /// Which part of a run it is, if others complete it: gates are left to the merge.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What the run is a part of, if others complete it: the gates are left to whoever puts all together.
     pub part: Option<RunPart>,
-    /// The progress through tiers, if the run goes on tier by tier.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// How far the run came, if it went on tier by tier.
     pub progressive: Option<Progressive>,
-    /// The interim analysis at which every gate was decided, so that the skipped samples were not needed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The look at which every gate was sure, so that the samples that were skipped were not needed.
     pub early_stop: Option<EarlyLook>,
-    /// All records: scored + errors + unscored + skipped. Each epoch is one record.
-    pub samples: u64,
-    /// Samples with a verdict of the first scorer.
-    pub scored: u64,
-    /// Scored samples that are correct.
-    pub correct: u64,
-    /// Samples that ended without their expected verdict: `agent_failed`, `timed_out`, `scorer_failed`.
-    pub errors: u64,
-    /// Answered samples without ground truth, or without a scorer for it.
-    pub unscored: u64,
-    /// Samples that were never asked or never judged because the run stopped before.
-    pub skipped: u64,
-    /// Skipped samples whose answers are on disk: a resumed run only asks their judges.
-    #[serde(default, skip_serializing_if = "no_samples")]
+    /// The figures of all samples, those that each slice has, too: `summary.accuracy` is `summary.whole.accuracy`.
+    pub whole: Group,
+    /// Of the skipped, those whose answers are on disk: a run that goes on asks their judges alone.
     pub not_judged: u64,
-    /// Samples whose answers came from the cache. They count in every figure but `usage`, `latency_s` and `attempts`.
-    #[serde(default, skip_serializing_if = "no_samples")]
-    pub cached: u64,
-    /// Answers that the benchmark refused, so that their samples were asked again. They count in `usage` and
-    /// `attempts`, and in no other figure.
-    #[serde(default, skip_serializing_if = "no_samples")]
+    /// Answers that were refused, so that their samples were asked again, where the benchmark has that. They count in
+    /// `usage` and `attempts`, and in no other figure.
     pub refused: u64,
-    /// Scored samples without an answer of the agent, which `errors: wrong` counts as wrong.
-    #[serde(default, skip_serializing_if = "no_samples")]
-    pub failed_as_wrong: u64,
-    /// correct / scored, 0 to 1; `null` if nothing was scored.
-    pub accuracy: Option<f64>,
-    /// Its bounds `[low, high]` if every sample had a verdict: with those that errored or were never asked all as
-    /// wrong, and all as correct. With several epochs each missing answer counts in its sample. Both equal `accuracy`
-    /// if no verdict is missing; `null` if there is nothing to score.
-    #[serde(default)]
-    pub accuracy_bounds: Option<[f64; 2]>,
-    /// Its 95 % Wilson interval `[low, high]`; with several epochs clustered by sample, with a `cluster` by group.
-    pub accuracy_ci95: Option<[f64; 2]>,
-    /// (scored - correct) / scored, which is 1 - accuracy; `null` if nothing was scored.
-    #[serde(default)]
-    pub failure_rate: Option<f64>,
-    /// Its bounds `[low, high]`, as `accuracy_bounds`.
-    #[serde(default)]
-    pub failure_rate_bounds: Option<[f64; 2]>,
-    /// Its 95 % confidence interval `[low, high]`, the mirror of that of the accuracy.
-    #[serde(default)]
-    pub failure_rate_ci95: Option<[f64; 2]>,
-    /// The change since the accepted baseline; absent without a comparable one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// How far it is from the accepted baseline; missing without one that can be compared.
     pub change: Option<BaselineChange>,
-    /// errors / (scored + errors + unscored), 0 to 1; `null` if nothing was asked.
-    pub error_rate: Option<f64>,
-    /// Errors by kind, such as `exited` or `timed_out`; `scorer_failed` for any error of the scorer.
-    #[serde(default)]
+    /// Errors by kind, such as `exited` or `timed_out`; `scorer_failed` whatever the scorer said.
     pub failures: BTreeMap<String, u64>,
-    /// Means over the scored samples: of the score (`value`), and of every numeric or boolean entry of the first
-    /// scorer's details, over the samples that have the entry.
-    pub means: BTreeMap<String, f64>,
-    /// For every entry of `means`, the number of samples and the extremes.
-    #[serde(default)]
-    pub mean_ranges: BTreeMap<String, Range>,
-    /// Macro-F1, the figures of each label and the confusion matrix, if the first scorer judges labels.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub labels: Option<Labels>,
     /// The same figures for each slice, by dimension and value: `slices.level["1"]`.
     pub slices: BTreeMap<String, BTreeMap<String, Group>>,
     /// How much harder each level is than the one below it; empty without integer-like levels.
-    #[serde(default)]
     pub difficulty_drop: Vec<DifficultyDrop>,
     /// The name of the first scorer, which decides.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scorer: Option<String>,
-    /// The figures of each scorer by name, if there are several.
-    #[serde(default)]
-    pub scorers: BTreeMap<String, ScorerSummary>,
-    /// Figures over the epochs of each sample, if there are several epochs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub epochs: Option<EpochFigures>,
     /// Samples that are correct in some epochs and wrong in others, in dataset order, at most 1,000.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flaky: Vec<Flaky>,
-    /// Tokens and cost of the requests of this run.
-    pub usage: UsageTotal,
-    /// Latencies of the answers that counted; `null` if there are none.
-    #[serde(default)]
-    pub latency_s: Option<Latency>,
-    /// Steps of right answers, if the agent reports them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub steps: Option<StepFigures>,
-    /// The number of requests to the agent, over all samples.
+    /// How often the agent was asked, over all samples.
     pub attempts: u64,
     /// The effect of retries.
     pub recovered_by_retry: Recovered,
-    /// Requests, verdicts and cost of judges, if a scorer uses one. Included in no other figure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What judges were asked, what they said and what that cost, where a scorer asks one. It is in no other figure.
     pub judge: Option<JudgeSummary>,
-    /// The reviews of items by people, if there are any. They may be added after the run: `summary.json` only has them
-    /// if the run was resumed since, and readers of a run read them again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What people say of the items, where they reviewed some. That may come after the run: `summary.json` has it of a run
+    /// that went on since, and whoever reads a run reads it anew.
     pub reviewed: Option<ReviewedFigures>,
     /// The benchmark's own aggregates.
-    #[serde(default)]
     pub metrics: Map<String, Value>,
     /// The verdicts of the gates, in the order of the spec.
     pub gates: Vec<GateResult>,
-    /// The results of the alerts, if the run is in a history.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// What became of the alerts, where the run is one of a history.
     pub alerts: Vec<AlertResult>,
-    /// Whether an ignored gate leaves the run undecided. For messages; `exit_code` includes it.
-    #[serde(skip)]
+    /// Whether one of them was ignored where that leaves the question open. For people: `exit_code` counts it.
     pub(crate) ignored_matter: bool,
     /// The exit code of the command, that of the worst cause.
     pub exit_code: Exit,
@@ -243,13 +167,7 @@ impl Summary {
     /// Whether there is an answer of the agent, of any status.
     pub(crate) fn has_answers(&self) -> bool {
         let answered = self.scored.saturating_sub(self.failed_as_wrong);
-        answered + self.unscored + self.unjudged() + self.not_judged > 0
-    }
-
-    /// Answers that the first scorer could not judge.
-    pub(crate) fn unjudged(&self) -> u64 {
-        let unjudged = self.failures.get("scorer_failed").copied();
-        unjudged.unwrap_or_default()
+        answered + self.unscored + self.unjudged + self.not_judged > 0
     }
 
     /// Whether the scorer of this name is a judge that is not calibrated.
@@ -280,14 +198,7 @@ impl Summary {
 
     /// Excludes skipped samples from all bounds, as they were not needed.
     pub(crate) fn leave_out_skipped(&mut self) {
-        let skipped = self.skipped;
-        let [right, wrong] = both_bounds(self.correct, self.scored, self.unscored, self.errors);
-        (self.accuracy_bounds, self.failure_rate_bounds) = (right, wrong);
-        if let Some(figures) = &mut self.epochs {
-            figures.leave_out(skipped);
-        }
-        let scorers = self.scorers.values_mut();
-        scorers.for_each(|scorer| scorer.leave_out(skipped));
+        self.whole.leave_out_skipped();
         let slices = self.slices.values_mut().flat_map(BTreeMap::values_mut);
         slices.for_each(Group::leave_out_skipped);
     }

@@ -56,8 +56,8 @@ pub(in crate::report) fn missing(summary: &Summary) -> Option<String> {
         Some(_) => 0,
     };
     let unknown = summary.errors + needed;
-    // These samples were answered.
-    let is_answered = summary.unjudged() + summary.not_judged > 0;
+    // Those were answered.
+    let is_answered = summary.unjudged + summary.not_judged > 0;
     let what = if is_answered {
         "a verdict"
     } else {

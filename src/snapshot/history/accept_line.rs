@@ -10,7 +10,7 @@ use crate::store::files::{RECORDS, SUMMARY};
 use crate::store::{Manifest, RunDir, read_lean_records};
 use crate::text::hash::Hasher;
 use crate::verdict::baseline::BaselineRun;
-use crate::verdict::summary::{Summary, SummaryBuilder};
+use crate::verdict::summary::{Group, Summary, SummaryBuilder};
 
 /// The history line of the baseline just accepted, whose last run is in `dir`.
 ///
@@ -44,14 +44,21 @@ pub(in crate::snapshot) fn accept_line(
         _ => None,
     };
     let whole = match of_one {
-        Some(run) => Summary {
-            scored: pooled.scored,
-            correct: pooled.correct,
-            accuracy: pooled.accuracy,
-            accuracy_ci95: pooled.accuracy_ci95,
-            slices: pooled.slices,
-            ..run
-        },
+        Some(run) => {
+            let whole = Group {
+                scored: pooled.scored,
+                correct: pooled.correct,
+                accuracy: pooled.accuracy,
+                accuracy_ci95: pooled.accuracy_ci95,
+                ..run.whole
+            };
+            let slices = pooled.slices;
+            Summary {
+                whole,
+                slices,
+                ..run
+            }
+        }
         None => pooled,
     };
     let line = run_line(

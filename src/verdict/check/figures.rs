@@ -16,76 +16,25 @@ use crate::stats;
 use crate::verdict::baseline::CurrentSample;
 use crate::verdict::facts::Facts;
 use crate::verdict::gate::{Gate, LatencyStatistic, Metric, Slice};
-use crate::verdict::summary::{
-    EpochFigures, Estimate, Group, Labels, Latency, MAX_LABELS, Range, ScorerSummary, StepFigures,
-    UsageTotal, VALUE, mirrored,
-};
+use crate::verdict::summary::{Estimate, Group, MAX_LABELS, VALUE, mirrored};
 
-/// The figures of a run or of one of its slices.
+/// The figures of a run or of one of its slices, and what they are beside.
 pub(super) struct Figures<'a> {
     facts: &'a Facts<'a>,
-    scored: u64,
-    correct: u64,
-    errors: u64,
-    unscored: u64,
-    skipped: u64,
-    failed_as_wrong: u64,
-    unjudged: u64,
-    ranges: &'a BTreeMap<String, Range>,
-    means: &'a BTreeMap<String, f64>,
-    labels: Option<&'a Labels>,
-    scorers: &'a BTreeMap<String, ScorerSummary>,
-    interval: Option<[f64; 2]>,
-    epochs: Option<&'a EpochFigures>,
-    usage: &'a UsageTotal,
-    latency: Option<Latency>,
-    steps: Option<StepFigures>,
+    group: &'a Group,
 }
 
 impl<'a> Figures<'a> {
+    /// Those of a slice, or of all samples; `None` where no sample is of the slice.
     pub(super) fn of(facts: &'a Facts<'a>, slice: Option<&Slice>) -> Option<Self> {
-        let summary = &facts.summary;
-        let Some(slice) = slice else {
-            return Some(Self {
-                facts,
-                scored: summary.scored,
-                correct: summary.correct,
-                errors: summary.errors,
-                unscored: summary.unscored,
-                skipped: summary.skipped,
-                failed_as_wrong: summary.failed_as_wrong,
-                unjudged: summary.unjudged(),
-                ranges: &summary.mean_ranges,
-                means: &summary.means,
-                labels: summary.labels.as_ref(),
-                scorers: &summary.scorers,
-                interval: summary.accuracy_ci95,
-                epochs: summary.epochs.as_ref(),
-                usage: &summary.usage,
-                latency: summary.latency_s,
-                steps: summary.steps,
-            });
+        let group = match slice {
+            None => &facts.summary.whole,
+            Some(slice) => {
+                let values = facts.summary.slices.get(&slice.dimension)?;
+                values.get(&slice.value)?
+            }
         };
-        let group: &Group = summary.slices.get(&slice.dimension)?.get(&slice.value)?;
-        Some(Self {
-            facts,
-            scored: group.scored,
-            correct: group.correct,
-            errors: group.errors,
-            unscored: group.unscored,
-            skipped: group.skipped,
-            failed_as_wrong: group.failed_as_wrong,
-            unjudged: group.unjudged,
-            ranges: &group.mean_ranges,
-            means: &group.means,
-            labels: group.labels.as_ref(),
-            scorers: &group.scorers,
-            interval: group.accuracy_ci95,
-            epochs: group.epochs.as_ref(),
-            usage: &group.usage,
-            latency: group.latency_s,
-            steps: group.steps,
-        })
+        Some(Self { facts, group })
     }
 
     /// The name of the deciding scorer, so that `accuracy(NAME)` works even if it is the only one.
@@ -95,23 +44,23 @@ impl<'a> Figures<'a> {
 
     /// Right, wrong and missing verdicts of the deciding scorer.
     pub(super) fn counts(&self) -> [u64; 3] {
-        let wrong = self.scored.saturating_sub(self.correct);
-        [self.correct, wrong, self.unknown()]
+        let wrong = self.group.scored.saturating_sub(self.group.correct);
+        [self.group.correct, wrong, self.unknown()]
     }
 
     /// Samples whose expected verdict is missing.
     pub(super) fn unknown(&self) -> u64 {
-        self.errors + self.skipped
+        self.group.errors + self.group.skipped
     }
 
     pub(super) fn nothing_scored(&self) -> Option<String> {
-        (self.scored == 0).then(|| {
+        (self.group.scored == 0).then(|| {
             let waiting = self.waiting().map(|waiting| format!(" ({waiting})"));
             format!(
                 "no sample was scored: {} errored, {} unscored, {} skipped{}",
-                self.errors,
-                self.unscored,
-                self.skipped,
+                self.group.errors,
+                self.group.unscored,
+                self.group.skipped,
                 waiting.unwrap_or_default()
             )
         })
@@ -125,21 +74,26 @@ impl<'a> Figures<'a> {
             Metric::Accuracy(None) => self.accuracy(),
             Metric::Accuracy(Some(scorer)) => self.share_by(scorer),
             Metric::FailureRate => {
-                // Counted, since 1 - accuracy has rounding errors.
-                let wrong = self.scored.saturating_sub(self.correct);
-                let interval = self.interval.map(mirrored);
-                self.share(self.scored, [wrong, self.unknown()], interval, "wrong")
+                // Counted, not 1 - accuracy, which would be off in the last digit.
+                let wrong = self.group.scored.saturating_sub(self.group.correct);
+                let interval = self.group.accuracy_ci95.map(mirrored);
+                self.share(
+                    self.group.scored,
+                    [wrong, self.unknown()],
+                    interval,
+                    "wrong",
+                )
             }
             Metric::ErrorRate => {
-                let asked = self.scored + self.errors + self.unscored;
-                let value = stats::ratio(self.errors, asked).ok_or_else(|| {
+                let asked = self.group.scored + self.group.errors + self.group.unscored;
+                let value = stats::ratio(self.group.errors, asked).ok_or_else(|| {
                     self.nothing("no sample was asked", "no sample came to its end")
                 })?;
                 let what = match self.facts.summary.epochs {
                     None => "asked samples",
                     Some(_) => "answers asked for",
                 };
-                let from = format!("{} of {asked} {what}", self.errors);
+                let from = format!("{} of {asked} {what}", self.group.errors);
                 Ok(Measured::certain(value, from))
             }
             Metric::MinSamples => self.samples(),
@@ -156,11 +110,11 @@ impl<'a> Figures<'a> {
             Metric::DifficultyDrop(step) => self.difficulty_drop(step.as_ref()),
             Metric::RecoveredByRetry => self.recovered(),
             Metric::Reviewed(name) => self.reviewed(name),
-            Metric::CostUsd => total(self.usage.cost_usd, "cost"),
-            Metric::Tokens => total(count(self.usage.tokens()), "tokens"),
-            Metric::InputTokens => total(count(self.usage.input_tokens), "input tokens"),
-            Metric::OutputTokens => total(count(self.usage.output_tokens), "output tokens"),
-            // It has no threshold, so this is unreachable.
+            Metric::CostUsd => total(self.group.usage.cost_usd, "cost"),
+            Metric::Tokens => total(count(self.group.usage.tokens()), "tokens"),
+            Metric::InputTokens => total(count(self.group.usage.input_tokens), "input tokens"),
+            Metric::OutputTokens => total(count(self.group.usage.output_tokens), "output tokens"),
+            // Has no threshold and so never comes here.
             Metric::NoRegression => Err("`no_regression` takes no threshold".to_owned()),
         }
     }
@@ -170,10 +124,9 @@ impl<'a> Figures<'a> {
         if let Some(why) = self.nothing_scored() {
             return Err(why);
         }
-        let once = (self.scored, self.scored + self.unknown());
-        let (scored, all) = self
-            .epochs
-            .map_or(once, |epochs| (epochs.scored, epochs.samples));
+        let once = (self.group.scored, self.group.scored + self.unknown());
+        let epochs = self.group.epochs.as_ref();
+        let (scored, all) = epochs.map_or(once, |epochs| (epochs.scored, epochs.samples));
         Ok(Measured {
             value: stats::as_f64(scored),
             low: stats::as_f64(scored),
@@ -183,8 +136,13 @@ impl<'a> Figures<'a> {
     }
 
     fn accuracy(&self) -> Result<Measured, String> {
-        let counts = [self.correct, self.unknown()];
-        self.share(self.scored, counts, self.interval, "correct")
+        let counts = [self.group.correct, self.unknown()];
+        self.share(
+            self.group.scored,
+            counts,
+            self.group.accuracy_ci95,
+            "correct",
+        )
     }
 
     /// A share of the scored samples, with unknown ones counted as all outside and all inside. The default interval is
@@ -215,9 +173,9 @@ impl<'a> Figures<'a> {
     }
 
     fn share_by(&self, scorer: &str) -> Result<Measured, String> {
-        if let Some(of) = self.scorers.get(scorer) {
+        if let Some(of) = self.group.scorers.get(scorer) {
             let interval = of.accuracy_ci95;
-            let unknown = of.errors + self.skipped;
+            let unknown = of.errors + self.group.skipped;
             let share = self.share(of.scored, [of.correct, unknown], interval, "correct");
             let told = |why| self.told_unjudged(Some(scorer)).unwrap_or(why);
             return share.map_err(|why| self.nothing_scored().unwrap_or_else(|| told(why)));
@@ -231,9 +189,9 @@ impl<'a> Figures<'a> {
     /// Figures over the epochs of each sample.
     fn over_epochs(&self, metric: &Metric) -> Result<Measured, String> {
         let scorer = metric.scorer();
-        let epochs = match scorer.and_then(|scorer| self.scorers.get(scorer)) {
+        let epochs = match scorer.and_then(|scorer| self.group.scorers.get(scorer)) {
             Some(of) => of.epochs.as_ref(),
-            None if scorer.is_none() || self.decides() == scorer => self.epochs,
+            None if scorer.is_none() || self.decides() == scorer => self.group.epochs.as_ref(),
             None => return Err(self.not_judged_by(scorer.unwrap_or_default())),
         };
         let Some(epochs) = epochs else {
@@ -293,11 +251,11 @@ impl<'a> Figures<'a> {
     fn mean(&self, name: &str) -> Result<Measured, String> {
         let found = self.find(name);
         let found = found.map_err(|why| self.nothing_scored().unwrap_or(why))?;
-        let own = (self.means, self.ranges, self.unknown());
+        let own = (&self.group.means, &self.group.mean_ranges, self.unknown());
         let (means, ranges, unknown) = match &found.scorer {
             None => own,
-            Some(scorer) => match self.scorers.get(scorer) {
-                Some(of) => (&of.means, &of.mean_ranges, of.errors + self.skipped),
+            Some(scorer) => match self.group.scorers.get(scorer) {
+                Some(of) => (&of.means, &of.mean_ranges, of.errors + self.group.skipped),
                 None if self.decides() == Some(scorer) => own,
                 None => return Err(self.not_judged_by(scorer)),
             },
@@ -313,7 +271,7 @@ impl<'a> Figures<'a> {
         // A failure that counts as wrong has a score, but no other details.
         let unknown = match found.detail.as_str() {
             VALUE => unknown,
-            _ => unknown + self.failed_as_wrong,
+            _ => unknown + self.group.failed_as_wrong,
         };
         let (seen, more) = (stats::as_f64(range.count), stats::as_f64(unknown));
         let with = |each: f64| match unknown {
@@ -345,14 +303,14 @@ impl<'a> Figures<'a> {
     fn macro_f1(&self, scorer: Option<&str>) -> Result<Measured, String> {
         let (labels, unknown) = match scorer {
             Some(scorer) if self.decides() != Some(scorer) => {
-                let of = self.scorers.get(scorer);
+                let of = self.group.scorers.get(scorer);
                 let of = of.ok_or_else(|| self.not_judged_by(scorer))?;
-                (of.labels.as_ref(), of.errors + self.skipped)
+                (of.labels.as_ref(), of.errors + self.group.skipped)
             }
-            _ => (self.labels, self.unknown()),
+            _ => (self.group.labels.as_ref(), self.unknown()),
         };
         // A failure that counts as wrong has no label.
-        let unknown = unknown + self.failed_as_wrong;
+        let unknown = unknown + self.group.failed_as_wrong;
         let none = "no score tells a label and that of the ground truth; scorers that do are `choice`, and \
                     `exact` with `labels`";
         let labels = labels.ok_or_else(|| self.nothing_scored().unwrap_or(none.to_owned()))?;
@@ -379,7 +337,7 @@ impl<'a> Figures<'a> {
     }
 
     fn latency(&self, statistic: LatencyStatistic, gate: &Gate) -> Result<Measured, String> {
-        let latency = self.latency.ok_or_else(|| {
+        let latency = self.group.latency_s.ok_or_else(|| {
             if self.facts.summary.cached > 0 {
                 "no answer was timed: all were given before; measure with `--refresh`".to_owned()
             } else {
@@ -411,7 +369,7 @@ impl<'a> Figures<'a> {
     /// A sum over the run. Samples that were never asked would have increased it.
     fn total(&self, number: Option<f64>, what: &str) -> Result<Measured, String> {
         let value = number.ok_or_else(|| format!("no sample tells its {what}"))?;
-        let high = if self.skipped > 0 {
+        let high = if self.group.skipped > 0 {
             f64::INFINITY
         } else {
             value
@@ -420,7 +378,7 @@ impl<'a> Figures<'a> {
             value,
             low: value,
             high,
-            from: format!("of {} samples that tell", self.usage.samples),
+            from: format!("of {} samples that tell", self.group.usage.samples),
         })
     }
 }

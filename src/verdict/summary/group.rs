@@ -1,4 +1,4 @@
-//! `Group`: the figures of one slice, and the parts that the whole summary shares with it.
+//! `Group`: the figures of all samples, or of those of one slice.
 
 use std::collections::BTreeMap;
 
@@ -7,55 +7,61 @@ use serde::{Deserialize, Serialize};
 use super::bounds::{accuracy_bounds, both_bounds};
 use super::{EpochFigures, Labels, StepFigures};
 
-/// The figures of the samples of one slice, as in [`Summary`](super::Summary).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The figures of all samples of a run, or of those of one slice.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Group {
-    /// All records of the slice.
+    /// All records: scored + errors + unscored + skipped. With several epochs each is one of them.
     pub samples: u64,
     /// Samples with a verdict of the first scorer.
     pub scored: u64,
     /// Scored samples that are correct.
     pub correct: u64,
-    /// Samples that ended without their expected verdict.
+    /// Samples that ended without the verdict they should have: `agent_failed`, `timed_out`,
+    /// `scorer_failed`.
     pub errors: u64,
-    /// Answered samples for which no verdict is expected.
+    /// Samples that were answered and have no ground truth, or no scorer for it.
     pub unscored: u64,
-    /// Samples that were never asked.
+    /// Samples that were never asked or never judged, because the run stopped before.
     pub skipped: u64,
-    /// Samples whose answers came from the cache.
+    /// Samples whose answers were given before and came from the cache. They count in every figure but
+    /// `usage`, `latency_s` and `attempts`.
     #[serde(default, skip_serializing_if = "super::no_samples")]
     pub cached: u64,
     /// Scored samples without an answer of the agent, which `errors: wrong` counts as wrong.
     #[serde(default, skip_serializing_if = "super::no_samples")]
     pub failed_as_wrong: u64,
-    /// Errors that were answered, but that the first scorer could not judge.
+    /// Those among the errors that were answered, and that the first scorer could not judge. Of the whole run the file
+    /// has them as `failures.scorer_failed`.
     #[serde(default, skip_serializing_if = "super::no_samples")]
     pub unjudged: u64,
     /// correct / scored, 0 to 1; `null` if nothing was scored.
     pub accuracy: Option<f64>,
-    /// Its bounds `[low, high]` if every sample had a verdict.
+    /// What it could be had every sample a verdict `[low, high]`: with those that errored or were never asked all as
+    /// wrong, and all as correct. With several epochs each lacking answer is one of its sample. Both are `accuracy`
+    /// where nothing lacks a verdict; `null` when there is nothing to score.
     #[serde(default)]
     pub accuracy_bounds: Option<[f64; 2]>,
-    /// Its 95 % Wilson interval `[low, high]`.
+    /// Its 95 % Wilson interval `[low, high]`; with several epochs clustered by sample, with a `cluster` by group.
     pub accuracy_ci95: Option<[f64; 2]>,
-    /// (scored - correct) / scored, 1 - accuracy.
+    /// (scored - correct) / scored, which is 1 - accuracy; `null` when nothing was scored.
     #[serde(default)]
     pub failure_rate: Option<f64>,
-    /// Its bounds `[low, high]` if every sample had a verdict.
+    /// What it could be had every sample a verdict `[low, high]`, as `accuracy_bounds`.
     #[serde(default)]
     pub failure_rate_bounds: Option<[f64; 2]>,
     /// Its 95 % confidence interval `[low, high]`, the mirror of that of the accuracy.
     #[serde(default)]
     pub failure_rate_ci95: Option<[f64; 2]>,
-    /// errors / (scored + errors + unscored), 0 to 1.
+    /// errors / (scored + errors + unscored), 0 to 1; `null` when nothing was asked.
     pub error_rate: Option<f64>,
-    /// Means of the score and of the first scorer's details.
+    /// Over the scored samples: the mean of the score (`value`), and of every numeric or boolean entry of
+    /// the first scorer's details, over the samples that have the entry.
     pub means: BTreeMap<String, f64>,
-    /// Count and extremes for every entry of `means`.
+    /// For every entry of `means`, over how many samples it was taken, and its extremes.
     #[serde(default)]
     pub mean_ranges: BTreeMap<String, Range>,
-    /// Figures of the labels, if the first scorer judges labels.
+    /// Macro-F1, the figures of each label and the confusion matrix, when the first scorer judges labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Labels>,
     /// The figures of each scorer by name, if there are several.
@@ -64,10 +70,10 @@ pub struct Group {
     /// Figures over the epochs of each sample, if there are several epochs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epochs: Option<EpochFigures>,
-    /// Tokens and cost.
+    /// Tokens and cost of what was asked in this run.
     #[serde(default)]
     pub usage: UsageTotal,
-    /// Latencies of the answers that counted.
+    /// How long the answers that counted took; `null` when there are none.
     #[serde(default)]
     pub latency_s: Option<Latency>,
     /// Steps of right answers, if the agent reports them.

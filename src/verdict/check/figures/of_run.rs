@@ -65,11 +65,11 @@ impl Figures<'_> {
     /// The share of the requested answers that only a retry obtained.
     pub(super) fn recovered(&self) -> Result<Measured, String> {
         let recovered = self.facts.summary.recovered_by_retry;
-        let asked = self.scored + self.errors + self.unscored;
+        let asked = self.group.scored + self.group.errors + self.group.unscored;
         let value = stats::ratio(recovered.recovered, asked)
             .ok_or_else(|| self.nothing("no sample was asked", "no sample came to its end"))?;
-        let all = asked + self.skipped;
-        let most = recovered.recovered + self.skipped;
+        let all = asked + self.group.skipped;
+        let most = recovered.recovered + self.group.skipped;
         Ok(Measured {
             value,
             low: stats::ratio(recovered.recovered, all).unwrap_or(value),

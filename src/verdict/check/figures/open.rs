@@ -5,7 +5,6 @@ use crate::data::Unread;
 use crate::verdict::check::mean::Found;
 use crate::verdict::check::measured::{Measured, show};
 use crate::verdict::gate::{Gate, Metric};
-use crate::verdict::summary::Summary;
 
 impl Figures<'_> {
     /// How many answers the scorer of a gate could not judge, and the bounds of its figure; `None` if all were judged.
@@ -43,7 +42,7 @@ impl Figures<'_> {
         let [low, high] = range(measured, threshold);
         let found = self.found(gate);
         let scorer = scorer_of(gate, found.as_ref());
-        let (errored, skipped) = (self.errors, self.skipped);
+        let (errored, skipped) = (self.group.errors, self.group.skipped);
         // Those that the deciding scorer could not judge are among the errors.
         let is_beside = scorer.is_some() && scorer != self.decides();
         let (unjudged, name) = (self.unjudged_by(scorer), self.name_of(scorer));
@@ -97,9 +96,9 @@ impl Figures<'_> {
 
     /// How many answers a scorer (by default the deciding one) could not judge.
     pub(in crate::verdict::check) fn unjudged_by(&self, scorer: Option<&str>) -> u64 {
-        match scorer.and_then(|scorer| self.scorers.get(scorer)) {
+        match scorer.and_then(|scorer| self.group.scorers.get(scorer)) {
             Some(of) => of.unjudged,
-            None => self.unjudged,
+            None => self.group.unjudged,
         }
     }
 
@@ -120,15 +119,12 @@ impl Figures<'_> {
     /// Why verdicts are missing, if some skipped samples were answered and wait for their judges; these have no record
     /// yet.
     pub(super) fn waiting(&self) -> Option<String> {
-        let Summary {
-            not_judged,
-            skipped,
-            ..
-        } = self.facts.summary;
-        if not_judged == 0 || self.skipped == 0 {
+        let summary = &self.facts.summary;
+        let (not_judged, skipped) = (summary.not_judged, summary.skipped);
+        if not_judged == 0 || self.group.skipped == 0 {
             return None;
         }
-        let all = self.skipped;
+        let all = self.group.skipped;
         Some(if not_judged == skipped {
             format!("{all} answered and not judged")
         } else if all == skipped {

@@ -10,10 +10,10 @@ impl Figures<'_> {
     /// all or with as many as the longest scored answer: an outage does not mean more steps.
     pub(super) fn steps(&self, metric: &Metric) -> Result<Measured, String> {
         let none = |why: &str| self.nothing_scored().unwrap_or_else(|| why.to_owned());
-        if self.correct == 0 {
+        if self.group.correct == 0 {
             return Err(none("no answer is correct"));
         }
-        let figures = self.steps.ok_or_else(|| {
+        let figures = self.group.steps.ok_or_else(|| {
             none("no answer tells its steps: agents reply with `steps`, or with `messages`")
         })?;
         let (mean, count, most, what) = match metric {
@@ -46,7 +46,7 @@ impl Figures<'_> {
             high,
             from: format!(
                 "over {count} of {} correct answers, those that tell",
-                self.correct
+                self.group.correct
             ),
         })
     }

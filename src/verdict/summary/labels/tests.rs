@@ -5,7 +5,7 @@ use crate::verdict::summary::Summary;
 use crate::verdict::summary::tests::{labelled, record};
 
 fn of(pairs: &[(&str, Option<&str>)]) -> Option<Labels> {
-    Summary::of("test", &labelled(pairs)).labels
+    Summary::of("test", &labelled(pairs)).whole.labels
 }
 
 fn check(pairs: &[(&str, Option<&str>)], counts: &[&[u64]], f1: &[f64], macro_f1: f64) {
