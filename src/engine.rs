@@ -169,13 +169,14 @@ pub mod verdict {
     pub use crate::verdict::compare::RunsComparison;
     pub use crate::verdict::compare::means::PairedMean;
     pub use crate::verdict::facts::{Facts, Stop};
-    pub use crate::verdict::gate::{GATE_OPTIONS, METRICS, MetricEntry, Slice, check_unique};
+    pub use crate::verdict::gate::{Slice, check_unique};
     pub use crate::verdict::groups::{
         DisagreementGroup, ErrorGroup, FailureGroups, FlakyEpochs, FlakySamples, GroupedFailures,
         SampleFigure, SliceFailures, WrongGroup,
     };
     pub use crate::verdict::look::EarlyLook;
     pub use crate::verdict::marks::Marks;
+    pub use crate::verdict::metric::{GATE_OPTIONS, METRICS};
     pub use crate::verdict::trend::{Trend, TrendChange, TrendEntry, TrendLine, TrendMark};
 }
 

@@ -9,7 +9,6 @@ pub(crate) mod gate;
 pub(crate) mod regression;
 pub(crate) mod result;
 
-pub(crate) mod alert;
 pub(crate) mod progressive;
 
 pub(crate) mod look;
@@ -26,6 +25,9 @@ pub(crate) mod summary;
 pub(crate) mod facts;
 pub(crate) mod gather;
 
+pub(crate) mod metric;
+
+pub(crate) mod alert;
 pub(crate) mod check;
 #[cfg(feature = "command")]
 pub(crate) mod compare;

@@ -15,6 +15,7 @@ use super::figures::{
 };
 use crate::figure::{P, Share, counted};
 use crate::text::yaml;
+use crate::verdict::gate::Gate;
 use crate::verdict::result::Verdict;
 
 /// Share of the requested items that should pass their checks.
@@ -200,10 +201,8 @@ impl Target {
     /// The target of the gate that requires a minimum of one of the metrics; `otherwise` without such a gate.
     fn of(figures: &FlowFigures, stage: FlowStage, metrics: &[&str], otherwise: f64) -> Self {
         let is_on = |gate: &&FlowGate| {
-            let gate: String = gate.gate.split_whitespace().collect();
-            let rest = |metric: &&str| gate.strip_prefix(metric).map(str::to_owned);
-            let mut rests = metrics.iter().filter_map(rest);
-            rests.any(|rest| rest.starts_with('>'))
+            let gate = gate.gate.parse::<Gate>();
+            gate.is_ok_and(|gate| gate.wants_more() && metrics.contains(&&*gate.name()))
         };
         let mut gates = figures.gates.iter().filter(|gate| gate.stage == stage);
         let gate = gates.find(is_on);

@@ -21,7 +21,7 @@ use crate::generate::per_minute;
 use crate::system::file::{absolute, read_given};
 use crate::text::redact::Redactor;
 use crate::text::yaml;
-use crate::verdict::gate::Gate;
+use crate::verdict::gate::{ERROR_RATE, Gate, REVIEWED};
 
 /// The built-in flow, which needs no file.
 pub const READY_FLOW: &str = "aime";
@@ -343,21 +343,22 @@ fn another(text: &str, path: &Path, error: Error) -> Error {
 /// The stage of a gate, by the scorer it names; `None` means every stage.
 fn stage_of(gate: &str) -> Result<Option<FlowStage>> {
     let names = [
-        ("reviewed", FlowStage::Review),
         ("pairwise", FlowStage::Winrate),
         ("judge", FlowStage::Judge),
     ];
-    let words: Vec<&str> = gate
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .collect();
+    let gate: Gate = gate.parse()?;
+    let metric = gate.metric();
+    if metric.is(REVIEWED) {
+        return Ok(Some(FlowStage::Review));
+    }
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let words: Vec<&str> = metric.argument().split(|c| !is_word(c)).collect();
     let named = names.iter().find(|(name, _)| words.contains(name));
-    let stage = match named {
+    Ok(match named {
         Some((_, stage)) => Some(*stage),
-        None if words.contains(&"error_rate") => None,
+        None if metric.is(ERROR_RATE) => None,
         None => Some(FlowStage::Generate),
-    };
-    gate.parse::<Gate>()?;
-    Ok(stage)
+    })
 }
 
 /// The JSON schema (draft 2020-12) of a flow in YAML, derived from its type.

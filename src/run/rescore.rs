@@ -51,7 +51,7 @@ use crate::store::{Manifest, RunDir, RunStatus, random_run_id};
 use crate::system::parallel;
 use crate::verdict::baseline::Baseline;
 use crate::verdict::facts::{Facts, Stop};
-use crate::verdict::gate::{Gate, Metric, with_default};
+use crate::verdict::gate::{Gate, OWN, with_default};
 use crate::verdict::gather::Gathered;
 use crate::verdict::look::EarlyLook;
 use crate::verdict::run::{Notable, Run};
@@ -321,7 +321,7 @@ fn gates_for(
                 .push("the baseline was judged otherwise: `no_regression` is left out".to_owned());
             return false;
         }
-        if matches!(gate.metric(), Metric::Own(_)) && !has_metrics {
+        if gate.metric().is(OWN) && !has_metrics {
             notices.push(format!(
                 "the benchmark, which works out its metrics, is not here: gate `{gate}` is left out"
             ));

@@ -16,7 +16,7 @@ use crate::store::files::SUMMARY;
 use crate::store::{Manifest, RunDir, RunStatus, going_on};
 use crate::system::clock;
 use crate::verdict::baseline::BaselineRun;
-use crate::verdict::gate::{DEFAULT_ERROR_RATE, Metric};
+use crate::verdict::gate::{DEFAULT_ERROR_RATE, ERROR_RATE};
 use crate::verdict::result::Verdict;
 use crate::verdict::run::MEND;
 use crate::verdict::summary::Summary;
@@ -220,7 +220,7 @@ fn refuse_unfit(dir: &RunDir, manifest: &Manifest, partial: bool) -> Result<()> 
     }
     let summary = Summary::read(&dir.file(SUMMARY))?;
     let gates = summary.gates.iter();
-    let mut own = gates.filter(|gate| *gate.gate.metric() == Metric::ErrorRate);
+    let mut own = gates.filter(|gate| gate.gate.metric().is(ERROR_RATE));
     let rate = summary.error_rate.unwrap_or_default();
     let broken = match own.clone().find(|gate| gate.verdict == Verdict::Failed) {
         Some(failed) => Some(failed.gate.to_string()),

@@ -23,22 +23,21 @@
 
 mod drop;
 mod era;
+mod finding;
 mod judge;
 mod legal;
-mod metric;
 mod parse;
 mod plain;
-mod result;
 
 use std::fmt;
 
+pub use crate::verdict::result::{AlertResult, AlertVerdict};
 pub use judge::AlertJudge;
 pub(crate) use legal::check_looks;
-pub(crate) use metric::AlertMetric;
-pub use result::{AlertResult, AlertVerdict};
 
 use crate::error::Result;
 use crate::verdict::gate::Op;
+use crate::verdict::metric::SlicedMetric;
 
 /// Default number of runs that share one alpha.
 pub(crate) const LOOKS: usize = 30;
@@ -59,23 +58,23 @@ pub struct Alert {
 pub(crate) enum AlertRule {
     /// Fewer right answers than those of a reference.
     Drop {
-        metric: AlertMetric,
+        metric: SlicedMetric,
         against: DropReference,
         alpha: f64,
     },
     /// A figure that steadily gets worse over the last runs.
     Trend {
-        metric: AlertMetric,
+        metric: SlicedMetric,
         runs: usize,
         alpha: f64,
     },
     /// No run for this number of days.
     Stale { days: f64 },
-    /// A figure that exceeds the median of the five runs before by this share of it.
-    Rise { metric: AlertMetric, by: f64 },
-    /// A figure beyond a threshold, in a number of consecutive runs.
+    /// A figure that is so much above the median of the five runs before, as a share of it.
+    Rise { metric: SlicedMetric, by: f64 },
+    /// A figure beyond a threshold, in so many runs one after another.
     Bound {
-        metric: AlertMetric,
+        metric: SlicedMetric,
         op: Op,
         threshold: f64,
         times: usize,

@@ -2,28 +2,22 @@
 
 mod accuracy;
 mod change;
-mod figures;
-mod mean;
-mod measured;
 mod no_regression;
-mod own;
 mod part;
 mod progressive;
 mod tier;
 mod validate;
 
 use crate::verdict::facts::Facts;
-use crate::verdict::gate::{Gate, Metric, Op};
+use crate::verdict::gate::{CORRECTED, Gate, MEAN, Op};
+use crate::verdict::metric::{Figures, show};
 use crate::verdict::result::{GateResult, Verdict};
 
-use figures::Figures;
-use measured::show;
 use no_regression::BaselineComparison;
 
-pub(crate) use mean::KnownMeans;
+pub(crate) use crate::verdict::metric::{BOUNDS, KnownMeans};
 pub use no_regression::{ComparedVerdict, ErrorBounds, PairedFigures, SeenDrop};
 pub(crate) use no_regression::{CountedPairs, OTHER_JUDGE, ServedJudges};
-pub(crate) use own::BOUNDS;
 pub(crate) use progressive::Border;
 pub(crate) use validate::Known;
 
@@ -66,9 +60,10 @@ impl Facts<'_> {
         }
         let named = gate.metric().scorer().map(str::to_owned);
         let means = || KnownMeans::of(&self.summary, &self.detail_bounds);
-        let found = match gate.metric() {
-            Metric::Mean(name) => means().find(name).ok(),
-            Metric::Corrected(name) => means().find_corrected(name).ok(),
+        let name = gate.metric().argument();
+        let found = match gate.metric().name {
+            MEAN => means().find(name).ok(),
+            CORRECTED => means().find_corrected(name).ok(),
             _ => None,
         };
         let found = found.and_then(|found| found.scorer);
@@ -185,7 +180,7 @@ impl Gate {
             .map_or([measured.low, measured.high], |upper| upper.ends);
         let mut wanted = format!("{op} {threshold}");
         if let Some(upper) = &upper {
-            wanted = format!("{} {wanted}", upper.told);
+            wanted = format!("{} {wanted}", upper.text);
         }
         let value = show(measured.value, threshold);
         let is = format!("{} is {value} ({})", self.name(), measured.from);

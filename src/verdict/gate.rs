@@ -1,25 +1,30 @@
 //! `Gate`: a condition that a run must meet, such as `accuracy[level=1] >= 0.75` or `no_regression`.
 
 mod default;
-mod legal;
 mod level_step;
 mod metric;
-mod parse;
 mod slice;
+pub(super) mod syntax;
 mod tier;
 mod variant;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::error::{Error, Result};
+
 pub(crate) use default::{DEFAULT_ERROR_RATE, with_default};
-pub use legal::check_unique;
 pub(crate) use level_step::LevelStep;
-pub use metric::{GATE_OPTIONS, METRICS, MetricEntry};
-pub(crate) use metric::{LatencyStatistic, Metric, Op};
+pub(crate) use metric::{
+    ACCURACY, CORRECTED, DIFFICULTY_DROP, ERROR_RATE, FAILURE_RATE, LATENCY_MAX,
+    LATENCY_PERCENTILE, MACRO_F1, MAJORITY, MEAN, MIN_SAMPLES, Metric, NO_REGRESSION, OWN, Op,
+    PASS_AT, PASS_HAT, REVIEWED, Suffix,
+};
 pub use slice::Slice;
 pub(crate) use tier::of_tiers;
+pub(super) use tier::split_tier;
 pub(crate) use variant::without_variants;
 
 /// The default level of `no_regression`: the maximum rate at which an unchanged agent fails it.
@@ -119,99 +124,105 @@ impl PartialEq for WrittenIn {
 impl Gate {
     /// At least this share (0 to 1) of the scored samples is correct.
     pub fn accuracy(at_least: f64) -> Self {
-        Self::bounded(Metric::Accuracy(None), Op::AtLeast, at_least)
+        Self::bounded(Metric::plain(ACCURACY), Op::AtLeast, at_least)
     }
 
     /// At least this share (0 to 1) is correct by the scorer of that name, if there are several.
     pub fn accuracy_of(scorer: impl Into<String>, at_least: f64) -> Self {
-        let metric = Metric::Accuracy(Some(scorer.into()));
+        let metric = Metric::of(ACCURACY, Some(scorer.into()));
         Self::bounded(metric, Op::AtLeast, at_least)
     }
 
     /// At most this share (0 to 1) of the asked samples ended in an error, that is, an outage, not a wrong answer.
     pub fn error_rate(at_most: f64) -> Self {
-        Self::bounded(Metric::ErrorRate, Op::AtMost, at_most)
+        Self::bounded(Metric::plain(ERROR_RATE), Op::AtMost, at_most)
     }
 
     /// At most this share (0 to 1) of the scored samples is wrong: 1 - accuracy.
     pub fn failure_rate(at_most: f64) -> Self {
-        Self::bounded(Metric::FailureRate, Op::AtMost, at_most)
+        Self::bounded(Metric::plain(FAILURE_RATE), Op::AtMost, at_most)
     }
 
     /// At least this number of samples was scored.
     pub fn min_samples(at_least: u32) -> Self {
-        Self::bounded(Metric::MinSamples, Op::AtLeast, f64::from(at_least))
+        Self::bounded(Metric::plain(MIN_SAMPLES), Op::AtLeast, f64::from(at_least))
     }
 
     /// The mean of a detail, or of the score itself (`value`), is at least this. With several scorers, `SCORER.DETAIL`
     /// names the scorer.
     pub fn mean(name: impl Into<String>, at_least: f64) -> Self {
-        Self::bounded(Metric::Mean(name.into()), Op::AtLeast, at_least)
+        Self::bounded(Metric::of(MEAN, Some(name.into())), Op::AtLeast, at_least)
     }
 
     /// The mean of a judge's figure, `JUDGE.DETAIL`, corrected by labels of a random sample of this run, is at least
     /// this; `JUDGE` alone means its accuracy. Inconclusive without such labels.
     pub fn corrected(name: impl Into<String>, at_least: f64) -> Self {
-        Self::bounded(Metric::Corrected(name.into()), Op::AtLeast, at_least)
+        Self::bounded(
+            Metric::of(CORRECTED, Some(name.into())),
+            Op::AtLeast,
+            at_least,
+        )
     }
 
     /// A benchmark's own aggregate is at least this.
     pub fn own_metric(name: impl Into<String>, at_least: f64) -> Self {
-        Self::bounded(Metric::Own(name.into()), Op::AtLeast, at_least)
+        Self::bounded(Metric::of(OWN, Some(name.into())), Op::AtLeast, at_least)
     }
 
     /// The macro-F1 of the labels that the deciding scorer judges is at least this (0 to 1).
     pub fn macro_f1(at_least: f64) -> Self {
-        Self::bounded(Metric::MacroF1(None), Op::AtLeast, at_least)
+        Self::bounded(Metric::plain(MACRO_F1), Op::AtLeast, at_least)
     }
 
     /// The macro-F1 of the labels that the scorer of that name judges is at least this (0 to 1).
     pub fn macro_f1_of(scorer: impl Into<String>, at_least: f64) -> Self {
-        Self::bounded(Metric::MacroF1(Some(scorer.into())), Op::AtLeast, at_least)
+        Self::bounded(
+            Metric::of(MACRO_F1, Some(scorer.into())),
+            Op::AtLeast,
+            at_least,
+        )
     }
 
     /// At least one of `k` answers is correct with at least this probability (0 to 1), for an eval with at least
     /// `k` epochs.
     pub fn pass_at(k: u32, at_least: f64) -> Self {
-        Self::bounded(Metric::PassAt(k, None), Op::AtLeast, at_least)
+        Self::bounded(Metric::of_answers(PASS_AT, k, None), Op::AtLeast, at_least)
     }
 
     /// All of `k` answers are correct with at least this probability (0 to 1), for an eval with at least `k`
     /// epochs.
     pub fn pass_hat(k: u32, at_least: f64) -> Self {
-        Self::bounded(Metric::PassHat(k, None), Op::AtLeast, at_least)
+        Self::bounded(Metric::of_answers(PASS_HAT, k, None), Op::AtLeast, at_least)
     }
 
     /// The most frequent answer is correct for at least this share (0 to 1) of the samples.
     pub fn majority(at_least: f64) -> Self {
-        Self::bounded(Metric::Majority(None), Op::AtLeast, at_least)
+        Self::bounded(Metric::plain(MAJORITY), Op::AtLeast, at_least)
     }
 
     /// The `percent`-th percentile of the latency of answers is at most this number of seconds.
     pub fn latency_percentile(percent: f64, at_most_s: f64) -> Self {
-        let metric = Metric::Latency(LatencyStatistic::Percentile(percent));
-        Self::bounded(metric, Op::AtMost, at_most_s)
+        Self::bounded(Metric::latency_percentile(percent), Op::AtMost, at_most_s)
     }
 
     /// The mean latency of answers is at most this number of seconds.
     pub fn latency_mean(at_most_s: f64) -> Self {
-        let metric = Metric::Latency(LatencyStatistic::Mean);
-        Self::bounded(metric, Op::AtMost, at_most_s)
+        Self::bounded(Metric::plain("latency_mean"), Op::AtMost, at_most_s)
     }
 
     /// The mean number of steps of correct answers is at most this.
     pub fn steps(at_most: f64) -> Self {
-        Self::bounded(Metric::Steps, Op::AtMost, at_most)
+        Self::bounded(Metric::plain("steps"), Op::AtMost, at_most)
     }
 
     /// The mean ratio of the steps of correct answers to those that people took is at most this.
     pub fn steps_ratio(at_most: f64) -> Self {
-        Self::bounded(Metric::StepsRatio, Op::AtMost, at_most)
+        Self::bounded(Metric::plain("steps_ratio"), Op::AtMost, at_most)
     }
 
     /// Accuracy falls by at most this share (0.3 is 30 % lost) from one level to the next, for the largest drop.
     pub fn difficulty_drop(at_most: f64) -> Self {
-        Self::bounded(Metric::DifficultyDrop(None), Op::AtMost, at_most)
+        Self::bounded(Metric::plain(DIFFICULTY_DROP), Op::AtMost, at_most)
     }
 
     /// Accuracy falls by at most this share from one level to another, which must be the next one.
@@ -224,12 +235,13 @@ impl Gate {
             from: from.into(),
             to: to.into(),
         };
-        Self::bounded(Metric::DifficultyDrop(Some(step)), Op::AtMost, at_most)
+        let metric = Metric::of(DIFFICULTY_DROP, Some(step.to_string()));
+        Self::bounded(metric, Op::AtMost, at_most)
     }
 
     /// At most this share (0 to 1) of the requested answers was obtained only by a retry.
     pub fn recovered_by_retry(at_most: f64) -> Self {
-        Self::bounded(Metric::RecoveredByRetry, Op::AtMost, at_most)
+        Self::bounded(Metric::plain("recovered_by_retry"), Op::AtMost, at_most)
     }
 
     /// People approved at least this share (0 to 1) of what they reviewed.
@@ -239,34 +251,42 @@ impl Gate {
 
     /// A figure of the reviews by people is at least this: `share`, `agreement`, or the mean of a dimension.
     pub fn reviewed(figure: impl Into<String>, at_least: f64) -> Self {
-        Self::bounded(Metric::Reviewed(figure.into()), Op::AtLeast, at_least)
+        Self::bounded(Metric::reviewed(figure.into()), Op::AtLeast, at_least)
     }
 
     /// All answers together cost at most this number of US dollars.
     pub fn cost_usd(at_most: f64) -> Self {
-        Self::bounded(Metric::CostUsd, Op::AtMost, at_most)
+        Self::bounded(Metric::plain("cost_usd"), Op::AtMost, at_most)
     }
 
     /// All answers together took at most this number of tokens, read and written.
     pub fn tokens(at_most: u32) -> Self {
-        Self::bounded(Metric::Tokens, Op::AtMost, f64::from(at_most))
+        Self::bounded(Metric::plain("tokens"), Op::AtMost, f64::from(at_most))
     }
 
     /// All answers together took at most this number of tokens read by the model.
     pub fn input_tokens(at_most: u32) -> Self {
-        Self::bounded(Metric::InputTokens, Op::AtMost, f64::from(at_most))
+        Self::bounded(
+            Metric::plain("input_tokens"),
+            Op::AtMost,
+            f64::from(at_most),
+        )
     }
 
     /// All answers together took at most this number of tokens written by the model.
     pub fn output_tokens(at_most: u32) -> Self {
-        Self::bounded(Metric::OutputTokens, Op::AtMost, f64::from(at_most))
+        Self::bounded(
+            Metric::plain("output_tokens"),
+            Op::AtMost,
+            f64::from(at_most),
+        )
     }
 
     /// The run is not worse than the accepted baseline, by an exact test over all answers to the samples with a verdict
     /// on both sides. Inconclusive if it could not have failed, or if too few samples can be compared.
     pub fn no_regression() -> Self {
         Self {
-            metric: Metric::NoRegression,
+            metric: Metric::plain(NO_REGRESSION),
             slice: None,
             tier: None,
             bound: None,
@@ -352,27 +372,12 @@ impl Gate {
 
     /// Whether the gate compares with a baseline.
     pub(crate) fn needs_baseline(&self) -> bool {
-        matches!(self.metric, Metric::NoRegression)
+        self.metric.is(NO_REGRESSION)
     }
 
     /// Whether the gate may end the run before every sample was asked.
     pub(crate) fn stops_early(&self) -> bool {
         self.early_stop
-    }
-
-    /// Whether the gate needs individual samples in addition to the summary.
-    pub(crate) fn needs_samples(&self) -> bool {
-        matches!(
-            self.metric,
-            Metric::NoRegression
-                | Metric::Accuracy(_)
-                | Metric::Latency(LatencyStatistic::Percentile(_))
-        )
-    }
-
-    /// Whether it needs more than their verdicts.
-    pub(crate) fn needs_each_sample(&self) -> bool {
-        self.needs_samples() && self.metric != Metric::Accuracy(None)
     }
 
     /// `no_regression` fails if p is below this.
@@ -383,6 +388,11 @@ impl Gate {
     /// The smallest share of the baseline's samples that `no_regression` must find in the run.
     pub(super) fn least_pairs(&self) -> f64 {
         self.min_pairs.unwrap_or(DEFAULT_MIN_PAIRS)
+    }
+
+    /// Whether it asks for more than its threshold, not for less.
+    pub(crate) fn wants_more(&self) -> bool {
+        matches!(self.bound, Some((Op::AtLeast | Op::Above, _)))
     }
 
     /// What the gate measures.
@@ -423,6 +433,23 @@ impl fmt::Display for Gate {
             None => Ok(()),
         }
     }
+}
+
+/// Refuses two gates of one name, such as `accuracy >= 0.6` and `accuracy >= 0.7`: they would be test cases
+/// of one name.
+pub fn check_unique(gates: &[Gate]) -> Result<()> {
+    let mut seen = BTreeMap::new();
+    for (item, gate) in gates.iter().enumerate() {
+        if let Some(first) = seen.insert(gate.name(), gate) {
+            return Err(Error::usage(format!(
+                "two gates are called `{}`: `{first}` and `{gate}`",
+                gate.name()
+            ))
+            .hint("keep one of them")
+            .under(item));
+        }
+    }
+    Ok(())
 }
 
 impl Serialize for Gate {

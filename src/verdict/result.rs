@@ -1,9 +1,9 @@
-//! `GateResult`: the result of a gate, as in `summary.json`.
+//! `GateResult` and `AlertResult`: what became of a gate and of an alert, as in `summary.json`.
 
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Exit;
-use crate::verdict::gate::{Gate, Metric};
+use crate::verdict::gate::{ERROR_RATE, Gate};
 use crate::verdict::regression::Regression;
 
 /// The result of a gate.
@@ -53,7 +53,7 @@ impl GateResult {
     pub(super) fn exit(&self) -> Exit {
         match self.verdict {
             Verdict::Inconclusive => Exit::Infrastructure,
-            Verdict::Failed if *self.gate.metric() == Metric::ErrorRate => Exit::Infrastructure,
+            Verdict::Failed if self.gate.metric().is(ERROR_RATE) => Exit::Infrastructure,
             Verdict::Failed => Exit::Failed,
             Verdict::Passed | Verdict::Ignored => Exit::Passed,
         }
@@ -92,5 +92,64 @@ impl Verdict {
             Self::Inconclusive => "inconclusive",
             Self::Ignored => "ignored",
         }
+    }
+}
+
+/// What became of an alert.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AlertResult {
+    /// The alert as it is written in a spec.
+    pub alert: String,
+    /// What became of it.
+    pub verdict: AlertVerdict,
+    /// The figure that it is about.
+    pub value: Option<f64>,
+    /// What the figure is held against.
+    pub threshold: Option<f64>,
+    /// For a statistical rule how likely this would be, were nothing changed; it is raised below `p_needed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p: Option<f64>,
+    /// What `p` must be below, so that all looks together keep to alpha.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_needed: Option<f64>,
+    /// The id of the first of the runs that raised it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// The tier that it was judged in, if it was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<String>,
+    /// For people, on one line.
+    pub message: String,
+}
+
+/// What became of an alert, in a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AlertVerdict {
+    /// It is time to look.
+    Raised,
+    /// Nothing was found.
+    Quiet,
+    /// Nothing can be said yet.
+    Silent,
+}
+
+impl AlertVerdict {
+    /// The word used in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Raised => "raised",
+            Self::Quiet => "quiet",
+            Self::Silent => "silent",
+        }
+    }
+}
+
+impl AlertResult {
+    /// Whether it is time to look.
+    pub fn is_raised(&self) -> bool {
+        self.verdict == AlertVerdict::Raised
     }
 }

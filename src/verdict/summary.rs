@@ -53,10 +53,9 @@ use crate::data::Record;
 use crate::data::reviews::ReviewedFigures;
 use crate::exit::Exit;
 use crate::store::RunPart;
-use crate::verdict::alert::AlertResult;
 use crate::verdict::look::EarlyLook;
 use crate::verdict::progressive::Progressive;
-use crate::verdict::result::GateResult;
+use crate::verdict::result::{AlertResult, GateResult};
 
 /// The version of `summary.json`, increased whenever a reader of an older version would be misled.
 ///

@@ -50,17 +50,8 @@ pub struct ReviewedAgreement {
 }
 
 impl ReviewedFigures {
-    /// The figures that are shares; those of dimensions are points.
-    pub(crate) const SHARES: [&'static str; 5] = [
-        "approved",
-        "rejected",
-        "needs_revision",
-        "share",
-        "agreement",
-    ];
-
-    /// Computes the figures of a file for items with these ids; `None` without a file or reviews. `judged` returns the
-    /// judge's verdict on an item.
+    /// Those of a file of verifications, of items with these ids; `None` where there is no file, or nothing of them was
+    /// reviewed. `judged` says whether the judge lets an item pass.
     ///
     /// # Errors
     /// With the line of an invalid verification, or of one that differs from the journals; also for a file of other

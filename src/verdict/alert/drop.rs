@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::DropReference;
 use super::era::Era;
-use super::result::{AlertFinding, AlertVerdict};
+use super::finding::AlertFinding;
 use crate::data::history::{HistoryAnswers, HistoryLine};
 use crate::figure::{P, Share};
 use crate::stats::{
@@ -12,6 +12,7 @@ use crate::stats::{
     windows,
 };
 use crate::verdict::gate::Slice;
+use crate::verdict::result::AlertVerdict;
 
 /// The options of `drop`.
 #[derive(Clone, Copy)]

@@ -7,11 +7,12 @@ use jiff::Timestamp;
 
 use super::drop::DropRule;
 use super::era::Era;
-use super::result::AlertFinding;
-use super::{Alert, AlertMetric, AlertResult, AlertRule, Alerts, DropReference, plain};
+use super::finding::AlertFinding;
+use super::{Alert, AlertResult, AlertRule, Alerts, DropReference, plain};
 use crate::data::history::{HistoryKind, HistoryLine};
 use crate::figure::P;
 use crate::stats::{FixedReference, MovingReference, SteadyFalls, falls};
+use crate::verdict::metric::SlicedMetric;
 
 /// The resolution of the number of baseline answers for one of a run.
 const FINE: f64 = 16.0;
@@ -88,10 +89,7 @@ impl<'a> AlertJudge<'a> {
                 against,
                 alpha,
             } => {
-                let slice = match metric {
-                    AlertMetric::Accuracy(slice) => slice.as_ref(),
-                    _ => None,
-                };
+                let slice = metric.slice.as_ref();
                 let against = *against;
                 let alpha = self.alerts.share(*alpha);
                 let threshold = |answers: f64| self.threshold(against, alpha, answers);
@@ -137,13 +135,13 @@ impl<'a> AlertJudge<'a> {
         found
     }
 
-    /// The rule `trend`.
-    fn trend(&self, era: &Era<'_>, metric: &AlertMetric, runs: usize, alpha: f64) -> AlertFinding {
+    /// A figure that gets worse and worse over the last runs of the era.
+    fn trend(&self, era: &Era<'_>, metric: &SlicedMetric, runs: usize, alpha: f64) -> AlertFinding {
         if let Some(why) = era.why_no_look() {
             return AlertFinding::silent(why);
         }
         let last = era.last(runs);
-        let values = last.iter().map(|line| metric.of(line));
+        let values = last.iter().map(|line| metric.in_line(line));
         let Some(values) = values.collect::<Option<Vec<f64>>>() else {
             return AlertFinding::silent(format!("not all of the last {runs} runs have {metric}"));
         };
@@ -154,7 +152,8 @@ impl<'a> AlertJudge<'a> {
             let count = values.len();
             return AlertFinding::silent(format!("{count} of {runs} runs are there"));
         }
-        let sign = if metric.is_good() { 1.0 } else { -1.0 };
+        let is_less_better = metric.entry().less_is_better;
+        let sign = if is_less_better { -1.0 } else { 1.0 };
         let towards: Vec<f64> = values.iter().map(|value| sign * value).collect();
         let needed = self
             .steady

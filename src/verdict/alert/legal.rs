@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::{Alert, AlertMetric, AlertRule, Alerts, DropReference};
+use super::{Alert, AlertRule, Alerts, DropReference};
 use crate::error::{Error, Result};
 use crate::stats::{MOVING, SteadyFalls};
-use crate::verdict::gate::Op;
+use crate::verdict::gate::{ACCURACY, Metric, Op};
+use crate::verdict::metric::{SlicedMetric, Unit};
 
 /// The most analyses per era.
 const MOST_LOOKS: usize = 365;
@@ -21,13 +22,13 @@ impl AlertRule {
         match self {
             Self::Drop { metric, alpha, .. } => {
                 check_alpha(*alpha)?;
-                if matches!(metric, AlertMetric::Accuracy(_)) {
+                if metric.metric == Metric::plain(ACCURACY) {
                     return Ok(());
                 }
-                let hint = if metric.is_good() {
-                    format!("write `trend({metric}, runs=8)` or `{metric} < NUMBER`")
-                } else {
+                let hint = if metric.entry().less_is_better {
                     format!("what is worse when there is more of it rises: `rise({metric}, 0.5)`")
+                } else {
+                    format!("write `trend({metric}, runs=8)` or `{metric} < NUMBER`")
                 };
                 let message = "`drop` compares right answers, and is for `accuracy` alone";
                 Err(Error::usage(message).hint(hint))
@@ -151,22 +152,14 @@ fn check_runs(runs: usize) -> Result<()> {
         .hint(format!("write one from 1 to {MOST_RUNS}")))
 }
 
-fn check_bound(metric: &AlertMetric, op: Op, threshold: f64) -> Result<()> {
-    if metric.is_signed() {
-        return Ok(());
-    }
-    let least = 0.0;
-    let most = if metric.is_share() {
-        1.0
-    } else {
-        f64::INFINITY
-    };
-    // Thresholds at or beyond the ends of the range make no sense.
-    let [at_least, at_most] = [least, most].map(|end| op.holds(end, threshold));
-    let range = if metric.is_share() {
-        format!("`{metric}` lies between 0 and 1")
-    } else {
-        format!("`{metric}` is never below 0")
+fn check_bound(metric: &SlicedMetric, op: Op, threshold: f64) -> Result<()> {
+    let unit = metric.entry().unit;
+    // At neither end of what is possible, and at neither beyond.
+    let [at_least, at_most] = unit.range().map(|end| op.holds(end, threshold));
+    let range = match unit {
+        Unit::Share => format!("`{metric}` lies between 0 and 1"),
+        Unit::Drop => format!("`{metric}` is never above 1"),
+        _ => format!("`{metric}` is never below 0"),
     };
     match (at_least, at_most) {
         (false, false) => Err(

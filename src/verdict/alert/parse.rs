@@ -1,7 +1,8 @@
 //! The grammar of alerts:
 //!
 //! ```text
-//! drop(METRIC, against=baseline|median(5), alpha=NUMBER)    METRIC is accuracy or accuracy[DIMENSION=VALUE]
+//! drop(METRIC, against=baseline|median(5), alpha=NUMBER)    METRIC is as in gates; for drop it is accuracy or
+//!                                                           accuracy[DIMENSION=VALUE]
 //! trend(METRIC, runs=NUMBER, alpha=NUMBER)
 //! stale(days=NUMBER)
 //! rise(METRIC, NUMBER[%])
@@ -10,9 +11,11 @@
 
 use std::str::FromStr;
 
-use super::{ALPHA, Alert, AlertMetric, AlertRule, DropReference};
+use super::{ALPHA, Alert, AlertRule, DropReference};
 use crate::error::{Error, Result, nearest};
-use crate::verdict::gate::Op;
+use crate::verdict::gate::syntax::{bracketed, metric_parts, number_or_percent, slice};
+use crate::verdict::gate::{Metric, Op};
+use crate::verdict::metric::{MetricUse, SlicedMetric, Unit};
 
 /// Rules that are written as a call.
 const CALLS: [&str; 4] = ["drop", "trend", "stale", "rise"];
@@ -43,17 +46,14 @@ impl FromStr for Alert {
 }
 
 fn rule(text: &str) -> Result<AlertRule> {
-    if let Some((name, rest)) = text.split_once('(')
-        && !matches!(name.trim(), "mean" | "metric")
-    {
-        let name = name.trim();
-        // `accuracy[of(x)=1] > 0.5`
-        if !name.contains('[') {
-            let inside = rest.strip_suffix(')').ok_or_else(unclosed)?;
-            return called(name, &arguments(inside));
-        }
+    let (name, rest) = text.split_once('(').unwrap_or((text, ""));
+    let name = name.trim();
+    let is_metric = rest.is_empty() || name.contains('[') || Metric::is_begun_by(name);
+    if is_metric {
+        return bound(text);
     }
-    bound(text)
+    let inside = rest.strip_suffix(')').ok_or_else(unclosed)?;
+    called(name, &arguments(inside))
 }
 
 /// In a spec, YAML probably cut the alert off.
@@ -91,7 +91,7 @@ fn called(name: &str, arguments: &[&str]) -> Result<AlertRule> {
             Ok(AlertRule::Drop {
                 metric,
                 against: against.map_or(Ok(DropReference::Baseline), reference)?,
-                alpha: alpha.map_or(Ok(ALPHA), number)?,
+                alpha: alpha.map_or(Ok(ALPHA), number_or_percent)?,
             })
         }
         "trend" => {
@@ -100,7 +100,7 @@ fn called(name: &str, arguments: &[&str]) -> Result<AlertRule> {
             Ok(AlertRule::Trend {
                 metric,
                 runs: runs.map_or(Ok(RUNS), count)?,
-                alpha: alpha.map_or(Ok(ALPHA), number)?,
+                alpha: alpha.map_or(Ok(ALPHA), number_or_percent)?,
             })
         }
         "stale" => {
@@ -109,7 +109,7 @@ fn called(name: &str, arguments: &[&str]) -> Result<AlertRule> {
                 Error::usage("`stale` after how many days").hint("write `stale(days=7)`")
             })?;
             Ok(AlertRule::Stale {
-                days: number(days)?,
+                days: number_or_percent(days)?,
             })
         }
         "rise" => {
@@ -121,7 +121,7 @@ fn called(name: &str, arguments: &[&str]) -> Result<AlertRule> {
             };
             Ok(AlertRule::Rise {
                 metric,
-                by: number(by)?,
+                by: number_or_percent(by)?,
             })
         }
         _ => {
@@ -137,9 +137,12 @@ fn called(name: &str, arguments: &[&str]) -> Result<AlertRule> {
 fn metric_first<'a, 'b>(
     name: &str,
     arguments: &'b [&'a str],
-) -> Result<(AlertMetric, &'b [&'a str])> {
+) -> Result<(SlicedMetric, &'b [&'a str])> {
     match arguments {
-        [metric, rest @ ..] if option(metric).is_none() => Ok((AlertMetric::parse(metric)?, rest)),
+        [text, rest @ ..] if option(text).is_none() => match metric(text)? {
+            (metric, "") => Ok((metric, rest)),
+            (_, more) => Err(Error::usage(format!("`{more}` says nothing here"))),
+        },
         _ => Err(Error::usage(format!("`{name}` of what"))
             .hint(format!("name the figure first: `{name}(accuracy, …)`"))),
     }
@@ -188,26 +191,22 @@ fn reference(text: &str) -> Result<DropReference> {
     }
 }
 
+/// A metric, and what stands behind it.
+fn metric(text: &str) -> Result<(SlicedMetric, &str)> {
+    let (name, argument, rest) = metric_parts(text).ok_or_else(unclosed)?;
+    let metric = Metric::parse(name, argument, MetricUse::Alert)?;
+    let (brackets, rest) = bracketed(rest)?;
+    let slice = brackets.map(slice).transpose()?;
+    Ok((SlicedMetric::new(metric, slice)?, rest))
+}
+
 /// `METRIC OP NUMBER twice`.
 fn bound(text: &str) -> Result<AlertRule> {
-    // Longer operators first; the `=` of a slice is within brackets.
-    const OPS: [(&str, Op); 4] = [
-        (">=", Op::AtLeast),
-        ("<=", Op::AtMost),
-        (">", Op::Above),
-        ("<", Op::Below),
-    ];
-    let from = text.rfind(']').map_or(0, |end| end + 1);
-    let found = OPS.iter().find_map(|(sign, op)| {
-        let at = from + text[from..].find(sign)?;
-        Some((&text[..at], *op, &text[at + sign.len()..]))
-    });
-    let Some((metric, op, rest)) = found else {
-        AlertMetric::parse(text)?;
+    let (metric, rest) = metric(text)?;
+    let Some((op, rest)) = Op::first(rest)? else {
         return Err(Error::usage("no operator and threshold")
             .hint(format!("write when it is raised: `{text} > 0.05 twice`")));
     };
-    let metric = AlertMetric::parse(metric)?;
     let words: Vec<&str> = rest.split_whitespace().collect();
     let (value, times) = match words[..] {
         [value] | [value, "once"] => (value, 1),
@@ -220,18 +219,12 @@ fn bound(text: &str) -> Result<AlertRule> {
                 .hint("behind the number may stand `twice` or `3 times`: so many runs in a row"));
         }
     };
-    let is_time = matches!(
-        metric,
-        AlertMetric::LatencyMean
-            | AlertMetric::LatencyP50
-            | AlertMetric::LatencyP95
-            | AlertMetric::DurationS
-    );
+    let is_time = metric.entry().unit == Unit::Seconds;
     let value = value.strip_suffix('s').filter(|_| is_time).unwrap_or(value);
     Ok(AlertRule::Bound {
         metric,
         op,
-        threshold: number(value)?,
+        threshold: number_or_percent(value)?,
         times,
     })
 }
@@ -240,17 +233,4 @@ fn count(text: &str) -> Result<usize> {
     let plain = text.chars().all(|c| c.is_ascii_digit());
     let number = text.parse().ok().filter(|_| plain);
     number.ok_or_else(|| Error::usage(format!("`{text}` is no number of runs")))
-}
-
-/// A finite number; a share may be given in percent.
-fn number(text: &str) -> Result<f64> {
-    let text = text.trim();
-    let (plain, exponent) = match text.strip_suffix('%') {
-        Some(percent) => (percent.trim(), "e-2"),
-        None => (text, ""),
-    };
-    let numeric = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E');
-    let number = format!("{plain}{exponent}").parse().ok();
-    let number = number.filter(|number: &f64| number.is_finite() && plain.chars().all(numeric));
-    number.ok_or_else(|| Error::usage(format!("`{text}` is no number")))
 }

@@ -2,30 +2,30 @@
 
 use jiff::Timestamp;
 
-use super::AlertMetric;
 use super::era::Era;
-use super::result::AlertFinding;
+use super::finding::AlertFinding;
 use crate::data::history::{HistoryKind, HistoryLine};
 use crate::stats::{MOVING, percentile};
 use crate::verdict::gate::Op;
+use crate::verdict::metric::SlicedMetric;
 
 const DAY: f64 = 86_400.0;
 
 /// A figure beyond a threshold, in a number of consecutive runs.
 pub(super) fn bound(
     era: &Era<'_>,
-    metric: &AlertMetric,
+    metric: &SlicedMetric,
     op: Op,
     threshold: f64,
     times: usize,
 ) -> AlertFinding {
     let runs = era.line.iter().rev();
     let is_beyond = |line: &&&HistoryLine| {
-        let value = metric.of(line);
+        let value = metric.in_line(line);
         value.is_some_and(|value| op.holds(value, threshold))
     };
-    let Some(value) = era.line.last().and_then(|line| metric.of(line)) else {
-        return AlertFinding::silent(format!("the run has no {metric}"));
+    let Some(value) = era.line.last().and_then(|line| metric.in_line(line)) else {
+        return AlertFinding::silent(metric.why_missing());
     };
     let beyond: Vec<_> = runs.take_while(is_beyond).take(times).collect();
     let shown = metric.show(value);
@@ -40,15 +40,15 @@ pub(super) fn bound(
     AlertFinding::of(beyond.len() >= times, value, threshold, message).since(first)
 }
 
-/// A figure that exceeds the median of the five runs before by this share.
-pub(super) fn rise(era: &Era<'_>, metric: &AlertMetric, by: f64) -> AlertFinding {
+/// A figure that is so much above the median of the five runs before.
+pub(super) fn rise(era: &Era<'_>, metric: &SlicedMetric, by: f64) -> AlertFinding {
     let Some((newest, before)) = era.line.split_last() else {
         return AlertFinding::silent("there is no run");
     };
-    let Some(value) = metric.of(newest) else {
-        return AlertFinding::silent(format!("the run has no {metric}"));
+    let Some(value) = metric.in_line(newest) else {
+        return AlertFinding::silent(metric.why_missing());
     };
-    let known = before.iter().rev().filter_map(|line| metric.of(line));
+    let known = before.iter().rev().filter_map(|line| metric.in_line(line));
     let mut five: Vec<f64> = known.take(MOVING).collect();
     if five.len() < MOVING {
         let count = five.len();

@@ -2,37 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::figures::Figures;
-use super::measured::show;
 use crate::stats::{AnswerCounts, accuracy_interval, chance_of_less};
 use crate::verdict::baseline::CurrentSample;
 use crate::verdict::facts::Facts;
-use crate::verdict::gate::{Gate, Metric, Op};
+use crate::verdict::gate::{ACCURACY, CORRECTED, Gate, Op};
+use crate::verdict::metric::{Figures, UpperEnds};
 
 /// The answers of an accuracy by independent groups: samples, or groups of samples.
 struct Groups {
     /// Right answers, answers with a verdict, and answers that errored or were never given.
     groups: Vec<[u32; 3]>,
-}
-
-/// The upper ends of an interval.
-pub(super) struct UpperEnds {
-    /// With errors as wrong, and as right.
-    pub(super) ends: [f64; 2],
-    /// As text.
-    pub(super) told: String,
-}
-
-impl UpperEnds {
-    /// The text for the upper end of an interval.
-    pub(super) fn told(confidence: f64, upper: f64, threshold: f64) -> String {
-        format!(
-            "the upper end of the {} % interval, {},",
-            // 95, not 95.00000000000001.
-            (confidence * 1e6).round() / 1e4,
-            show(upper, threshold)
-        )
-    }
 }
 
 impl Gate {
@@ -44,7 +23,8 @@ impl Gate {
         threshold: f64,
     ) -> Option<UpperEnds> {
         let confidence = self.confidence?;
-        if let Metric::Corrected(name) = &self.metric {
+        if self.metric.is(CORRECTED) {
+            let name = self.metric.argument();
             return figures.corrected_ends(name, self.slice.as_ref(), confidence, threshold);
         }
         let groups = Groups::of(self, facts, figures)?;
@@ -54,7 +34,7 @@ impl Gate {
         };
         Some(UpperEnds {
             ends: [upper(Some(false))?, upper(Some(true))?],
-            told: UpperEnds::told(confidence, upper(None)?, threshold),
+            text: UpperEnds::text(confidence, upper(None)?, threshold),
         })
     }
 
@@ -81,10 +61,10 @@ impl Gate {
 impl Groups {
     /// The groups for a gate on an accuracy.
     fn of(gate: &Gate, facts: &Facts<'_>, figures: &Figures<'_>) -> Option<Self> {
-        let Metric::Accuracy(scorer) = &gate.metric else {
+        if !gate.metric.is(ACCURACY) {
             return None;
-        };
-        let scorer = scorer.as_deref();
+        }
+        let scorer = gate.metric.scorer();
         let other = scorer.filter(|scorer| figures.decides() != Some(*scorer));
         let mut groups = BTreeMap::<(bool, &str), [u32; 3]>::new();
         let samples = facts.current.iter();

@@ -10,13 +10,12 @@ use std::borrow::Cow;
 use crate::figure::Value;
 use crate::stats;
 use crate::verdict::facts::Facts;
-use crate::verdict::gate::{Gate, Metric, Op, Slice};
+use crate::verdict::gate::{ACCURACY, FAILURE_RATE, Gate, Metric, Op, Slice};
+use crate::verdict::metric::{Figures, show};
 use crate::verdict::progressive::Progressive;
 use crate::verdict::result::{GateResult, Verdict};
 
-use super::figures::Figures;
-
-/// The probability that chance ends a run, at any of its tiers, whose accuracy would have sufficed.
+/// How often chance may end a run at any of its tiers whose accuracy would have held.
 const ALPHA: f64 = 0.05;
 
 /// What a tier checkpoint needs in addition to the facts of the tier.
@@ -112,7 +111,7 @@ impl Facts<'_> {
             let most = stats::most_of(all?, drawn?, seen?, alpha);
             stats::ratio(u64::from(most), u64::from(all?)).map(|share| (most, share))
         };
-        let is_failure = gate.metric == Metric::FailureRate;
+        let is_failure = gate.metric.is(FAILURE_RATE);
         let ((most, best), what) = if is_failure {
             let (right, share) = most(right + unknown)?;
             ((u32::try_from(all).ok()? - right, 1.0 - share), "at least")
@@ -131,10 +130,7 @@ impl Facts<'_> {
             ("right", right)
         };
         let sure = if border.is_plain {
-            format!(
-                " (exact bound of {} %)",
-                super::show(100.0 * (1.0 - alpha), 0.0)
-            )
+            format!(" (exact bound of {} %)", show(100.0 * (1.0 - alpha), 0.0))
         } else {
             String::new()
         };
@@ -186,28 +182,17 @@ impl Facts<'_> {
     }
 }
 
-impl Gate {
-    /// Whether the metric only grows during the run, so that an exceeded maximum is final.
-    fn only_grows(&self) -> bool {
-        let is_sum = matches!(
-            self.metric,
-            Metric::CostUsd | Metric::Tokens | Metric::InputTokens | Metric::OutputTokens
-        );
-        is_sum && matches!(self.bound, Some((Op::AtMost | Op::Below, _)))
-    }
-}
-
-/// Whether checkpoints split its alpha.
+/// Whether looks at it share its alpha.
 fn shares_alpha(gate: &Gate) -> bool {
     gate.needs_baseline() && gate.tier.is_none()
 }
 
 /// Whether it is a bound on a share of right or wrong answers.
 fn is_share(gate: &Gate) -> bool {
-    let is_meant = matches!(
-        (&gate.metric, gate.bound),
-        (Metric::Accuracy(None), Some((Op::AtLeast | Op::Above, _)))
-            | (Metric::FailureRate, Some((Op::AtMost | Op::Below, _)))
-    );
+    let is_meant = match gate.bound {
+        Some((Op::AtLeast | Op::Above, _)) => gate.metric == Metric::plain(ACCURACY),
+        Some((Op::AtMost | Op::Below, _)) => gate.metric.is(FAILURE_RATE),
+        None => false,
+    };
     is_meant && gate.tier.is_none() && gate.confidence.is_none()
 }

@@ -7,7 +7,7 @@
 use crate::error::{Error, Result, nearest};
 use crate::text::clean;
 use crate::verdict::facts::Facts;
-use crate::verdict::gate::{Gate, Metric};
+use crate::verdict::gate::{ERROR_RATE, Gate};
 use crate::verdict::result::{GateResult, Verdict};
 
 impl Facts<'_> {
@@ -22,9 +22,9 @@ impl Facts<'_> {
             }
             (None, Some(ran)) => {
                 let largest = self.below_tier.as_deref()?;
-                let is_errors = gate.metric == Metric::ErrorRate && gate.slice.is_none();
+                let is_errors = gate.metric.is(ERROR_RATE) && gate.slice.is_none();
                 let has_own = |other: &Gate| {
-                    other.metric == Metric::ErrorRate
+                    other.metric.is(ERROR_RATE)
                         && other.slice.is_none()
                         && other.tier.as_deref() == Some(ran)
                 };

@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::mean::{KnownMeans, LISTED};
-use super::{own, tier};
+use super::tier;
 use crate::data::DetailBounds;
 use crate::error::{Error, Result, nearest};
 use crate::stats::as_f64;
-use crate::verdict::gate::{Gate, Metric, Slice, WrittenIn};
+use crate::verdict::gate::{
+    CORRECTED, DIFFICULTY_DROP, Gate, MACRO_F1, MEAN, MIN_SAMPLES, OWN, Slice, WrittenIn,
+};
 use crate::verdict::judged::items::CORRECT;
+use crate::verdict::metric::{KnownMeans, LISTED, own_names};
 use crate::verdict::summary::Summary;
 
 /// The detail that names a label.
@@ -85,7 +87,7 @@ impl Known {
             bounds: DetailBounds::new(),
             calibrated: None,
             epochs,
-            metrics: Some(own::names(&summary.metrics)),
+            metrics: Some(own_names(&summary.metrics)),
         }
     }
 }
@@ -104,7 +106,8 @@ impl Gate {
             let message = format!("gate `{self}` cannot be written as a text");
             return Err(Error::usage(message));
         }
-        if let (Metric::Mean(name), Some(means)) = (&self.metric, &known.means)
+        let name = self.metric.argument();
+        if let (true, Some(means)) = (self.metric.is(MEAN), &known.means)
             && !means.first.is_empty()
             && let Err(why) = means.find(name)
         {
@@ -114,8 +117,8 @@ impl Gate {
         self.validate_corrected(known)?;
         self.validate_scale(known)?;
         self.validate_labels(known)?;
-        if let (Metric::Own(name), Some(names)) = (&self.metric, &known.metrics)
-            && !names.contains(name)
+        if let (true, Some(names)) = (self.metric.is(OWN), &known.metrics)
+            && !names.iter().any(|known| known == name)
         {
             let message = format!("gate `{self}`: the benchmark has no metric `{name}` here");
             let names = names.iter().map(String::as_str);
@@ -159,9 +162,10 @@ impl Gate {
 
     /// Refuses a drop between levels that are not adjacent, or if there are fewer than two levels.
     fn validate_levels(&self, known: &Known) -> Result<()> {
-        let Metric::DifficultyDrop(step) = &self.metric else {
+        if !self.metric.is(DIFFICULTY_DROP) {
             return Ok(());
-        };
+        }
+        let step = self.metric.levels();
         let levels = known.slices.get("level").into_iter().flatten();
         let mut levels: Vec<(i64, &String)> = levels
             .filter_map(|level| Some((level.trim().parse().ok()?, level)))
@@ -186,9 +190,10 @@ impl Gate {
 
     /// Refuses a correction of a figure that is not a judge's, or of a judge without calibration.
     fn validate_corrected(&self, known: &Known) -> Result<()> {
-        let Metric::Corrected(name) = &self.metric else {
+        if !self.metric.is(CORRECTED) {
             return Ok(());
-        };
+        }
+        let name = self.metric.argument();
         let refuse = |why: String| Error::usage(format!("gate `{self}`: {why}"));
         let Some(means) = &known.means else {
             return Ok(());
@@ -215,14 +220,14 @@ impl Gate {
 
     /// Refuses a mean of points whose result follows from the scale, and percentages of points.
     fn validate_scale(&self, known: &Known) -> Result<()> {
-        let (Metric::Mean(name) | Metric::Corrected(name), Some((op, threshold))) =
-            (&self.metric, self.bound)
-        else {
+        let is_meant = [MEAN, CORRECTED].contains(&self.metric.name);
+        let Some((op, threshold)) = self.bound.filter(|_| is_meant) else {
             return Ok(());
         };
+        let name = self.metric.argument();
         let means = known.means.as_ref();
-        let found = means.and_then(|means| match self.metric {
-            Metric::Corrected(_) => means.find_corrected(name).ok(),
+        let found = means.and_then(|means| match self.metric.name {
+            CORRECTED => means.find_corrected(name).ok(),
             _ => means.find(name).ok(),
         });
         let scale = found.and_then(|found| {
@@ -254,10 +259,11 @@ impl Gate {
 
     /// Refuses a figure of labels if the scorer is known to have none.
     fn validate_labels(&self, known: &Known) -> Result<()> {
-        let Metric::MacroF1(scorer) = &self.metric else {
+        if !self.metric.is(MACRO_F1) {
             return Ok(());
-        };
-        let scorer = scorer.as_ref().or(known.scorers.first());
+        }
+        let scorer = self.metric.argument.as_ref();
+        let scorer = scorer.or(known.scorers.first());
         let details = scorer.and_then(|scorer| known.details.get(scorer)?.as_ref());
         match (scorer, details) {
             (Some(scorer), Some(details)) if !details.iter().any(|name| name == LABEL) => Err(
@@ -272,7 +278,7 @@ impl Gate {
 
     /// Refuses a gate that requires more samples than there are, if their number is known.
     pub(crate) fn validate_size(&self, size: &dyn Fn(Option<&Slice>) -> Option<u64>) -> Result<()> {
-        let Some((_, least)) = self.bound.filter(|_| self.metric == Metric::MinSamples) else {
+        let Some((_, least)) = self.bound.filter(|_| self.metric.is(MIN_SAMPLES)) else {
             return Ok(());
         };
         match size(self.slice.as_ref()) {

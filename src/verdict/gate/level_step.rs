@@ -12,8 +12,8 @@ pub(crate) struct LevelStep {
 }
 
 impl LevelStep {
-    /// Parses `1->2`.
-    pub(super) fn parse(text: &str) -> Result<Self> {
+    /// Reads `1->2`.
+    pub(crate) fn parse(text: &str) -> Result<Self> {
         let levels = text.split_once("->");
         let levels = levels.map(|(from, to)| [from, to].map(|level| level.trim().to_owned()));
         match levels {

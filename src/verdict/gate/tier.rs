@@ -2,8 +2,8 @@
 //!
 //! A dataset may have a column of that name, too: in an eval without tiers the brackets are an ordinary slice.
 
-use super::parse::pair;
-use super::{Gate, Metric, Slice};
+use super::syntax::pair;
+use super::{ERROR_RATE, Gate, Slice};
 
 /// The key in the brackets.
 const TIER: &str = "tier";
@@ -52,7 +52,7 @@ impl Gate {
 
     /// Whether it is on the error rate of a whole run, and thus replaces the default gate.
     pub(super) fn is_error_rate(&self) -> bool {
-        self.metric == Metric::ErrorRate && self.slice.is_none()
+        self.metric.is(ERROR_RATE) && self.slice.is_none()
     }
 }
 
@@ -64,8 +64,8 @@ pub(crate) fn of_tiers(gates: Vec<Gate>, has_tiers: bool) -> Vec<Gate> {
     gates.into_iter().map(Gate::without_tiers).collect()
 }
 
-/// Splits the content of brackets into slice and tier.
-pub(super) fn split_tier(inside: &str) -> (Option<&str>, Option<&str>) {
+/// What stands in brackets, without the tier, and that.
+pub(in crate::verdict) fn split_tier(inside: &str) -> (Option<&str>, Option<&str>) {
     let is_name = |c: char| c.is_alphanumeric() || "-_.".contains(c);
     let tier = |text| {
         let (of, name) = pair(text)?;

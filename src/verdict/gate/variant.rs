@@ -3,7 +3,7 @@
 //! They are not part of a gate: a variant either has the gate, without these brackets, or does not.
 
 use super::Slice;
-use super::parse::{metric_end, pair};
+use super::syntax::{metric_parts, pair};
 
 /// A gate's text without the brackets of these kinds (`agent`, `prompt`), and their content in order. The brackets of a
 /// slice may be before or after them.
@@ -38,7 +38,8 @@ pub(crate) fn without_variants(text: &str, kinds: &[&str]) -> (String, Vec<Slice
 
 /// The range from the first bracket to the last.
 fn brackets(text: &str) -> Option<(usize, usize)> {
-    let begin = metric_end(text)?;
+    let (_, _, rest) = metric_parts(text)?;
+    let begin = text.len() - rest.len();
     let end = text.rfind(']')? + 1;
     (text[begin..].starts_with('[') && begin < end).then_some((begin, end))
 }

@@ -67,20 +67,26 @@ inconclusive where that makes a difference (exit code 3). `error_rate <= 0.05` i
 
 "
     .to_owned();
-    let rows = METRICS.iter().map(|entry| {
-        let example = format!("`{}`", entry.example);
-        vec![
-            format!("`{}`", entry.form),
-            entry.meaning.to_owned(),
-            entry.unit.to_owned(),
-            example,
-        ]
+    let entries = METRICS.iter().filter(|entry| entry.is_of_gates());
+    let rows = entries.flat_map(|entry| {
+        entry.forms.iter().map(|form| {
+            vec![
+                format!("`{}`", form.form),
+                form.meaning.to_owned(),
+                entry.unit.to_string(),
+                format!("`{}`", form.example),
+            ]
+        })
     });
     text += &table::markdown(
         &["metric", "meaning", "unit", "example"],
         &rows.collect::<Vec<_>>(),
     );
-    text += "\n`samples` is another name of `min_samples`, `cost` of `cost_usd`.\n\n## Options\n\n";
+    text += "\n`samples` is another name of `min_samples`, `cost` of `cost_usd`.\n\n\
+             An alert, of the list `alerts`, takes each of them but `no_regression`, and `duration_s`, how long the run took. The line of \
+             a run in the history has by itself `accuracy`, `failure_rate`, `error_rate`, `min_samples`, `mean(NAME)`, `metric(NAME)`, \
+             `latency_mean`, `latency_p50`, `latency_p95`, `cost_usd`, `tokens` and `duration_s`, the first two of slices, too; any other it has \
+             where a gate of the eval measures the same.\n\n## Options\n\n";
     let rows = GATE_OPTIONS.iter().map(|(name, meaning, example)| {
         vec![
             format!("`{name}`"),

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::gates::{ARGUMENT, NUMBER, OP, SLICE};
+use super::gates::{NUMBER, OP, SLICE, metric};
+use crate::verdict::metric::METRICS;
 
 pub(super) fn alert() -> Value {
     json!({ "anyOf": [
@@ -38,9 +39,13 @@ pub(super) fn alert() -> Value {
 
 /// What the parser of alerts accepts; it checks itself whether a rule can be raised.
 fn pattern() -> String {
-    let by_slice = format!("(accuracy|failure_rate){SLICE}");
-    let one = "error_rate|cost_usd|tokens|latency_(mean|p50|p95)|duration_s";
-    let figure = format!(r"({by_slice}|{one}|(mean|metric){ARGUMENT})");
+    let alternatives = |has_slice: bool| {
+        let entries = METRICS.iter().filter(|entry| entry.is_of_alerts());
+        let entries = entries.filter(|entry| entry.has_slices_in_history() == has_slice);
+        let metrics: Vec<_> = entries.filter_map(metric).collect();
+        metrics.join("|")
+    };
+    let figure = format!("(({}){SLICE}|{})", alternatives(true), alternatives(false));
     let number = format!(r"{NUMBER}\s*%?");
     let alpha = format!(r"alpha\s*=\s*{number}");
     let against = r"against\s*=\s*(baseline|median\s*\(\s*5\s*\))";

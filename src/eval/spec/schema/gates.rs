@@ -2,16 +2,18 @@
 
 use serde_json::{Value, json};
 
-use crate::verdict::gate::METRICS;
+use crate::verdict::metric::{METRICS, MetricEntry, Takes, Unit};
 
 /// A number, in plain or scientific notation.
 pub(super) const NUMBER: &str = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?";
-pub(super) const ARGUMENT: &str = r"\s*\(\s*[^)\s][^)]*\)";
+const ARGUMENT: &str = r"\s*\(\s*[^)\s][^)]*\)";
 pub(super) const SLICE: &str = r"(\s*\[\s*[^=\s][^=]*=\s*[^\s].*\])?";
 pub(super) const OP: &str = r"\s*(>=|<=|>|<)\s*";
 
 pub(super) fn gate() -> Value {
-    let examples: Vec<_> = METRICS.iter().map(|entry| entry.example).collect();
+    let forms = METRICS.iter().filter(|entry| entry.is_of_gates());
+    let forms = forms.flat_map(|entry| entry.forms);
+    let examples: Vec<_> = forms.map(|form| form.example).collect();
     json!({
         "type": "string",
         "pattern": pattern(),
@@ -23,20 +25,51 @@ pub(super) fn gate() -> Value {
 
 /// What the parser of gates accepts; it checks itself whether a threshold makes sense.
 fn pattern() -> String {
-    let scorer = format!(r"(accuracy|macro_f1|majority|pass[@^][1-9][0-9]*)({ARGUMENT})?");
-    let of_one = format!(r"(mean|metric|corrected){ARGUMENT}");
-    let share = format!(r"({scorer}|{of_one}|error_rate|failure_rate){SLICE}{OP}{NUMBER}\s*%?");
-    let drop = r"difficulty_drop(\s*\(\s*[^)\s]([^)]*[^)\s])?\s*->\s*[^)\s][^)]*\))?";
-    let of_run = format!(r"({drop}|recovered_by_retry){OP}{NUMBER}\s*%?");
+    let gates = || METRICS.iter().filter(|entry| entry.is_of_gates());
+    let bounded = |has_slice: bool, end: Option<&'static str>| {
+        let of_kind = gates().filter(|it| it.whole_run.is_none() == has_slice && suffix(it) == end);
+        let metrics: Vec<_> = of_kind.filter_map(metric).collect();
+        let slice = if has_slice { SLICE } else { "" };
+        let end = end.map_or_else(String::new, |end| format!(r"\s*{end}?"));
+        (!metrics.is_empty()).then(|| format!("({}){slice}{OP}{NUMBER}{end}", metrics.join("|")))
+    };
+    let ends = [Some("%"), Some("s"), None];
+    let bounds = [true, false].map(|has_slice| ends.map(|end| bounded(has_slice, end)));
+    let bounds: Vec<_> = bounds.into_iter().flatten().flatten().collect();
+    let bounds = bounds.join("|");
     let confidence = format!(r"(\s*\(\s*confidence\s*=\s*{NUMBER}\s*%?\s*\))?");
-    let latency = r"latency_(mean|max|p([0-9]+\.?[0-9]*|\.[0-9]+))";
-    let latency = format!(r"{latency}{SLICE}{OP}{NUMBER}\s*s?");
-    let amount =
-        "(min_samples|samples|cost_usd|cost|tokens|input_tokens|output_tokens|steps|steps_ratio)";
-    let amount = format!(r"{amount}{SLICE}{OP}{NUMBER}");
     let samples = format!(r"(min_samples|samples)\s*\(\s*{NUMBER}\s*\){SLICE}");
     let number = format!(r"(alpha|max_drop|min_pairs)\s*=\s*{NUMBER}\s*%?");
     let option = format!(r"\s*({number}|(mid_p|early_stop)\s*=\s*(true|false))\s*");
     let regression = format!(r"no_regression(\s*\((\s*|{option}(,{option})*)\))?{SLICE}");
-    format!(r"^\s*(({share}|{of_run}|{latency}|{amount}){confidence}|{samples}|{regression})\s*$")
+    format!(r"^\s*(({bounds}){confidence}|{samples}|{regression})\s*$")
+}
+
+/// What may stand behind the number.
+fn suffix(entry: &MetricEntry) -> Option<&'static str> {
+    match entry.unit {
+        Unit::Seconds => Some("s"),
+        unit => unit.takes_percent().then_some("%"),
+    }
+}
+
+/// A metric with its argument; `None` of one without a threshold.
+pub(super) fn metric(entry: &MetricEntry) -> Option<String> {
+    let name = entry.name.replace('^', r"\^").replace('.', r"\.");
+    Some(match entry.takes {
+        Takes::Options => return None,
+        Takes::Nothing | Takes::Threshold => match entry.alias {
+            Some(alias) => format!("{name}|{alias}"),
+            None => name,
+        },
+        Takes::Scorer => format!("{name}({ARGUMENT})?"),
+        Takes::Name(_) => format!("{name}{ARGUMENT}"),
+        Takes::Levels => {
+            format!(r"{name}(\s*\(\s*[^)\s]([^)]*[^)\s])?\s*->\s*[^)\s][^)]*\))?")
+        }
+        Takes::Percent => format!(r"{name}([0-9]+\.?[0-9]*|\.[0-9]+)"),
+        Takes::Answers => format!("{name}[1-9][0-9]*({ARGUMENT})?"),
+        Takes::Word([]) => format!("{name}[A-Za-z0-9_.@^-]+"),
+        Takes::Word(words) => format!("{name}({})", words.join("|")),
+    })
 }

@@ -7,9 +7,9 @@ use crate::verdict::baseline::{Pair, flipped, right_of};
 use crate::verdict::regression::Regression;
 use crate::verdict::result::Verdict;
 
-use super::super::figures::Figures;
 use super::paired::{As, Paired, RightShare};
 use super::{BaselineComparison, Decided, TakenLook, looked_p, raw_p};
+use crate::verdict::metric::Figures;
 
 /// The power at which the smallest detectable drop is given.
 pub(super) const POWER: f64 = 0.8;

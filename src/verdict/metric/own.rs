@@ -7,16 +7,16 @@ use super::measured::Measured;
 /// The key of the bounds of the metrics if every sample had a verdict: `{name: [low, high]}`.
 pub(crate) const BOUNDS: &str = "bounds";
 
-/// The names that a gate can be about: numbers, and `null` for an undefined one.
-pub(super) fn names(metrics: &Map<String, Value>) -> Vec<String> {
+/// The names of those that a gate can be about: numbers, and `null` where one cannot be told.
+pub(in crate::verdict) fn names(metrics: &Map<String, Value>) -> Vec<String> {
     let numbers = metrics
         .iter()
         .filter(|(_, value)| value.is_number() || value.is_null());
     numbers.map(|(name, _)| name.clone()).collect()
 }
 
-/// The value of a metric; `unknown` samples lack an expected verdict.
-pub(super) fn measure(
+/// The value of a metric; `unknown` samples should have a verdict and have none.
+pub(in crate::verdict) fn measure(
     name: &str,
     metrics: &Map<String, Value>,
     unknown: u64,

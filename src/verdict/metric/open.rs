@@ -1,14 +1,15 @@
 //! Gates left undecided by answers that a scorer could not judge, and by samples that errored or were never asked.
 
-use super::Figures;
+use super::figures::Figures;
+use super::mean::Found;
+use super::measured::{Measured, show};
 use crate::data::Unread;
-use crate::verdict::check::mean::Found;
-use crate::verdict::check::measured::{Measured, show};
-use crate::verdict::gate::{Gate, Metric};
+use crate::verdict::gate::{CORRECTED, Gate, MEAN};
 
 impl Figures<'_> {
-    /// How many answers the scorer of a gate could not judge, and the bounds of its figure; `None` if all were judged.
-    pub(in crate::verdict::check) fn unjudged(
+    /// How many answers the scorer of a gate could not judge, and how far that leaves its figure open; `None` where it
+    /// leaves nothing open.
+    pub(in crate::verdict) fn unjudged(
         &self,
         gate: &Gate,
         measured: &Measured,
@@ -23,17 +24,18 @@ impl Figures<'_> {
         Some(format!("{told}, which leaves it between {low} and {high}"))
     }
 
-    /// The detail that the mean of a gate is about.
-    pub(in crate::verdict::check) fn found(&self, gate: &Gate) -> Option<Found> {
-        match gate.metric() {
-            Metric::Mean(name) => self.find(name).ok(),
-            Metric::Corrected(name) => self.find_corrected(name).ok(),
+    /// Whose detail the mean of a gate is.
+    pub(in crate::verdict) fn found(&self, gate: &Gate) -> Option<Found> {
+        let name = gate.metric().argument();
+        match gate.metric().name {
+            MEAN => self.find(name).ok(),
+            CORRECTED => self.find_corrected(name).ok(),
             _ => None,
         }
     }
 
-    /// Why the gate is undecided, and what to run.
-    pub(in crate::verdict::check) fn open(
+    /// What leaves the gate open, and what to type.
+    pub(in crate::verdict) fn open(
         &self,
         gate: &Gate,
         measured: &Measured,
@@ -74,9 +76,9 @@ impl Figures<'_> {
         }
     }
 
-    /// The remedy if a judge (by default the deciding one) replied to everything it gave no verdict on, so that nothing
-    /// would be requested again: that of the most frequent reason. `None` if asking again may help.
-    pub(in crate::verdict::check) fn cure(&self, scorer: Option<&str>) -> Option<String> {
+    /// What helps where a judge, the deciding one if none is named, replied to all that it gave no verdict on, so that
+    /// nobody would be asked again: by the commonest of the reasons. `None` where asking again may help.
+    pub(in crate::verdict) fn cure(&self, scorer: Option<&str>) -> Option<String> {
         let judge = self.facts.summary.judge.as_ref()?;
         let scorer = scorer.or(self.decides())?;
         let of_jury = judge.juries.get(scorer).map(|jury| &jury.reasons);
@@ -94,16 +96,16 @@ impl Figures<'_> {
         ))
     }
 
-    /// How many answers a scorer (by default the deciding one) could not judge.
-    pub(in crate::verdict::check) fn unjudged_by(&self, scorer: Option<&str>) -> u64 {
+    /// How many answers a scorer could not judge; the deciding one, if none is named.
+    pub(in crate::verdict) fn unjudged_by(&self, scorer: Option<&str>) -> u64 {
         match scorer.and_then(|scorer| self.group.scorers.get(scorer)) {
             Some(of) => of.unjudged,
             None => self.group.unjudged,
         }
     }
 
-    /// The same as text; `None` if it judged all.
-    pub(in crate::verdict::check) fn told_unjudged(&self, scorer: Option<&str>) -> Option<String> {
+    /// The same in words; `None` where it could judge all.
+    pub(in crate::verdict) fn told_unjudged(&self, scorer: Option<&str>) -> Option<String> {
         let unjudged = self.unjudged_by(scorer);
         (unjudged > 0).then(|| could_not_judge(&self.name_of(scorer), unjudged))
     }

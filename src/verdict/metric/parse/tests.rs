@@ -211,10 +211,13 @@ fn reads_other_metrics() {
 }
 
 #[test]
-fn a_metric_is_written_as_it_is_told() {
-    for entry in METRICS {
-        if let Some(metric) = &entry.plain {
-            assert_eq!(metric.to_string(), entry.form);
+fn each_form_is_read_as_a_metric_of_its_entry() {
+    for entry in METRICS.iter().filter(|entry| entry.is_of_gates()) {
+        for form in entry.forms {
+            let gate: Gate = form.example.parse().unwrap();
+            let found = gate.metric.entry();
+            assert!(std::ptr::eq(found, entry), "{}: {found:?}", form.form);
+            assert!(form.example.starts_with(entry.name), "{}", form.example);
         }
     }
 }

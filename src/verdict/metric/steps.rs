@@ -1,14 +1,19 @@
 //! Steps of right answers, and their bounds if every sample had a verdict.
 
-use super::Figures;
+use super::figures::Figures;
+use super::measured::Measured;
 use crate::stats;
-use crate::verdict::check::measured::Measured;
-use crate::verdict::gate::Metric;
+use crate::verdict::summary::StepFigures;
 
 impl Figures<'_> {
-    /// The mean of steps, or of their ratio to annotated ones. A sample without a verdict may be right, with no step at
-    /// all or with as many as the longest scored answer: an outage does not mean more steps.
-    pub(super) fn steps(&self, metric: &Metric) -> Result<Measured, String> {
+    /// The mean of steps, or of their ratio to annotated ones: that mean, of how many answers, and the most. A sample without
+    /// a verdict may be right, in no step at all or in as many as the longest of the scored answers took: an outage does not
+    /// make an agent take more.
+    pub(super) fn steps(
+        &self,
+        of: fn(StepFigures) -> (Option<f64>, u64, f64),
+        what: &str,
+    ) -> Result<Measured, String> {
         let none = |why: &str| self.nothing_scored().unwrap_or_else(|| why.to_owned());
         if self.group.correct == 0 {
             return Err(none("no answer is correct"));
@@ -16,20 +21,7 @@ impl Figures<'_> {
         let figures = self.group.steps.ok_or_else(|| {
             none("no answer tells its steps: agents reply with `steps`, or with `messages`")
         })?;
-        let (mean, count, most, what) = match metric {
-            Metric::StepsRatio => (
-                figures.ratio,
-                figures.annotated,
-                figures.max_ratio,
-                "annotated steps",
-            ),
-            _ => (
-                figures.mean,
-                figures.samples,
-                stats::as_f64(figures.max),
-                "steps",
-            ),
-        };
+        let (mean, count, most) = of(figures);
         let Some(mean) = mean else {
             return Err(format!("no correct answer tells its {what}"));
         };

@@ -1,13 +1,17 @@
 //! Figures of the reviews by people.
 
-use super::Figures;
+use super::figures::Figures;
+use super::measured::Measured;
 use crate::data::reviews::ReviewedFigures;
 use crate::figure::{Interval, Value};
-use crate::verdict::check::measured::Measured;
+use crate::verdict::gate::{Gate, Suffix};
 
 impl Figures<'_> {
-    /// A figure of the reviews. Items that were not reviewed do not affect it: their share has a gate of its own.
-    pub(super) fn reviewed(&self, name: &str) -> Result<Measured, String> {
+    /// A figure of the reviews. What nobody looked at leaves none of them open: how much that is has a gate of its own.
+    pub(super) fn reviewed(&self, gate: &Gate) -> Result<Measured, String> {
+        let Suffix::Word(name) = &gate.metric.suffix else {
+            return Err(format!("`{}` names no figure", gate.metric));
+        };
         let Some(reviewed) = &self.facts.summary.reviewed else {
             return Err("nothing was reviewed: `cargo evaltest review RUN_DIR`".to_owned());
         };
@@ -21,7 +25,7 @@ impl Figures<'_> {
             let from = format!("of {n} of {of} items that were reviewed");
             Ok(Measured::certain(value, from))
         };
-        match name {
+        match &**name {
             "share" => {
                 let from = format!("{n} of {of} items");
                 Ok(Measured::certain(reviewed.share, from))

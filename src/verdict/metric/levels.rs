@@ -1,8 +1,8 @@
 //! Figures of the whole run: the drop of accuracy between levels, and answers recovered by retries.
 
-use super::Figures;
+use super::figures::Figures;
+use super::measured::Measured;
 use crate::stats;
-use crate::verdict::check::measured::Measured;
 use crate::verdict::gate::LevelStep;
 use crate::verdict::summary::Group;
 

@@ -1,11 +1,11 @@
 //! The mean of a judge's figure, corrected by labels of people, for gates.
 
-use super::Figures;
+use super::figures::Figures;
+use super::mean::{Found, KnownMeans};
+use super::measured::UpperEnds;
+use super::measured::{Measured, show};
 use crate::figure::{Interval, Value};
 use crate::stats;
-use crate::verdict::check::accuracy::UpperEnds;
-use crate::verdict::check::mean::{Found, KnownMeans};
-use crate::verdict::check::measured::{Measured, show};
 use crate::verdict::gate::Slice;
 use crate::verdict::judged::calibrated::{RunCorrection, no_labels};
 use crate::verdict::judged::calibration::CorrectedFigure;
@@ -40,8 +40,8 @@ impl Figures<'_> {
         })
     }
 
-    /// The upper ends of its interval at this confidence.
-    pub(in crate::verdict::check) fn corrected_ends(
+    /// The upper ends of its interval, of this confidence.
+    pub(in crate::verdict) fn corrected_ends(
         &self,
         name: &str,
         slice: Option<&Slice>,
@@ -57,7 +57,7 @@ impl Figures<'_> {
         let [_, upper] = mean.interval(stats::half_width(confidence))?;
         Some(UpperEnds {
             ends: self.corrected_bounds(&found, &corrected, upper, lacking),
-            told: UpperEnds::told(confidence, upper, threshold),
+            text: UpperEnds::text(confidence, upper, threshold),
         })
     }
 

@@ -8,8 +8,8 @@ use crate::error::nearest;
 use crate::verdict::judged::items::CORRECT;
 use crate::verdict::summary::{Summary, VALUE};
 
-/// The most legal values listed in an error.
-pub(super) const LISTED: usize = 20;
+/// How many legal values an error lists at most.
+pub(in crate::verdict) const LISTED: usize = 20;
 
 /// The means of a finished run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,10 +22,10 @@ pub(crate) struct KnownMeans {
 
 /// A resolved mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(in crate::verdict) struct Found {
     /// The scorer; `None` is the deciding one.
-    pub(super) scorer: Option<String>,
-    pub(super) detail: String,
+    pub(in crate::verdict) scorer: Option<String>,
+    pub(in crate::verdict) detail: String,
 }
 
 impl KnownMeans {
@@ -65,9 +65,9 @@ impl KnownMeans {
         })
     }
 
-    /// Resolves `mean(NAME)`: a detail of the deciding scorer; else a detail that exactly one other scorer has; else
-    /// `SCORER.DETAIL`. `value` alone is the score of the deciding scorer, since all have one.
-    pub(super) fn find(&self, name: &str) -> Result<Found, String> {
+    /// What `mean(NAME)` means: a detail of the deciding scorer; else a detail that one other scorer has;
+    /// else `SCORER.DETAIL`. `value` alone is the score of the deciding scorer, since all have one.
+    pub(in crate::verdict) fn find(&self, name: &str) -> Result<Found, String> {
         let found = |scorer: Option<&str>, detail: &str| Found {
             scorer: scorer.map(str::to_owned),
             detail: detail.to_owned(),
@@ -101,9 +101,9 @@ impl KnownMeans {
         parted.ok_or_else(|| self.unknown(name))
     }
 
-    /// Resolves `corrected(NAME)`: the accuracy of the judge of that name, also as `JUDGE.correct`, as the lines of a
-    /// run call it; otherwise like `mean(NAME)`.
-    pub(super) fn find_corrected(&self, name: &str) -> Result<Found, String> {
+    /// What `corrected(NAME)` means: the accuracy of the judge of that name, also as `JUDGE.correct`, which is how the
+    /// lines of a run call it; or else what `mean(NAME)` does.
+    pub(in crate::verdict) fn find_corrected(&self, name: &str) -> Result<Found, String> {
         let accuracy_of = |judge: &str| {
             self.by_scorer.contains_key(judge).then(|| Found {
                 scorer: Some(judge.to_owned()),

@@ -1,11 +1,5 @@
 //! `Figures`: the values of gates from the summary, and their bounds if every sample had a verdict.
 
-mod corrected;
-mod of_run;
-mod open;
-mod reviewed;
-mod steps;
-
 use std::collections::BTreeMap;
 
 use super::mean::{Found, KnownMeans};
@@ -15,18 +9,18 @@ use crate::figure::{Interval, Value};
 use crate::stats;
 use crate::verdict::baseline::CurrentSample;
 use crate::verdict::facts::Facts;
-use crate::verdict::gate::{Gate, LatencyStatistic, Metric, Slice};
-use crate::verdict::summary::{Estimate, Group, MAX_LABELS, VALUE, mirrored};
+use crate::verdict::gate::{Gate, Metric, PASS_AT, PASS_HAT, Slice, Suffix};
+use crate::verdict::summary::{Estimate, Group, Latency, MAX_LABELS, UsageTotal, VALUE, mirrored};
 
 /// The figures of a run or of one of its slices, and what they are beside.
-pub(super) struct Figures<'a> {
-    facts: &'a Facts<'a>,
-    group: &'a Group,
+pub(in crate::verdict) struct Figures<'a> {
+    pub(super) facts: &'a Facts<'a>,
+    pub(super) group: &'a Group,
 }
 
 impl<'a> Figures<'a> {
     /// Those of a slice, or of all samples; `None` where no sample is of the slice.
-    pub(super) fn of(facts: &'a Facts<'a>, slice: Option<&Slice>) -> Option<Self> {
+    pub(in crate::verdict) fn of(facts: &'a Facts<'a>, slice: Option<&Slice>) -> Option<Self> {
         let group = match slice {
             None => &facts.summary.whole,
             Some(slice) => {
@@ -37,23 +31,23 @@ impl<'a> Figures<'a> {
         Some(Self { facts, group })
     }
 
-    /// The name of the deciding scorer, so that `accuracy(NAME)` works even if it is the only one.
-    pub(super) fn decides(&self) -> Option<&'a str> {
+    /// The name of the deciding scorer, so that `accuracy(NAME)` also works when it is the only one.
+    pub(in crate::verdict) fn decides(&self) -> Option<&'a str> {
         self.facts.summary.scorer.as_deref()
     }
 
-    /// Right, wrong and missing verdicts of the deciding scorer.
-    pub(super) fn counts(&self) -> [u64; 3] {
+    /// Right, wrong and lacking verdicts of the deciding scorer.
+    pub(in crate::verdict) fn counts(&self) -> [u64; 3] {
         let wrong = self.group.scored.saturating_sub(self.group.correct);
         [self.group.correct, wrong, self.unknown()]
     }
 
-    /// Samples whose expected verdict is missing.
-    pub(super) fn unknown(&self) -> u64 {
+    /// Samples that should have a verdict and have none.
+    pub(in crate::verdict) fn unknown(&self) -> u64 {
         self.group.errors + self.group.skipped
     }
 
-    pub(super) fn nothing_scored(&self) -> Option<String> {
+    pub(in crate::verdict) fn nothing_scored(&self) -> Option<String> {
         (self.group.scored == 0).then(|| {
             let waiting = self.waiting().map(|waiting| format!(" ({waiting})"));
             format!(
@@ -67,60 +61,43 @@ impl<'a> Figures<'a> {
     }
 
     /// The value of a gate's metric, or why there is none.
-    pub(super) fn measure(&self, gate: &Gate) -> Result<Measured, String> {
-        let total = |number: Option<f64>, what: &str| self.total(number, what);
-        let count = |number: Option<u64>| number.map(stats::as_f64);
-        match &gate.metric {
-            Metric::Accuracy(None) => self.accuracy(),
-            Metric::Accuracy(Some(scorer)) => self.share_by(scorer),
-            Metric::FailureRate => {
-                // Counted, not 1 - accuracy, which would be off in the last digit.
-                let wrong = self.group.scored.saturating_sub(self.group.correct);
-                let interval = self.group.accuracy_ci95.map(mirrored);
-                self.share(
-                    self.group.scored,
-                    [wrong, self.unknown()],
-                    interval,
-                    "wrong",
-                )
-            }
-            Metric::ErrorRate => {
-                let asked = self.group.scored + self.group.errors + self.group.unscored;
-                let value = stats::ratio(self.group.errors, asked).ok_or_else(|| {
-                    self.nothing("no sample was asked", "no sample came to its end")
-                })?;
-                let what = match self.facts.summary.epochs {
-                    None => "asked samples",
-                    Some(_) => "answers asked for",
-                };
-                let from = format!("{} of {asked} {what}", self.group.errors);
-                Ok(Measured::certain(value, from))
-            }
-            Metric::MinSamples => self.samples(),
-            Metric::PassAt(..) | Metric::PassHat(..) | Metric::Majority(_) => {
-                self.over_epochs(&gate.metric)
-            }
-            Metric::Mean(name) => self.mean(name),
-            Metric::Corrected(name) => self.corrected(name, gate.slice.as_ref()),
-            Metric::Own(name) => own::measure(name, &self.facts.summary.metrics, self.unknown())
-                .map_err(|why| self.nothing_scored().unwrap_or(why)),
-            Metric::MacroF1(scorer) => self.macro_f1(scorer.as_deref()),
-            Metric::Latency(statistic) => self.latency(*statistic, gate),
-            Metric::Steps | Metric::StepsRatio => self.steps(&gate.metric),
-            Metric::DifficultyDrop(step) => self.difficulty_drop(step.as_ref()),
-            Metric::RecoveredByRetry => self.recovered(),
-            Metric::Reviewed(name) => self.reviewed(name),
-            Metric::CostUsd => total(self.group.usage.cost_usd, "cost"),
-            Metric::Tokens => total(count(self.group.usage.tokens()), "tokens"),
-            Metric::InputTokens => total(count(self.group.usage.input_tokens), "input tokens"),
-            Metric::OutputTokens => total(count(self.group.usage.output_tokens), "output tokens"),
-            // Has no threshold and so never comes here.
-            Metric::NoRegression => Err("`no_regression` takes no threshold".to_owned()),
-        }
+    pub(in crate::verdict) fn measure(&self, gate: &Gate) -> Result<Measured, String> {
+        (gate.metric.entry().measure)(self, gate)
     }
 
-    /// The number of scored samples. Ten epochs of one sample are not ten samples.
-    fn samples(&self) -> Result<Measured, String> {
+    pub(super) fn usage(&self) -> &UsageTotal {
+        &self.group.usage
+    }
+
+    pub(super) fn failure_rate(&self) -> Result<Measured, String> {
+        // Counted, not 1 - accuracy, which would be off in the last digit.
+        let group = self.group;
+        let wrong = group.scored.saturating_sub(group.correct);
+        let interval = group.accuracy_ci95.map(mirrored);
+        self.share(group.scored, [wrong, self.unknown()], interval, "wrong")
+    }
+
+    pub(super) fn error_rate(&self) -> Result<Measured, String> {
+        let group = self.group;
+        let asked = group.scored + group.errors + group.unscored;
+        let value = stats::ratio(group.errors, asked)
+            .ok_or_else(|| self.nothing("no sample was asked", "no sample came to its end"))?;
+        let what = match self.facts.summary.epochs {
+            None => "asked samples",
+            Some(_) => "answers asked for",
+        };
+        let from = format!("{} of {asked} {what}", group.errors);
+        Ok(Measured::certain(value, from))
+    }
+
+    /// An aggregate of the benchmark's own.
+    pub(super) fn own(&self, name: &str) -> Result<Measured, String> {
+        own::measure(name, &self.facts.summary.metrics, self.unknown())
+            .map_err(|why| self.nothing_scored().unwrap_or(why))
+    }
+
+    /// The number of scored samples. Asking one sample ten times makes no ten samples.
+    pub(super) fn samples(&self) -> Result<Measured, String> {
         if let Some(why) = self.nothing_scored() {
             return Err(why);
         }
@@ -135,7 +112,7 @@ impl<'a> Figures<'a> {
         })
     }
 
-    fn accuracy(&self) -> Result<Measured, String> {
+    pub(super) fn accuracy(&self) -> Result<Measured, String> {
         let counts = [self.group.correct, self.unknown()];
         self.share(
             self.group.scored,
@@ -172,7 +149,7 @@ impl<'a> Figures<'a> {
         })
     }
 
-    fn share_by(&self, scorer: &str) -> Result<Measured, String> {
+    pub(super) fn share_by(&self, scorer: &str) -> Result<Measured, String> {
         if let Some(of) = self.group.scorers.get(scorer) {
             let interval = of.accuracy_ci95;
             let unknown = of.errors + self.group.skipped;
@@ -186,8 +163,8 @@ impl<'a> Figures<'a> {
         Err(self.not_judged_by(scorer))
     }
 
-    /// Figures over the epochs of each sample.
-    fn over_epochs(&self, metric: &Metric) -> Result<Measured, String> {
+    /// What the epochs of each sample say together.
+    pub(super) fn over_epochs(&self, metric: &Metric) -> Result<Measured, String> {
         let scorer = metric.scorer();
         let epochs = match scorer.and_then(|scorer| self.group.scorers.get(scorer)) {
             Some(of) => of.epochs.as_ref(),
@@ -224,9 +201,9 @@ impl<'a> Figures<'a> {
             })
         };
         let majority = &epochs.majority;
-        let measured = match metric {
-            Metric::PassAt(k, _) => of(&epochs.pass_at, *k),
-            Metric::PassHat(k, _) => of(&epochs.pass_hat, *k),
+        let measured = match metric.name {
+            PASS_AT => of(&epochs.pass_at, metric.epochs()),
+            PASS_HAT => of(&epochs.pass_hat, metric.epochs()),
             _ => majority
                 .accuracy
                 .zip(majority.accuracy_ci95)
@@ -246,9 +223,9 @@ impl<'a> Figures<'a> {
         measured.ok_or_else(none)
     }
 
-    /// A mean, with unknown samples at the lowest and highest value of their scorer. If that is unknown, at 0 and 1, or
-    /// at the observed extremes if these are further out.
-    fn mean(&self, name: &str) -> Result<Measured, String> {
+    /// A mean, with the unknown samples at the lowest and at the highest that their scorer can give; where it does not
+    /// tell at 0 and at 1, or further out where the values that were seen are.
+    pub(super) fn mean(&self, name: &str) -> Result<Measured, String> {
         let found = self.find(name);
         let found = found.map_err(|why| self.nothing_scored().unwrap_or(why))?;
         let own = (&self.group.means, &self.group.mean_ranges, self.unknown());
@@ -288,19 +265,19 @@ impl<'a> Figures<'a> {
         })
     }
 
-    /// The scorer and detail of a mean. Searched in the whole run, so that a gate on a slice means the same detail.
-    fn find(&self, name: &str) -> Result<Found, String> {
+    /// Whose mean it is. Looked up in the whole run, so that the gate of a slice means the same detail.
+    pub(super) fn find(&self, name: &str) -> Result<Found, String> {
         KnownMeans::of(&self.facts.summary, &self.facts.detail_bounds).find(name)
     }
 
-    /// The lowest and highest possible value of a detail.
-    fn bounds(&self, found: &Found) -> Option<[f64; 2]> {
+    /// The lowest and the highest that a detail can be.
+    pub(super) fn bounds(&self, found: &Found) -> Option<[f64; 2]> {
         let scorer = found.scorer.as_deref().or(self.decides())?;
         let bounds = self.facts.detail_bounds.get(scorer)?;
         bounds.get(&found.detail).copied()
     }
 
-    fn macro_f1(&self, scorer: Option<&str>) -> Result<Measured, String> {
+    pub(super) fn macro_f1(&self, scorer: Option<&str>) -> Result<Measured, String> {
         let (labels, unknown) = match scorer {
             Some(scorer) if self.decides() != Some(scorer) => {
                 let of = self.group.scorers.get(scorer);
@@ -336,38 +313,44 @@ impl<'a> Figures<'a> {
             .unwrap_or_else(|| format!("no sample was judged by `{scorer}`"))
     }
 
-    fn latency(&self, statistic: LatencyStatistic, gate: &Gate) -> Result<Measured, String> {
-        let latency = self.group.latency_s.ok_or_else(|| {
+    /// One of the latencies of the summary.
+    pub(super) fn latency(&self, of: fn(&Latency) -> f64) -> Result<Measured, String> {
+        let latency = self.latencies()?;
+        Ok(Measured::certain(of(&latency), "seconds".to_owned()))
+    }
+
+    fn latencies(&self) -> Result<Latency, String> {
+        self.group.latency_s.ok_or_else(|| {
             if self.facts.summary.cached > 0 {
                 "no answer was timed: all were given before; measure with `--refresh`".to_owned()
             } else {
                 self.nothing("no sample was answered", "no latency is known")
             }
-        })?;
-        let percent = match statistic {
-            LatencyStatistic::Mean => {
-                return Ok(Measured::certain(latency.mean, "seconds".to_owned()));
-            }
-            LatencyStatistic::Percentile(percent) => percent,
+        })
+    }
+
+    /// A percentile, of the samples one by one where the summary does not have it.
+    pub(super) fn latency_percentile(&self, gate: &Gate) -> Result<Measured, String> {
+        let latency = self.latencies()?;
+        let value = match gate.metric.suffix {
+            Suffix::Percent(50.0) => Some(latency.p50),
+            Suffix::Percent(90.0) => Some(latency.p90),
+            Suffix::Percent(95.0) => Some(latency.p95),
+            Suffix::Percent(99.0) => Some(latency.p99),
+            Suffix::Percent(percent) => percentile_of(gate, &self.facts.current, percent),
+            _ => None,
         };
-        let summarised = [
-            (50.0, latency.p50),
-            (90.0, latency.p90),
-            (95.0, latency.p95),
-            (99.0, latency.p99),
-            (100.0, latency.max),
-        ];
-        let exactly = |(at, _): &&(f64, f64)| at.total_cmp(&percent).is_eq();
-        let value = match summarised.iter().find(exactly) {
-            Some((_, value)) => *value,
-            None => percentile_of(gate, &self.facts.current, percent)
-                .ok_or("this percentile needs the samples of the run")?,
-        };
+        let value = value.ok_or("this percentile needs the samples of the run")?;
         Ok(Measured::certain(value, "seconds".to_owned()))
     }
 
-    /// A sum over the run. Samples that were never asked would have increased it.
-    fn total(&self, number: Option<f64>, what: &str) -> Result<Measured, String> {
+    /// A sum of whole numbers over the run.
+    pub(super) fn count(&self, number: Option<u64>, what: &str) -> Result<Measured, String> {
+        self.total(number.map(stats::as_f64), what)
+    }
+
+    /// A sum over the run. Samples that were never asked would have added to it.
+    pub(super) fn total(&self, number: Option<f64>, what: &str) -> Result<Measured, String> {
         let value = number.ok_or_else(|| format!("no sample tells its {what}"))?;
         let high = if self.group.skipped > 0 {
             f64::INFINITY

@@ -1,40 +1,24 @@
 //! Checks of gates that do not depend on the samples.
 
-use std::collections::BTreeMap;
-
-use super::{Gate, LatencyStatistic, Metric, Op};
+use super::{Takes, Unit};
 use crate::error::{Error, Result};
+use crate::verdict::gate::{ACCURACY, CORRECTED, Gate, Op};
 
 const CONFIDENCE: &str = "`confidence` belongs to `accuracy >=` and `corrected(…) >=`";
-
-/// Refuses two gates of the same name, such as `accuracy >= 0.6` and `accuracy >= 0.7`: test cases must have unique
-/// names.
-pub fn check_unique(gates: &[Gate]) -> Result<()> {
-    let mut seen = BTreeMap::new();
-    for (item, gate) in gates.iter().enumerate() {
-        if let Some(first) = seen.insert(gate.name(), gate) {
-            return Err(Error::usage(format!(
-                "two gates are called `{}`: `{first}` and `{gate}`",
-                gate.name()
-            ))
-            .hint("keep one of them")
-            .under(item));
-        }
-    }
-    Ok(())
-}
 
 impl Gate {
     /// As [`Gate::validate_alone`], but errors quote the text as written.
     pub(in crate::verdict) fn validate_as(&self, text: &str) -> Result<()> {
         let refused = |why: String| Error::usage(format!("gate `{text}`: {why}"));
         let refuse = |why: String| Err(refused(why));
-        if let Metric::Latency(LatencyStatistic::Percentile(percent)) = self.metric
-            && !(0.0..=100.0).contains(&percent)
-        {
-            return refuse("a percentile lies between 0 and 100".to_owned());
+        if let Some(fault) = self.metric.fault() {
+            return refuse(fault.to_owned());
         }
-        self.validate_of_run(text)?;
+        let entry = self.metric.entry();
+        if let (Some(_), Some(hint)) = (&self.slice, entry.whole_run) {
+            let why = format!("`{}` is of the whole run", self.metric);
+            return Err(refused(why).hint(hint));
+        }
         let options = [
             ("alpha", self.alpha),
             ("max_drop", self.max_drop),
@@ -78,7 +62,7 @@ impl Gate {
         }
         if let Some(confidence) = self.confidence {
             let is_least = matches!(op, Op::AtLeast | Op::Above);
-            if !matches!(self.metric, Metric::Accuracy(_) | Metric::Corrected(_)) || !is_least {
+            if ![ACCURACY, CORRECTED].contains(&self.metric.name) || !is_least {
                 return refuse(CONFIDENCE.to_owned());
             }
             if !(confidence > 0.0 && confidence < 1.0) {
@@ -89,58 +73,27 @@ impl Gate {
         if !threshold.is_finite() {
             return refuse("the threshold is no number".to_owned());
         }
-        if self.metric.is_rate() {
-            return self.validate_rate(text, op, threshold);
+        match entry.unit {
+            Unit::Share => return self.validate_share(text, op, threshold),
+            Unit::Count if threshold < 0.0 || threshold.fract() != 0.0 => {
+                return refuse("the threshold is no whole number".to_owned());
+            }
+            Unit::Drop if threshold > 1.0 || op == Op::Above && threshold >= 1.0 => {
+                return Err(refused("a drop is 1 at most, when all is lost".to_owned())
+                    .hint("write the share that may be lost: `0.3`, or `30%`"));
+            }
+            _ => {}
         }
-        if self.metric.is_count() && (threshold < 0.0 || threshold.fract() != 0.0) {
-            return refuse("the threshold is no whole number".to_owned());
+        if entry.takes == Takes::Threshold && op != Op::AtLeast {
+            return refuse(format!("`{}` takes `>=`", self.metric));
         }
-        if self.metric == Metric::MinSamples && op != Op::AtLeast {
-            return refuse("`min_samples` takes `>=`".to_owned());
-        }
-        if threshold < 0.0
-            && !matches!(
-                self.metric,
-                Metric::Mean(_) | Metric::Corrected(_) | Metric::Own(_) | Metric::DifficultyDrop(_)
-            )
-        {
+        if threshold < entry.unit.range()[0] {
             return refuse("the threshold is below 0".to_owned());
         }
         Ok(())
     }
 
-    /// Refuses slices of metrics that only a whole run has, and impossible drops.
-    fn validate_of_run(&self, text: &str) -> Result<()> {
-        let refused = |why: &str| Error::usage(format!("gate `{text}`: {why}"));
-        let hint = match &self.metric {
-            Metric::Own(_) => {
-                let why = "`metric` is of the whole run; a slice has `accuracy` and `mean`";
-                return match self.slice {
-                    Some(_) => Err(refused(why)),
-                    None => Ok(()),
-                };
-            }
-            Metric::DifficultyDrop(_) => {
-                "two levels stand in parentheses: `difficulty_drop(1->2) <= 0.3`"
-            }
-            Metric::RecoveredByRetry | Metric::Reviewed(_) => "leave the slice out",
-            _ => return Ok(()),
-        };
-        if self.slice.is_some() {
-            let why = format!("`{}` is of the whole run", self.metric);
-            return Err(refused(&why).hint(hint));
-        }
-        if matches!(self.metric, Metric::DifficultyDrop(_))
-            && let Some((op, threshold)) = self.bound
-            && (threshold > 1.0 || op == Op::Above && threshold >= 1.0)
-        {
-            return Err(refused("a drop is 1 at most, when all is lost")
-                .hint("write the share that may be lost: `0.3`, or `30%`"));
-        }
-        Ok(())
-    }
-
-    fn validate_rate(&self, text: &str, op: Op, threshold: f64) -> Result<()> {
+    fn validate_share(&self, text: &str, op: Op, threshold: f64) -> Result<()> {
         if !(0.0..=1.0).contains(&threshold) {
             let message = format!("gate `{text}`: `{}` lies between 0 and 1", self.metric);
             let error = Error::usage(message);

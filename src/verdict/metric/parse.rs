@@ -1,0 +1,322 @@
+//! The grammar of gates:
+//!
+//! ```text
+//! METRIC[(ARG)][[DIMENSION=VALUE]] OP NUMBER[%|s]      OP is one of >= > <= <; [tier=NAME] and
+//!                                                       [DIMENSION=VALUE, tier=NAME] wherever a slice may stand
+//! accuracy[(ARG)][[DIMENSION=VALUE]] >= NUMBER[%] (confidence=NUMBER)
+//! corrected(ARG)[[DIMENSION=VALUE]] >= NUMBER[%] (confidence=NUMBER)
+//! min_samples(NUMBER)
+//! no_regression[(OPTION=VALUE, …)][[DIMENSION=VALUE]]   alpha, max_drop, min_pairs: NUMBER
+//!                                                       mid_p, early_stop: true or false
+//! ```
+//!
+//! Metrics are read alike in gates and alerts.
+
+use std::str::FromStr;
+
+use super::{METRICS, MetricEntry, Takes, Unit};
+use crate::error::{Error, Result, nearest};
+use crate::text::quoted;
+use crate::verdict::gate::syntax::{
+    bracketed, metric_parts, number, number_or_percent, pair, slice,
+};
+use crate::verdict::gate::{
+    Gate, LevelStep, MIN_SAMPLES, Metric, NO_REGRESSION, Op, Slice, Suffix, WrittenIn, split_tier,
+};
+
+/// Where a metric is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::verdict) enum MetricUse {
+    Gate,
+    Alert,
+}
+
+impl FromStr for Gate {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let text = text.trim();
+        let gate = Parts::of(text).and_then(Parts::into_gate);
+        let gate = gate.map_err(|error| error.at(format_args!("gate `{text}`")));
+        let checked = gate.and_then(|gate| gate.validate_as(text).map(|()| gate));
+        // In a spec it is not the YAML that is wrong.
+        checked.map_err(|error| match error.hint_text() {
+            Some(_) => error,
+            None => {
+                error.hint("gates are such as `accuracy >= 0.6` or `no_regression(alpha=0.05)`")
+            }
+        })
+    }
+}
+
+/// A gate cut into its parts, each trimmed.
+struct Parts<'a> {
+    metric: &'a str,
+    argument: Option<&'a str>,
+    slice: Option<Slice>,
+    tier: Option<&'a str>,
+    bound: Option<(Op, &'a str)>,
+    /// What stands in parentheses behind the number.
+    options: Option<&'a str>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(text: &'a str) -> Result<Self> {
+        let (metric, argument, rest) = metric_parts(text).ok_or_else(unclosed)?;
+        let (brackets, mut rest) = bracketed(rest)?;
+        let (of_slice, tier) = brackets.map_or((None, None), split_tier);
+        let slice = of_slice.map(slice).transpose()?;
+        let mut options = None;
+        if let Some((before, inner)) = rest.split_once('(') {
+            let inside = inner.strip_suffix(')');
+            let inside = inside.ok_or_else(unclosed)?;
+            options = Some(inside.trim());
+            rest = before.trim_end();
+        }
+        Ok(Self {
+            metric,
+            argument,
+            slice,
+            tier,
+            bound: Op::first(rest)?,
+            options,
+        })
+    }
+
+    fn into_gate(self) -> Result<Gate> {
+        let mut gate = Gate {
+            metric: Metric::parse(self.metric, self.argument, MetricUse::Gate)?,
+            slice: self.slice,
+            tier: self.tier.map(str::to_owned),
+            ..Gate::no_regression()
+        };
+        if gate.metric.is(NO_REGRESSION) {
+            if self.bound.is_some() {
+                return Err(Error::usage("`no_regression` takes no threshold")
+                    .hint("its options stand in parentheses: `no_regression(alpha=0.05)`"));
+            }
+            for option in options(self.argument).chain(options(self.options)) {
+                read_option(&mut gate, option)?;
+            }
+            if self.options.is_some() {
+                return Err(Error::usage("its options stand before the slice")
+                    .hint(format!("write `{gate}`")));
+            }
+            return Ok(gate);
+        }
+        if let Some(options) = self.options {
+            gate.confidence = Some(confidence(options)?);
+        }
+        // `min_samples(30)` is short for `min_samples >= 30`.
+        let short = self.argument.filter(|_| gate.metric.is(MIN_SAMPLES));
+        let (op, number) = match (self.bound, short) {
+            (Some(_), Some(_)) => {
+                return Err(Error::usage("two thresholds")
+                    .hint("write `min_samples(30)` or `min_samples >= 30`"));
+            }
+            (None, Some(number)) => (Op::AtLeast, number),
+            (Some(bound), None) => bound,
+            (None, None) => {
+                return Err(Error::usage("no operator and threshold").hint(format!(
+                    "write how `{}` must compare: `>=`, `>`, `<=` or `<`, and a number",
+                    gate.name()
+                )));
+            }
+        };
+        gate.bound = Some((op, threshold(&gate.metric, number)?));
+        if number.ends_with('%') {
+            gate.unit = WrittenIn::Percent;
+        }
+        Ok(gate)
+    }
+}
+
+/// In a spec it is rather YAML that ended the gate.
+fn unclosed() -> Error {
+    Error::usage("`(` without `)`").hint(
+        "close it; within `gates: […]` quote a gate that has a comma: `'no_regression(alpha=0.05, max_drop=0.1)'`",
+    )
+}
+
+/// `confidence=0.95`.
+fn confidence(options: &str) -> Result<f64> {
+    let refuse = || {
+        Error::usage(format!("`({options})` says nothing here"))
+            .hint("a threshold may have a confidence: `accuracy >= 0.6 (confidence=0.95)`")
+    };
+    let (_, value) = pair(options)
+        .filter(|(name, _)| *name == "confidence")
+        .ok_or_else(refuse)?;
+    number_or_percent(value)
+}
+
+impl Metric {
+    /// The metric of this name, with what stands in parentheses behind it.
+    pub(in crate::verdict) fn parse(
+        name: &str,
+        argument: Option<&str>,
+        used: MetricUse,
+    ) -> Result<Self> {
+        let entries = METRICS.iter().filter(|entry| match used {
+            MetricUse::Gate => entry.is_of_gates(),
+            MetricUse::Alert => entry.is_of_alerts(),
+        });
+        let read = entries.clone().find_map(|entry| entry.read(name));
+        let (entry, metric) = read.unwrap_or_else(|| Err(unknown(name, used, entries)))?;
+        let argument = entry.argument(name, argument, used)?;
+        Ok(Self { argument, ..metric })
+    }
+}
+
+impl Metric {
+    /// Whether some metric with something in parentheses begins so.
+    pub(in crate::verdict) fn is_begun_by(name: &str) -> bool {
+        METRICS.iter().any(|entry| entry.read(name).is_some())
+    }
+}
+
+impl MetricEntry {
+    /// The metric of this name, if it is one of the entry; an error where only the end of the name is wrong.
+    fn read(&self, name: &str) -> Option<Result<(&Self, Metric)>> {
+        let rest = name.strip_prefix(self.name);
+        let metric = match self.takes {
+            Takes::Percent => Metric::latency_percentile(rest?.parse().ok()?),
+            Takes::Answers => {
+                let count = rest?;
+                let is_plain = !count.starts_with(['0', '+']);
+                let Some(count) = count.parse().ok().filter(|_| is_plain) else {
+                    let why = format!("`{count}` is no number of answers");
+                    let hint = format!("write a whole number from 1: `{}3`", self.name);
+                    return Some(Err(Error::usage(why).hint(hint)));
+                };
+                Metric {
+                    suffix: Suffix::Count(count),
+                    ..Metric::plain(self.name)
+                }
+            }
+            Takes::Word(words) => {
+                let word = rest.filter(|word| !word.is_empty())?;
+                if !words.is_empty() && !words.contains(&word) {
+                    return None;
+                }
+                Metric::reviewed(word.to_owned())
+            }
+            _ if rest == Some("") || self.alias == Some(name) => Metric::plain(self.name),
+            _ => return None,
+        };
+        Some(Ok((self, metric)))
+    }
+
+    /// What stands in parentheses, if that may be.
+    fn argument(
+        &self,
+        name: &str,
+        argument: Option<&str>,
+        used: MetricUse,
+    ) -> Result<Option<String>> {
+        match (self.takes, argument) {
+            (Takes::Options, _) => Ok(None),
+            (Takes::Threshold, _) if used == MetricUse::Gate => Ok(None),
+            (Takes::Name(hint), None | Some("")) => {
+                Err(Error::usage(format!("`{name}` of what")).hint(hint))
+            }
+            (_, None) => Ok(None),
+            (Takes::Nothing | Takes::Percent | Takes::Word(_) | Takes::Threshold, Some(given)) => {
+                Err(Error::usage(format!("`{name}` takes no `({given})`")))
+            }
+            (_, Some("")) => {
+                let message = format!("nothing in the parentheses of `{name}`");
+                Err(Error::usage(message))
+            }
+            (Takes::Levels, Some(given)) => Ok(Some(LevelStep::parse(given)?.to_string())),
+            (Takes::Scorer | Takes::Answers | Takes::Name(_), Some(given)) => {
+                Ok(Some(given.to_owned()))
+            }
+        }
+    }
+}
+
+fn unknown<'a>(
+    name: &str,
+    used: MetricUse,
+    entries: impl Iterator<Item = &'a MetricEntry> + Clone,
+) -> Error {
+    let forms = entries.flat_map(|entry| entry.forms.iter().map(|form| form.form));
+    let (error, title) = match used {
+        MetricUse::Gate => (format!("unknown metric `{name}`"), "the metrics are"),
+        MetricUse::Alert => (
+            format!("`{name}` is no figure that a history keeps"),
+            "the figures are",
+        ),
+    };
+    let legal = format!("{title} {}", quoted(forms.clone()));
+    let mut bare = forms.map(|form| form.split('(').next().unwrap_or(form));
+    let hint = match nearest(name, &mut bare) {
+        // `judge.total`: no metric has a dot.
+        _ if name
+            .split_once('.')
+            .is_some_and(|(scorer, detail)| !scorer.is_empty() && !detail.is_empty()) =>
+        {
+            format!("a figure of a scorer is written `mean({name})`; {legal}")
+        }
+        Some(near) => format!("did you mean `{near}`? {legal}"),
+        None => legal,
+    };
+    Error::usage(error).hint(hint)
+}
+
+fn options(argument: Option<&str>) -> impl Iterator<Item = &str> {
+    argument
+        .filter(|argument| !argument.is_empty())
+        .into_iter()
+        .flat_map(|argument| argument.split(',').map(str::trim))
+}
+
+fn read_option(gate: &mut Gate, option: &str) -> Result<()> {
+    const OPTIONS: &str = "`no_regression` takes `alpha`, `max_drop`, `min_pairs`, `mid_p` and `early_stop`: \
+                           `alpha=0.05, mid_p=true`";
+    let (name, value) = pair(option)
+        .ok_or_else(|| Error::usage(format!("`{option}` is no option")).hint(OPTIONS))?;
+    let slot = match name {
+        "alpha" => &mut gate.alpha,
+        "max_drop" => &mut gate.max_drop,
+        "min_pairs" => &mut gate.min_pairs,
+        "mid_p" | "early_stop" => {
+            let is_on = value.parse().map_err(|_| {
+                let message = format!("`{name}` is `true` or `false`, not `{value}`");
+                Error::usage(message).hint(OPTIONS)
+            })?;
+            let switch = match name {
+                "mid_p" => &mut gate.mid_p,
+                _ => &mut gate.early_stop,
+            };
+            *switch = is_on;
+            return Ok(());
+        }
+        _ => return Err(Error::usage(format!("unknown option `{name}`")).hint(OPTIONS)),
+    };
+    if slot.is_some() {
+        return Err(Error::usage(format!("option `{name}` is given twice")));
+    }
+    *slot = Some(number_or_percent(value)?);
+    Ok(())
+}
+
+/// A threshold with the unit that the metric allows.
+fn threshold(metric: &Metric, text: &str) -> Result<f64> {
+    let unit = metric.entry().unit;
+    if text.ends_with('%') && !unit.takes_percent() {
+        return Err(Error::usage(format!(
+            "`{metric}` is no share, so `%` has no meaning"
+        )));
+    }
+    match text.strip_suffix('s').filter(|_| unit == Unit::Seconds) {
+        Some(seconds) => {
+            number(seconds).map_err(|error| error.hint("latencies are in seconds: `2.5s`"))
+        }
+        None => number_or_percent(text),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,467 @@
+//! The table of metrics.
+
+use super::{Basis, MetricEntry, MetricForm, Takes, Unit, UsedBy};
+use crate::stats;
+use crate::verdict::gate::{
+    ACCURACY, CORRECTED, DIFFICULTY_DROP, ERROR_RATE, FAILURE_RATE, LATENCY_MAX,
+    LATENCY_PERCENTILE, MACRO_F1, MAJORITY, MEAN, MIN_SAMPLES, NO_REGRESSION, OWN, PASS_AT,
+    PASS_HAT, REVIEWED, Suffix,
+};
+use crate::verdict::summary::StepFigures;
+
+/// What an entry is unless it says otherwise: a share made of verdicts, of which more is better, of a run and of slices.
+const ENTRY: MetricEntry = MetricEntry {
+    name: "",
+    alias: None,
+    takes: Takes::Nothing,
+    forms: &[],
+    unit: Unit::Share,
+    less_is_better: false,
+    basis: Basis::Verdicts,
+    whole_run: None,
+    needs_samples: false,
+    used_by: UsedBy::Both,
+    measure: |_, gate| Err(format!("`{}` takes no threshold", gate.metric)),
+    line: None,
+    slice: None,
+};
+
+/// What a metric is that is not in the table.
+pub(super) const UNKNOWN: &MetricEntry = &ENTRY;
+
+/// All metrics, as people are told of them.
+pub static METRICS: &[MetricEntry] = &[
+    MetricEntry {
+        name: ACCURACY,
+        takes: Takes::Scorer,
+        forms: &[
+            MetricForm {
+                form: "accuracy",
+                meaning: "the share of scored samples that are correct",
+                example: "accuracy[level=1] >= 75%",
+            },
+            MetricForm {
+                form: "accuracy(SCORER)",
+                meaning: "the same by one of several scorers",
+                example: "accuracy(gaia) >= 0.6",
+            },
+        ],
+        needs_samples: true,
+        measure: |figures, gate| match gate.metric.scorer() {
+            None => figures.accuracy(),
+            Some(scorer) => figures.share_by(scorer),
+        },
+        line: Some(|line, _| line.accuracy),
+        slice: Some(|slice| slice.accuracy),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: ERROR_RATE,
+        forms: &[MetricForm {
+            form: "error_rate",
+            meaning: "samples that ended in an error, of those that were asked: outages, not wrong answers",
+            example: "error_rate <= 0.02",
+        }],
+        less_is_better: true,
+        basis: Basis::SoFar,
+        measure: |figures, _| figures.error_rate(),
+        line: Some(|line, _| line.error_rate),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: FAILURE_RATE,
+        forms: &[MetricForm {
+            form: "failure_rate",
+            meaning: "1 - accuracy",
+            example: "failure_rate <= 40%",
+        }],
+        less_is_better: true,
+        measure: |figures, _| figures.failure_rate(),
+        line: Some(|line, _| line.accuracy.map(|share| 1.0 - share)),
+        slice: Some(|slice| slice.accuracy.map(|share| 1.0 - share)),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: MIN_SAMPLES,
+        alias: Some("samples"),
+        takes: Takes::Threshold,
+        forms: &[MetricForm {
+            form: "min_samples",
+            meaning: "how many samples were scored; `min_samples(30)` is short for `min_samples >= 30`",
+            example: "min_samples >= 100",
+        }],
+        unit: Unit::Count,
+        basis: Basis::SoFar,
+        measure: |figures, _| figures.samples(),
+        // Of several epochs a line counts each answer.
+        line: Some(|line, _| (line.epochs <= 1).then(|| stats::as_f64(line.scored))),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: MEAN,
+        takes: Takes::Name("name a detail of the scorer, or its score: `mean(f1)`, `mean(value)`"),
+        forms: &[MetricForm {
+            form: "mean(NAME)",
+            meaning: "the mean of a figure in the details of a score, or of the score itself (`value`); `mean(SCORER.NAME)` says whose",
+            example: "mean(f1) >= 0.7",
+        }],
+        unit: Unit::Any("as the figure"),
+        measure: |figures, gate| figures.mean(gate.metric.argument()),
+        line: Some(|line, metric| line.means.get(metric.argument()).copied()),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: CORRECTED,
+        takes: Takes::Name(
+            "name a judge and its figure: `corrected(judge.total)`, or `corrected(judge)` for its accuracy",
+        ),
+        forms: &[MetricForm {
+            form: "corrected(JUDGE.NAME)",
+            meaning: "the mean of a judge's figure, corrected by 50 or more labels of this run that were drawn by lot, or by one of each answer, see `judge calibrate`; `corrected(JUDGE)` is its accuracy",
+            example: "corrected(judge.total) >= 4.0",
+        }],
+        unit: Unit::Any("as the figure"),
+        measure: |figures, gate| figures.corrected(gate.metric.argument(), gate.slice.as_ref()),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: OWN,
+        takes: Takes::Name("name an aggregate of the benchmark: `metric(overall)`"),
+        forms: &[MetricForm {
+            form: "metric(NAME)",
+            meaning: "an aggregate of the benchmark's own, such as `metric(overall)` of `bfcl`",
+            example: "metric(overall) >= 0.5",
+        }],
+        unit: Unit::Any("as the aggregate"),
+        basis: Basis::SoFar,
+        whole_run: Some("a slice has `accuracy` and `mean`"),
+        measure: |figures, gate| figures.own(gate.metric.argument()),
+        line: Some(|line, metric| line.metrics.get(metric.argument())?.as_f64()),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: MACRO_F1,
+        takes: Takes::Scorer,
+        forms: &[
+            MetricForm {
+                form: "macro_f1",
+                meaning: "the mean of the F1 of all labels, of scorers that judge labels",
+                example: "macro_f1 >= 0.5",
+            },
+            MetricForm {
+                form: "macro_f1(SCORER)",
+                meaning: "the same by one of several scorers",
+                example: "macro_f1(choice) >= 0.5",
+            },
+        ],
+        measure: |figures, gate| figures.macro_f1(gate.metric.scorer()),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: PASS_AT,
+        takes: Takes::Answers,
+        forms: &[MetricForm {
+            form: "pass@3",
+            meaning: "with at least 3 `epochs`: the probability that one or more of 3 answers are correct, for any number; `pass@3(SCORER)` by one of several scorers",
+            example: "pass@3 >= 0.8",
+        }],
+        measure: |figures, gate| figures.over_epochs(&gate.metric),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: PASS_HAT,
+        takes: Takes::Answers,
+        forms: &[MetricForm {
+            form: "pass^3",
+            meaning: "the probability that all of 3 answers are correct; `pass^3(SCORER)`",
+            example: "pass^3[level=1] >= 0.5",
+        }],
+        measure: |figures, gate| figures.over_epochs(&gate.metric),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: MAJORITY,
+        takes: Takes::Scorer,
+        forms: &[MetricForm {
+            form: "majority",
+            meaning: "the share of samples whose most frequent answer is correct; `majority(SCORER)`",
+            example: "majority >= 0.7",
+        }],
+        measure: |figures, gate| figures.over_epochs(&gate.metric),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: LATENCY_PERCENTILE,
+        takes: Takes::Percent,
+        forms: &[MetricForm {
+            form: "latency_p95",
+            meaning: "the time that so many percent of the answers were faster than; any percentile",
+            example: "latency_p95 <= 20s",
+        }],
+        unit: Unit::Seconds,
+        less_is_better: true,
+        basis: Basis::SoFar,
+        needs_samples: true,
+        measure: |figures, gate| figures.latency_percentile(gate),
+        line: Some(|line, metric| {
+            let latency = line.latency_s.as_ref()?;
+            match metric.suffix {
+                Suffix::Percent(50.0) => Some(latency.p50),
+                Suffix::Percent(95.0) => Some(latency.p95),
+                _ => None,
+            }
+        }),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: "latency_mean",
+        forms: &[MetricForm {
+            form: "latency_mean",
+            meaning: "the mean time of an answer",
+            example: "latency_mean <= 5s",
+        }],
+        unit: Unit::Seconds,
+        less_is_better: true,
+        basis: Basis::SoFar,
+        measure: |figures, _| figures.latency(|latency| latency.mean),
+        line: Some(|line, _| line.latency_s.as_ref().map(|latency| latency.mean)),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: LATENCY_MAX,
+        forms: &[MetricForm {
+            form: "latency_max",
+            meaning: "the time of the slowest answer",
+            example: "latency_max <= 60s",
+        }],
+        unit: Unit::Seconds,
+        less_is_better: true,
+        basis: Basis::SoFar,
+        needs_samples: true,
+        measure: |figures, _| figures.latency(|latency| latency.max),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: "cost_usd",
+        alias: Some("cost"),
+        forms: &[MetricForm {
+            form: "cost_usd",
+            meaning: "what the agent says all its answers cost",
+            example: "cost_usd <= 2",
+        }],
+        unit: Unit::Usd,
+        less_is_better: true,
+        basis: Basis::Sum,
+        measure: |figures, _| figures.total(figures.usage().cost_usd, "cost"),
+        line: Some(|line, _| line.cost_usd),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: "tokens",
+        forms: &[MetricForm {
+            form: "tokens",
+            meaning: "what the agent says it read and wrote, of all answers",
+            example: "tokens <= 9000",
+        }],
+        unit: Unit::Count,
+        less_is_better: true,
+        basis: Basis::Sum,
+        measure: |figures, _| figures.count(figures.usage().tokens(), "tokens"),
+        line: Some(|line, _| line.tokens.map(stats::as_f64)),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: "input_tokens",
+        forms: &[MetricForm {
+            form: "input_tokens",
+            meaning: "what the model read, of all answers",
+            example: "input_tokens <= 8000",
+        }],
+        unit: Unit::Count,
+        less_is_better: true,
+        basis: Basis::Sum,
+        measure: |figures, _| figures.count(figures.usage().input_tokens, "input tokens"),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: "output_tokens",
+        forms: &[MetricForm {
+            form: "output_tokens",
+            meaning: "what the model wrote, of all answers",
+            example: "output_tokens <= 1000",
+        }],
+        unit: Unit::Count,
+        less_is_better: true,
+        basis: Basis::Sum,
+        measure: |figures, _| figures.count(figures.usage().output_tokens, "output tokens"),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: "steps",
+        forms: &[MetricForm {
+            form: "steps",
+            meaning: "the mean number of steps of correct answers: `steps` of a reply, else the messages of the assistant that call tools; a sample without a verdict may have none, or as many as the longest answer",
+            example: "steps[level=1] <= 8",
+        }],
+        unit: Unit::Amount("steps"),
+        less_is_better: true,
+        measure: |figures, _| {
+            let of = |it: StepFigures| (it.mean, it.samples, stats::as_f64(it.max));
+            figures.steps(of, "steps")
+        },
+        ..ENTRY
+    },
+    MetricEntry {
+        name: "steps_ratio",
+        forms: &[MetricForm {
+            form: "steps_ratio",
+            meaning: "the mean of steps by those that people took, of correct answers whose dataset says so: GAIA's annotators, or a column `annotated_steps`",
+            example: "steps_ratio <= 2",
+        }],
+        unit: Unit::Amount("ratio"),
+        less_is_better: true,
+        measure: |figures, _| {
+            let of = |it: StepFigures| (it.ratio, it.annotated, it.max_ratio);
+            figures.steps(of, "annotated steps")
+        },
+        ..ENTRY
+    },
+    MetricEntry {
+        name: DIFFICULTY_DROP,
+        takes: Takes::Levels,
+        forms: &[MetricForm {
+            form: "difficulty_drop",
+            meaning: "the largest relative drop of accuracy from one level, a whole number, to the next: 0 is ideal, 0.3 is 30 % lost; `difficulty_drop(1->2)` that between two. Of the whole run",
+            example: "difficulty_drop(1->2) <= 0.3",
+        }],
+        unit: Unit::Drop,
+        less_is_better: true,
+        whole_run: Some("two levels stand in parentheses: `difficulty_drop(1->2) <= 0.3`"),
+        measure: |figures, gate| figures.difficulty_drop(gate.metric.levels().as_ref()),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: "recovered_by_retry",
+        forms: &[MetricForm {
+            form: "recovered_by_retry",
+            meaning: "answers that came only because the sample was asked again, of all that were asked for. Of the whole run",
+            example: "recovered_by_retry <= 10%",
+        }],
+        less_is_better: true,
+        basis: Basis::Answers,
+        whole_run: Some("leave the slice out"),
+        measure: |figures, _| figures.recovered(),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: REVIEWED,
+        takes: Takes::Word(&["approved", "share", "agreement"]),
+        forms: &[
+            MetricForm {
+                form: "reviewed.approved",
+                meaning: "of what people reviewed, the share that they approve, see `review`; so `reviewed.rejected` and `reviewed.needs_revision`. Of the whole run",
+                example: "reviewed.approved >= 0.9",
+            },
+            MetricForm {
+                form: "reviewed.share",
+                meaning: "the share of the items that was reviewed",
+                example: "reviewed.share >= 20%",
+            },
+            MetricForm {
+                form: "reviewed.agreement",
+                meaning: "of reviewed items that a judge gave a verdict on, the share on which the person approves and the judge passes, or neither",
+                example: "reviewed.agreement >= 0.8",
+            },
+        ],
+        basis: Basis::SoFar,
+        whole_run: Some("leave the slice out"),
+        measure: |figures, gate| figures.reviewed(gate),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: REVIEWED,
+        takes: Takes::Word(&["rejected", "needs_revision"]),
+        less_is_better: true,
+        basis: Basis::SoFar,
+        whole_run: Some("leave the slice out"),
+        measure: |figures, gate| figures.reviewed(gate),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: REVIEWED,
+        takes: Takes::Word(&[]),
+        forms: &[MetricForm {
+            form: "reviewed.DIMENSION",
+            meaning: "the mean of people's points in a dimension, 1 to 5; `reviewed.total` of all dimensions together",
+            example: "reviewed.clarity >= 4",
+        }],
+        unit: Unit::Amount("points"),
+        basis: Basis::SoFar,
+        whole_run: Some("leave the slice out"),
+        measure: |figures, gate| figures.reviewed(gate),
+        ..ENTRY
+    },
+    MetricEntry {
+        name: NO_REGRESSION,
+        takes: Takes::Options,
+        forms: &[MetricForm {
+            form: "no_regression",
+            meaning: "not worse than the baseline: p of an exact paired test; takes options and no number",
+            example: "no_regression(alpha=0.05)",
+        }],
+        unit: Unit::Amount("p"),
+        basis: Basis::Answers,
+        needs_samples: true,
+        used_by: UsedBy::Gates,
+        ..ENTRY
+    },
+    MetricEntry {
+        name: "duration_s",
+        forms: &[MetricForm {
+            form: "duration_s",
+            meaning: "how long the run took, for alerts alone",
+            example: "",
+        }],
+        unit: Unit::Seconds,
+        less_is_better: true,
+        basis: Basis::SoFar,
+        used_by: UsedBy::Alerts,
+        line: Some(|line, _| line.duration_s),
+        ..ENTRY
+    },
+];
+
+/// What may stand in the parentheses of a gate, with its meaning and an example.
+pub const GATE_OPTIONS: &[(&str, &str, &str)] = &[
+    (
+        "alpha",
+        "of `no_regression`: how often an unchanged agent may be red at most, above 0 and below 1; 0.05 by default",
+        "no_regression(alpha=0.01)",
+    ),
+    (
+        "max_drop",
+        "of `no_regression`: also red for a larger drop of accuracy than this share, luck or not; any by default",
+        "no_regression(max_drop=0.02)",
+    ),
+    (
+        "min_pairs",
+        "of `no_regression`: inconclusive with a smaller share of the baseline's samples than this; 0.9 by default",
+        "no_regression(min_pairs=0.8)",
+    ),
+    (
+        "mid_p",
+        "of `no_regression`: sees a little more with few questions, red for nothing a little over alpha at times; \
+         `false` by default",
+        "no_regression(mid_p=true)",
+    ),
+    (
+        "early_stop",
+        "of `no_regression`: up to four looks, and an end as soon as all gates are sure; `false` by default",
+        "no_regression(early_stop=true)",
+    ),
+    (
+        "confidence",
+        "of `accuracy` and `corrected`, behind the number: red only where the whole interval of this confidence is on the wrong side",
+        "accuracy >= 0.6 (confidence=0.95)",
+    ),
+];
