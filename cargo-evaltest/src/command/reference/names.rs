@@ -83,10 +83,10 @@ inconclusive where that makes a difference (exit code 3). `error_rate <= 0.05` i
         &rows.collect::<Vec<_>>(),
     );
     text += "\n`samples` is another name of `min_samples`, `cost` of `cost_usd`.\n\n\
-             An alert, of the list `alerts`, takes each of them but `no_regression`, and `duration_s`, how long the run took. The line of \
-             a run in the history has by itself `accuracy`, `failure_rate`, `error_rate`, `min_samples`, `mean(NAME)`, `metric(NAME)`, \
-             `latency_mean`, `latency_p50`, `latency_p95`, `cost_usd`, `tokens` and `duration_s`, the first two of slices, too; any other it has \
-             where a gate of the eval measures the same.\n\n## Options\n\n";
+             An alert, of the list `alerts`, takes each of them but `no_regression`, and `duration_s`, how long the run took. The line of a\n\
+             run in the history has by itself `accuracy` and `failure_rate`, of slices too, and of the whole run `error_rate`,\n\
+             `min_samples`, `mean(NAME)`, `metric(NAME)`, `latency_mean`, `latency_p50`, `latency_p95`, `cost_usd`, `tokens` and\n\
+             `duration_s`; any other it has where a gate of the eval measures the same, and else the alert is `silent`.\n\n## Options\n\n";
     let rows = GATE_OPTIONS.iter().map(|(name, meaning, example)| {
         vec![
             format!("`{name}`"),
